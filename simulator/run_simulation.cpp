@@ -24,7 +24,7 @@ class StepSums {
         alone_(without_uplinks(model)),
         varied_s_(variations_.size()),
         layers_(placement.layers.size()),
-        shares_(layers_.size(), std::vector<LayerCost>(static_cast<size_t>(placement.ranks))),
+        shares_(layers_.size(), std::vector<LayerCost>(placement.ranks)),
         mean_compute_s_(layers_.size()),
         compute_s_(static_cast<size_t>(placement.ranks)),
         work_(compute_s_.size()),
@@ -71,10 +71,10 @@ class StepSums {
 
   void tell_gpus(const Placement& placement, SimulateFigures& f) const {
     const double steps = count();
-    const double weights = static_cast<double>(placement.slots_of_rank()) * static_cast<double>(layers_.size()) * model_.branch_bytes;
+    const double weights = static_cast<double>(placement.slots_of_rank()) * layers_.size() * model_.branch_bytes;
     const int32_t gpus_per_node = f.ranks / f.nodes;
     for (int32_t r = 0; r < f.ranks; ++r) {
-      const auto at = static_cast<size_t>(r);
+      const size_t at = r;
       SimulatedGpu gpu;
       gpu.node = r / gpus_per_node, gpu.compute_ms = 1e3 * compute_s_[at] / steps, gpu.weight_bytes = weights;
       gpu.waiting_share = slowest_s_ > 0 ? 1 - compute_s_[at] / slowest_s_ : 0;
@@ -88,7 +88,7 @@ class StepSums {
 
   void tell_links(SimulateFigures& f) const {
     const int32_t each = f.ranks / f.nodes;
-    std::vector<RankWork> of_node(static_cast<size_t>(f.nodes)), back_of_node(of_node);
+    std::vector<RankWork> of_node(f.nodes), back_of_node(of_node);
     for (size_t r = 0; r < work_.size(); ++r) {
       const std::string gpu = "GPU " + std::to_string(r);
       if (model_.rank_cost) {
@@ -233,7 +233,7 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
     if (micro_batches > 1) serial_s += objective.cost_of_step(work, DataPart::fitted, static_cast<size_t>(s)).seconds();
     sums.end_step();
   }
-  const auto steps = static_cast<double>(f.steps);
+  const double steps = f.steps;
   f.serial_ms = 1e3 * (serial_s / steps + rest_s);
   f.remote_bytes = (delivered_rows * model.dispatch_row_bytes + returned_rows * model.combine_row_bytes) / steps;
   sums.tell_times(f);

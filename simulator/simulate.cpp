@@ -132,8 +132,7 @@ std::vector<LinkInterval> timeline_of(const Filling& filling, const std::vector<
       const double begin = std::max(i.begin_s, length * static_cast<double>(s)),
                    end = std::min(i.end_s, length * static_cast<double>(s + 1));
       if (end <= begin) continue;
-      for (size_t l = 0; l < links.size(); ++l)
-        out[static_cast<size_t>(s)].link_share[l] += i.link_share[links[l]] * (end - begin) / length;
+      for (size_t l = 0; l < links.size(); ++l) out[s].link_share[l] += i.link_share[links[l]] * (end - begin) / length;
     }
   }
   return out;
@@ -143,7 +142,7 @@ std::vector<LinkInterval> timeline_of(const Filling& filling, const std::vector<
 SimulatedExchange exchange_of(const Filling& filling, const std::vector<NetworkFlow>& flows, const std::vector<size_t>& links,
                               double closed_form_s, double start_s, bool each_message) {
   SimulatedExchange out;
-  out.messages = static_cast<int64_t>(flows.size());
+  out.messages = std::ssize(flows);
   for (const NetworkFlow& flow : flows) out.bytes += flow.bytes;
   out.closed_form_ms = 1e3 * closed_form_s, out.filled_ms = 1e3 * (filling.seconds + (flows.empty() ? 0 : start_s));
   out.timeline = timeline_of(filling, links);
@@ -178,7 +177,7 @@ ExchangedRows rows_of(const StepObjective& objective, const Placement& placement
   } else {
     const TokenRoutes& routes = *objective.routes();
     const std::vector<size_t>& tokens = objective.tokens(DataPart::fitted)[step];
-    const auto l = static_cast<int32_t>(layer);
+    const int32_t l = layer;
     const bool replicas = has_replicas(shares);
     if (objective.residence() == Residence::follow) {
       const std::vector<BranchShares> lives = lives_of_following(routes, tokens, placement, l);

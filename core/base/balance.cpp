@@ -13,7 +13,7 @@ double sum_of(std::span<const int64_t> loads) { return std::accumulate(loads.beg
 double imbalance(std::span<const int64_t> loads) {
   const double sum = sum_of(loads);
   if (sum <= 0) return 0;
-  return static_cast<double>(*std::max_element(loads.begin(), loads.end())) * static_cast<double>(loads.size()) / sum - 1;
+  return static_cast<double>(*std::max_element(loads.begin(), loads.end())) * loads.size() / sum - 1;
 }
 
 double entropy_bits(std::span<const int64_t> loads) {
@@ -30,7 +30,7 @@ double gini(std::span<const int64_t> loads) {
   // With sorted x: sum_ij |x_i - x_j| = 2 sum_i (2i - n + 1) x_i, i from 0.
   std::vector<int64_t> sorted(loads.begin(), loads.end());
   std::sort(sorted.begin(), sorted.end());
-  const auto n = static_cast<double>(sorted.size());
+  const double n = sorted.size();
   double differences = 0;
   for (size_t i = 0; i < sorted.size(); ++i) differences += (2 * static_cast<double>(i) - n + 1) * static_cast<double>(sorted[i]);
   return differences / (n * sum);
@@ -43,12 +43,11 @@ int32_t touched(std::span<const int64_t> loads) {
 std::vector<int32_t> hot_set(std::span<const int64_t> loads, double share) {
   std::vector<int32_t> order(loads.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int32_t a, int32_t b) { return loads[static_cast<size_t>(a)] > loads[static_cast<size_t>(b)]; });
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return loads[a] > loads[b]; });
   const double needed = share * sum_of(loads);
   double held = 0;
   size_t taken = 0;
-  while (taken < order.size() && held < needed) held += static_cast<double>(loads[static_cast<size_t>(order[taken++])]);
+  while (taken < order.size() && held < needed) held += static_cast<double>(loads[order[taken++]]);
   order.resize(taken);
   return order;
 }

@@ -25,7 +25,7 @@ double log_at_most(int64_t hits, int64_t of, double share) {
 double binomial_upper_bound(int64_t hits, int64_t of) {
   if (hits >= of) return 1;
   if (hits <= 0) return -std::expm1(std::log(kRest) / static_cast<double>(of));
-  double low = static_cast<double>(hits) / static_cast<double>(of), high = 1;
+  double low = static_cast<double>(hits) / of, high = 1;
   for (int step = 0; step < 60; ++step) {
     const double middle = (low + high) / 2;
     (log_at_most(hits, of, middle) > std::log(kRest) ? low : high) = middle;

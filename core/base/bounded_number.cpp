@@ -24,7 +24,7 @@ std::string expected(const Bounds& bounds) {
 
 template <class T>
 bool is_within(T value, const Bounds& bounds) {
-  const auto real = static_cast<double>(value);
+  const double real = value;
   return std::isfinite(real) && real >= bounds.least && real <= bounds.most;
 }
 

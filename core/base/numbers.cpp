@@ -34,7 +34,7 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 
 std::string to_text(Bytes bytes) {
   static constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes.value);
+  double value = bytes.value;
   size_t unit = 0;
   while (std::fabs(value) >= 1024 && unit + 1 < units.size()) value /= 1024, ++unit;
   char text[40];

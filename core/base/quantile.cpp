@@ -9,10 +9,10 @@ namespace stormcell {
 
 double quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0;
-  const auto last = static_cast<double>(values.size() - 1);
+  const double last = values.size() - 1;
   const auto rank = static_cast<std::ptrdiff_t>(std::clamp(std::ceil(q * static_cast<double>(values.size())) - 1, 0.0, last));
   std::nth_element(values.begin(), values.begin() + rank, values.end());
-  return values[static_cast<size_t>(rank)];
+  return values[rank];
 }
 
 double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }

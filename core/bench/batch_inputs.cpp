@@ -9,7 +9,7 @@ namespace stormcell {
 namespace {
 
 void bind_new_tokens(const Graph& graph, int64_t new_tokens, Bindings& bindings) {
-  if (const SymbolId id = graph.find_symbol(kDecoderLength); new_tokens > 0 && id != kNone) bindings[static_cast<size_t>(id)] = new_tokens;
+  if (const SymbolId id = graph.find_symbol(kDecoderLength); new_tokens > 0 && id != kNone) bindings[id] = new_tokens;
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& plan, co
     const CellSpace& base = plan.space(space.base);
     const std::vector<int32_t>& real = batch.integers(mask.name);
     const int64_t cells = base.count.evaluate(bindings_of(plan, batch, 0));
-    if (static_cast<int64_t>(real.size()) != cells)
+    if (std::ssize(real) != cells)
       failed("mask " + mask.name, "has " + std::to_string(real.size()) + " values for " + std::to_string(cells) + " cells of " + base.name);
     computed[base.name] = real;
   }

@@ -17,7 +17,7 @@ TimedReads& TimedReads::operator+=(const TimedReads& other) {
 
 std::optional<WeightsRead> TimedReads::mean() const {
   if (executions == 0) return {};
-  const auto each = [this](auto sum) { return static_cast<double>(sum) / static_cast<double>(executions); };
+  const auto each = [this](auto sum) { return static_cast<double>(sum) / executions; };
   return WeightsRead{executions, each(reads), each(bytes_read), each(stall_seconds * 1e3),
                      milliseconds > 0 ? std::min(1.0, stall_seconds * 1e3 / milliseconds) : 0};
 }
@@ -62,7 +62,7 @@ int64_t BudgetMeter::settling_batches() const {
   if (now.evictions == before_.evictions) return 1;
   // The first executions fill the slots, whatever comes.
   const int64_t again = std::max<int64_t>(now.bytes_filled - before_.bytes_filled - now.slot_bytes, 1);
-  return 1 + static_cast<int64_t>(static_cast<double>(now.slot_bytes) * static_cast<double>(executions_) / static_cast<double>(again));
+  return 1 + static_cast<int64_t>(static_cast<double>(now.slot_bytes) * executions_ / again);
 }
 
 void BudgetMeter::restart() {

@@ -59,8 +59,7 @@ void DeviceList::add(std::vector<DeviceRow> rows) {
     if (!is_device_name(row.name)) failed(where, "is no name of a device", "use a word, or a word and a number: cuda:1");
     if (!row.open || !row.kernels) failed(where, "has nothing that opens it, or nothing that tells its kernels");
     const auto same = [&](const DeviceRow& other) { return other.name == row.name; };
-    if (find_row(rows_, row.name) || std::any_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(i), same))
-      failed(where, "is in the list of devices already");
+    if (find_row(rows_, row.name) || std::any_of(rows.begin(), rows.begin() + i, same)) failed(where, "is in the list of devices already");
   }
   rows_.insert(rows_.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
 }

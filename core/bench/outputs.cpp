@@ -87,13 +87,13 @@ void OutputWriter::add(const Batch& batch) {
   const NamedRouters& named = plan_.records->routers;
   std::vector<const ExecutedDecision*> decided(named.first.size());
   for (const ExecutedDecision* d : standing_decisions(program, named, plan_.result))
-    if (d->turn == 0) decided[static_cast<size_t>(named.of[d->router])] = d;
+    if (d->turn == 0) decided[named.of[d->router]] = d;
   const Bindings bindings = bindings_of(*plan_.graph, batch, 0);
   for (size_t n = 0; n < decided.size(); ++n) {
     const ProgramRouter& router = program.routers[named.first[n]];
     const Operand& shape = program.operands[router.decision];
     const bool compacted = is_compacted(program, router);
-    const auto slots = static_cast<size_t>(rows_of(program, router, bindings) * shape.fan_out);
+    const size_t slots = rows_of(program, router, bindings) * shape.fan_out;
     std::vector<int32_t> branch(slots, kNotComputed);
     std::vector<float> weight(slots);
     const int64_t cells = decided[n] ? decided[n]->shape.cells : 0;

@@ -24,7 +24,7 @@ HeldOutRouter held_out_of(const ConstantClaim& claim, const RouterLoad& load) {
 
 bool is_weaker_evidence(const HeldOutRouter& a, const HeldOutRouter& b) {
   if (a.otherwise == 0 && b.otherwise == 0) return a.cells < b.cells;
-  return static_cast<double>(a.otherwise) / static_cast<double>(a.cells) > static_cast<double>(b.otherwise) / static_cast<double>(b.cells);
+  return static_cast<double>(a.otherwise) / a.cells > static_cast<double>(b.otherwise) / b.cells;
 }
 
 }  // namespace

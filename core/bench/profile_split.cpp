@@ -26,12 +26,11 @@ uint8_t ProfileSplit::part_of(int64_t batch) const {
 }
 
 SplitFigures figures_of(const ProfileSplit& split) {
-  return {split_rule(split.rule), static_cast<int64_t>(split.profiled.size()), static_cast<int64_t>(split.measured.size()), split.same,
-          split.held_out};
+  return {split_rule(split.rule), std::ssize(split.profiled), std::ssize(split.measured), split.same, split.held_out};
 }
 
 std::vector<int64_t> all_batches(const Dataset& data) {
-  std::vector<int64_t> all(static_cast<size_t>(data.batch_count()));
+  std::vector<int64_t> all(data.batch_count());
   std::iota(all.begin(), all.end(), int64_t{0});
   return all;
 }

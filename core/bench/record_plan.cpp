@@ -63,9 +63,9 @@ void add_spaces(RecordPlan& plan, const Program& program) {
   std::vector<int32_t> space_of(plan.routers.first.size(), -1);
   for (const RouterId r : program.routers.ids()) {
     const ProgramRouter& router = program.routers[r];
-    int32_t& space = space_of[static_cast<size_t>(plan.routers.of[r])];
+    int32_t& space = space_of[plan.routers.of[r]];
     if (space < 0) space = recorded_space(plan, g, router.dense_space);
-    RecordedSpace& recorded = plan.spaces[static_cast<size_t>(space)];
+    RecordedSpace& recorded = plan.spaces[space];
     (router.repeat != kNone ? recorded.turn_space : recorded.space) = router.dense_space;
   }
   for (size_t n = 0; n < space_of.size(); ++n) plan.layout.routers[n].space = space_of[n];
@@ -73,7 +73,7 @@ void add_spaces(RecordPlan& plan, const Program& program) {
   if (std::any_of(plan.spaces.begin(), plan.spaces.end(), [](const RecordedSpace& s) { return s.space != kNone; })) return;
   for (const Value& v : g.values)
     if (v.kind == ValueKind::input && v.type.space != kNone) {
-      plan.spaces[static_cast<size_t>(recorded_space(plan, g, v.type.space))].space = v.type.space;
+      plan.spaces[recorded_space(plan, g, v.type.space)].space = v.type.space;
       return;
     }
 }
@@ -130,7 +130,7 @@ void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Pro
   std::vector<std::vector<int32_t>> next(count);
   std::vector<int32_t> waits_for(count, 0);
   for (const auto& [from, to] : before)
-    if (from >= 0 && from != to) next[static_cast<size_t>(from)].push_back(to), ++waits_for[static_cast<size_t>(to)];
+    if (from >= 0 && from != to) next[from].push_back(to), ++waits_for[to];
   std::set<int32_t> left, ready;
   for (size_t n = 0; n < count; ++n) {
     left.insert(static_cast<int32_t>(n));
@@ -142,21 +142,20 @@ void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Pro
     // None is ready only where two bodies have the same routers the other way round: then running order breaks the circle.
     const int32_t taken = ready.empty() ? *left.begin() : *ready.begin();
     ready.erase(taken), left.erase(taken);
-    place[static_cast<size_t>(taken)] = static_cast<int32_t>(first.size());
-    first.push_back(named.first[static_cast<size_t>(taken)]);
-    for (const int32_t n : next[static_cast<size_t>(taken)])
-      if (--waits_for[static_cast<size_t>(n)] == 0 && left.contains(n)) ready.insert(n);
+    place[taken] = static_cast<int32_t>(first.size());
+    first.push_back(named.first[taken]);
+    for (const int32_t n : next[taken])
+      if (--waits_for[n] == 0 && left.contains(n)) ready.insert(n);
   }
   named.first = std::move(first);
-  for (int32_t& of : named.of) of = place[static_cast<size_t>(of)];
-  for (LayoutEdge& e : edges) e.from = place[static_cast<size_t>(e.from)], e.to = place[static_cast<size_t>(e.to)];
+  for (int32_t& of : named.of) of = place[of];
+  for (LayoutEdge& e : edges) e.from = place[e.from], e.to = place[e.to];
 }
 
 void add_edges(RecordPlan& plan, const std::vector<LayoutEdge>& edges) {
   RunLayout& layout = plan.layout;
   for (const LayoutEdge& edge : edges) {
-    if (edge.from >= edge.to || layout.routers[static_cast<size_t>(edge.from)].space != layout.routers[static_cast<size_t>(edge.to)].space)
-      continue;
+    if (edge.from >= edge.to || layout.routers[edge.from].space != layout.routers[edge.to].space) continue;
     const auto known =
         std::find_if(layout.edges.begin(), layout.edges.end(), [&](const LayoutEdge& k) { return k.from == edge.from && k.to == edge.to; });
     if (known == layout.edges.end()) {
@@ -261,7 +260,7 @@ void fill_record(const Executed& executed, RecordOptions options, BatchRecord& r
     const std::vector<int32_t> mask = mask_over(g, recorded.space, batch, bindings);
     const std::span<const int32_t> tokens = tokens_over(g, recorded.space, batch);
     // Those that decode begin with other cells than the data have: all of them count.
-    const bool fits = static_cast<int64_t>(mask.size()) == cells, known = static_cast<int64_t>(tokens.size()) == cells;
+    const bool fits = std::ssize(mask) == cells, known = std::ssize(tokens) == cells;
     record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(mask) : std::span<const int32_t>(),
                      known ? tokens : std::span<const int32_t>());
   }
@@ -269,13 +268,12 @@ void fill_record(const Executed& executed, RecordOptions options, BatchRecord& r
   for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
     if (!in_turns(program, *d)) add_decision(plan, program, *d, options, record);
   for (int64_t i = 0; i < batch.size(); ++i)
-    record.add_sequence(
-        batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[static_cast<size_t>(i)]),
-        options.inputs && !batch.texts.empty() ? std::string_view(batch.texts[static_cast<size_t>(i)]) : std::string_view());
+    record.add_sequence(batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[i]),
+                        options.inputs && !batch.texts.empty() ? std::string_view(batch.texts[i]) : std::string_view());
   if (options.pictures) add_thumbnails(executed, *options.pictures, record);
   record.events.reserve(result.events.size());
   for (const DeviceEvent& e : result.events) {
-    if (has_turns && plan.in_repeat[static_cast<size_t>(e.step)]) {
+    if (has_turns && plan.in_repeat[e.step]) {
       // The turns have times of their own.
       if (!record.events.empty()) record.latency_ms = static_cast<double>(e.begin_ns - record.events.front().begin_ns) * 1e-6;
       break;
@@ -292,13 +290,13 @@ void fill_record(const Executed& executed, RecordOptions options, BatchRecord& r
 }
 
 std::vector<int32_t> first_positions(const Model& model, const Batch& batch) {
-  std::vector<int32_t> first(static_cast<size_t>(batch.size()), 0);
+  std::vector<int32_t> first(batch.size(), 0);
   const auto tokens = std::find_if(batch.spaces.begin(), batch.spaces.end(), [](const BatchCells& s) { return s.holds_tokens; });
   if (model.has_encoder || tokens == batch.spaces.end()) return first;
   for (size_t i = 0; i < first.size(); ++i) {
     const auto row = static_cast<int64_t>(i) * tokens->per_item;
     int64_t behind = tokens->per_item;
-    while (!tokens->real.empty() && behind > 0 && tokens->real[static_cast<size_t>(row + behind - 1)] == 0) --behind;
+    while (!tokens->real.empty() && behind > 0 && tokens->real[row + behind - 1] == 0) --behind;
     first[i] = static_cast<int32_t>(behind);
   }
   return first;
@@ -308,8 +306,8 @@ std::vector<DecodedTurn> decoded_turns(const Model& model, const Executed& execu
   const auto& [plan, program, batch, bindings, result] = executed;
   std::vector<DecodedTurn> turns;
   const auto turn_at = [&](int32_t turn) -> DecodedTurn& {
-    for (auto next = static_cast<int32_t>(turns.size()); next <= turn; ++next) turns.emplace_back().turn = next;
-    return turns[static_cast<size_t>(turn)];
+    for (int32_t next = turns.size(); next <= turn; ++next) turns.emplace_back().turn = next;
+    return turns[turn];
   };
   for (const ExecutedDecision& d : result.decisions)
     if (in_turns(program, d)) turn_at(d.turn);
@@ -317,7 +315,7 @@ std::vector<DecodedTurn> decoded_turns(const Model& model, const Executed& execu
   int32_t turn = -1, last = INT32_MAX;
   for (size_t e = 0; e < result.events.size(); ++e) {
     const int32_t step = result.events[e].step;
-    if (!plan.in_repeat[static_cast<size_t>(step)]) continue;
+    if (!plan.in_repeat[step]) continue;
     if (step <= last) turn_at(++turn).first_event = e;
     last = step;
     ++turn_at(turn).events;
@@ -327,7 +325,7 @@ std::vector<DecodedTurn> decoded_turns(const Model& model, const Executed& execu
   const std::vector<int32_t> first = first_positions(model, batch);
   for (DecodedTurn& t : turns) {
     for (int64_t i = 0; i < batch.size(); ++i) {
-      t.position.push_back(first[static_cast<size_t>(i)] + t.turn);
+      t.position.push_back(first[i] + t.turn);
       const int32_t *written = generated.data() + i * most, writes = t.turn + ahead;
       const int32_t read = writes > 0 ? written[writes - 1] : model.tokens.decoder_start;
       t.token.push_back(read >= 0 ? read : model.tokens.pad);

@@ -123,7 +123,7 @@ SessionRun::~SessionRun() {
 }
 
 void SessionRun::add(const Batch& batch, uint8_t part) {
-  decisions_made_ += static_cast<int64_t>(standing_decisions(*plan_.program, plan_.records->routers, plan_.result).size());
+  decisions_made_ += std::ssize(standing_decisions(*plan_.program, plan_.records->routers, plan_.result));
   record(state_, plan_, batch, options_, part, *recorder_, records_);
   // Counted before the next batch runs: alone it is done at once, and beside an execution it would cost that some of its time.
   if (counted_) recorder_->flush();

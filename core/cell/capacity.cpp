@@ -41,7 +41,7 @@ void serve_most_confident(DecisionView& d, int64_t cells, int32_t capacity) {
 
 int32_t padded_load(int32_t n, int32_t branch, const CapacityGrid& grid) {
   if (grid.supported.empty()) return n;
-  if (grid.path_wise && grid.padding) return grid.supported[static_cast<size_t>(branch)];
+  if (grid.path_wise && grid.padding) return grid.supported[branch];
   const int32_t most = grid.supported.back();
   if (!grid.padding) return std::min(n, most);
   if (n == 0) return 0;

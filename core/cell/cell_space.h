@@ -48,7 +48,7 @@ struct CellTable {
 
   int64_t cells() const { return static_cast<int64_t>(sequences) * per_sequence; }
   /// Number of the batch's `index`-th sequence.
-  int64_t sequence(int64_t index) const { return items.empty() ? first_sequence + index : items[static_cast<size_t>(index)]; }
+  int64_t sequence(int64_t index) const { return items.empty() ? first_sequence + index : items[index]; }
   /// Where a sequence stands in the batch, -1: it is not there.
   int64_t index_of(int64_t sequence) const {
     if (items.empty()) return sequence >= first_sequence && sequence - first_sequence < sequences ? sequence - first_sequence : -1;
@@ -56,7 +56,7 @@ struct CellTable {
     return at == items.end() ? -1 : at - items.begin();
   }
   /// Position of the first cell of the batch's `index`-th sequence.
-  int32_t start(int64_t index) const { return starts.empty() ? step : starts[static_cast<size_t>(index)]; }
+  int32_t start(int64_t index) const { return starts.empty() ? step : starts[index]; }
   /// Position in its sequence of the cell in `row`, in every phase: a prompt, too, may come in parts.
   int32_t position(int64_t row) const { return static_cast<int32_t>(row % per_sequence) + start(row / per_sequence); }
   /// Id of the cell in `row`, rows being ordered by sequence, then position.

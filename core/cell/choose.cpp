@@ -164,8 +164,8 @@ void choose_hash(const ScoreView& in, const Protocol& protocol, DecisionView& ou
   for (int32_t b = 0; b < out.branches; ++b) table[b] = b;
   for (int32_t b = out.branches - 1; b > 0; --b) std::swap(table[b], table[mix(state) % static_cast<uint64_t>(b + 1)]);
   for (int64_t c = 0; c < in.cells; ++c) {
-    const auto n = static_cast<uint32_t>(out.branches);
-    const auto t = static_cast<int32_t>(static_cast<uint32_t>(in.label[c]) % n);
+    const uint32_t n = out.branches;
+    const int32_t t = static_cast<uint32_t>(in.label[c]) % n;
     const int32_t first = table[t], second = table[out.branches - 1 - t];
     out.choice[2 * c] = first;
     out.choice[2 * c + 1] = second == first ? kNoBranch : second;

@@ -30,9 +30,9 @@ int64_t thumbnail_bytes(PictureSize size, int64_t channels) {
 }
 
 Thumbnail thumbnail_of(std::span<const float> pixels, PictureSize size, int64_t channels) {
-  if (thumbnail_bytes(size, channels) == 0 || static_cast<int64_t>(pixels.size()) != size.pixels() * channels) return {};
+  if (thumbnail_bytes(size, channels) == 0 || std::ssize(pixels) != size.pixels() * channels) return {};
   Thumbnail small{thumbnail_size(size), channels, {}};
-  small.pixels.reserve(static_cast<size_t>(thumbnail_bytes(size, channels)));
+  small.pixels.reserve(thumbnail_bytes(size, channels));
   for (int64_t y = 0; y < small.size.height; ++y)
     for (int64_t x = 0; x < small.size.width; ++x) {
       const Run rows = run_of(y, small.size.height, size.height), columns = run_of(x, small.size.width, size.width);
@@ -42,7 +42,7 @@ Thumbnail thumbnail_of(std::span<const float> pixels, PictureSize size, int64_t 
         for (int64_t column = columns.first; column < columns.end; ++column)
           for (int64_t c = 0; c < channels; ++c) sums[c] += static_cast<double>(*at++);
       }
-      const auto area = static_cast<double>((rows.end - rows.first) * (columns.end - columns.first));
+      const double area = (rows.end - rows.first) * (columns.end - columns.first);
       for (int64_t c = 0; c < channels; ++c)
         small.pixels.push_back(static_cast<uint8_t>(std::lround(255 * std::clamp(sums[c] / area, 0.0, 1.0))));
     }

@@ -91,7 +91,7 @@ void look_at_choices(const AnalyzeOptions& options, const TokenRoutes& routes, A
   figures.predictability = {p.temporal_lag1, p.static_in_sample, p.static_from_prompt, p.static_held_out, p.transition_held_out};
   const ReuseDistance reuse = reuse_distance(routes, progress);
   figures.reuse = {reuse.lookups, reuse.first_uses, reuse.p50, reuse.p90, reuse.p99};
-  const std::vector<int32_t> branches(static_cast<size_t>(routes.layers), routes.branches);
+  const std::vector<int32_t> branches(routes.layers, routes.branches);
   figures.drift = figures_of(drift_of(blocks_of(routes), branches, progress));
   if (!options.cache.empty()) figures.cache = replay(options, routes, progress);
 }
@@ -99,7 +99,7 @@ void look_at_choices(const AnalyzeOptions& options, const TokenRoutes& routes, A
 /// Pairs were counted while the choices were recorded: a table of a router, or of an edge, is read at a time.
 void look_at_pairs(const Recording& recording, AnalyzeFigures& figures, const Progress& progress) {
   const auto& [path, reader, run, layout] = recording;
-  const auto all = static_cast<int64_t>(layout.routers.size() + layout.edges.size());
+  const int64_t all = layout.routers.size() + layout.edges.size();
   int64_t done = 0;
   std::vector<bool> keeps_all;
   std::vector<RouterCoactivation> together;
@@ -139,7 +139,7 @@ void look_at_slots(const RunSummary& run, AnalyzeFigures& figures) {
     router.imbalance_of_slots = imbalance(held);
     const bool has_load = router.touched_real > 0;
     if (has_load) of_slots += *router.imbalance_of_slots, ++loaded;
-    const auto ranks = static_cast<size_t>(slots.ranks);
+    const size_t ranks = slots.ranks;
     if (ranks == 0 || layer.load.size() % ranks != 0) continue;
     std::vector<int64_t> rank_load(ranks);
     for (size_t s = 0; s < layer.load.size(); ++s) rank_load[s / (layer.load.size() / ranks)] += layer.load[s];
@@ -222,7 +222,7 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
   figures.model = reader.summary().model.name;
   bool weighted = false;
   for (size_t r = 0; r < layout.routers.size(); ++r) {
-    progress.report("analysing routers", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
+    progress.report("analysing routers", static_cast<int64_t>(r), std::ssize(layout.routers));
     const RouterInfo& info = layout.routers[r];
     const RouterLoads loads = reader.total_loads(run.id, static_cast<int32_t>(r));
     weighted |= std::any_of(loads.weight.begin(), loads.weight.end(), [](double w) { return w != 0; });
@@ -239,7 +239,7 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
     router.touched_real = touched(real);
     router.hot = hot_set(real, kHotShare), router.cold = cold_set(real, kColdPart);
   }
-  figures.layers = static_cast<int64_t>(layout.routers.size());
+  figures.layers = std::ssize(layout.routers);
   for (const Phase phase : reader.phases(run.id)) figures.phases.emplace_back(to_text(phase));
   figures.lacks = lacks_of(reader, run, layout, weighted);
   for (const std::string& fact : figures.lacks) figures.lacks_how.push_back(how_to_get(run, fact));

@@ -99,7 +99,7 @@ AgainstFigures drift_against(const Recording& recording, const TokenRoutes* rout
     return figures;
   }
   if (by_choice) {
-    const std::vector<int32_t> branches(static_cast<size_t>(routes->layers), routes->branches);
+    const std::vector<int32_t> branches(routes->layers, routes->branches);
     figures.drift =
         figures_of(drift_between(blocks_of(*routes, decoding, blocks), blocks_of(*of_other, decoding, blocks), branches, progress));
   } else {

@@ -99,7 +99,7 @@ class Predictor {
   Prediction over_rows(const std::vector<size_t>& own) const {
     const std::optional<RowCurve> curve = row_curve_of(calls_, own);
     if (!curve) return none("one number of rows alone was measured");
-    const auto rows = static_cast<double>(call_.rows);
+    const double rows = call_.rows;
     if (!curve->reaches(rows)) return none("too far from the rows that were measured");
     return of(curve->holds(rows) ? PredictionKind::interpolated : PredictionKind::extrapolated, curve->us(rows), curve->from(rows));
   }
@@ -137,7 +137,7 @@ class Predictor {
   /// Along the bytes that are moved alone.
   Prediction of_curve(const std::vector<size_t>& own) const {
     if (call_.is_rank_experts()) {
-      const double rows = static_cast<double>(call_.tokens_total * call_.top_k) / static_cast<double>(call_.experts);
+      const double rows = static_cast<double>(call_.tokens_total * call_.top_k) / call_.experts;
       if (rows > kRowTile && std::none_of(own.begin(), own.end(), [&](size_t i) { return calls_[i].tokens_total >= call_.tokens_total; }))
         return none("experts get more than 64 rows, which is not measured");
     }
@@ -254,8 +254,7 @@ class Predictor {
     return out;
   }
   static double between(int64_t low, int64_t high, int64_t ranks) {
-    return std::log2(static_cast<double>(ranks) / static_cast<double>(low)) /
-           std::log2(static_cast<double>(high) / static_cast<double>(low));
+    return std::log2(static_cast<double>(ranks) / low) / std::log2(static_cast<double>(high) / low);
   }
 
   /// Of calls that send as much as one of these, the time at this call's number of ranks.
@@ -340,7 +339,7 @@ class Predictor {
 std::optional<SummedRows> sum_over_rows(const RowCurve& curve, int64_t experts, std::span<const AlikeRows> rows) {
   SummedRows out;
   for (const AlikeRows& r : rows) {
-    const auto of_each = static_cast<double>(r.rows);
+    const double of_each = r.rows;
     if (r.rows == 0) continue;
     if (!curve.reaches(of_each)) return {};
     out.us += static_cast<double>(r.weights) * curve.us(of_each) / static_cast<double>(experts);
@@ -421,7 +420,7 @@ std::vector<CallRows> Calibration::over_rows() const {
     std::vector<size_t> series;
     for (size_t j = i; j < calls_.size(); ++j)
       if (same_series(calls_[i], calls_[j])) series.push_back(j), seen[j] = 1;
-    if (auto curve = row_curve_of(calls_, series)) out.push_back({&calls_[i], std::move(*curve), static_cast<int64_t>(series.size())});
+    if (auto curve = row_curve_of(calls_, series)) out.push_back({&calls_[i], std::move(*curve), std::ssize(series)});
   }
   return out;
 }

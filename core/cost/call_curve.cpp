@@ -15,7 +15,7 @@ void CallCurve::add(double bytes, double us, size_t number) {
   auto at = std::lower_bound(points_.begin(), points_.end(), bytes,
                              [](const Point& p, double b) { return p.bytes < b && !same_bytes(p.bytes, b); });
   if (at == points_.end() || !same_bytes(at->bytes, bytes)) at = points_.insert(at, {bytes, 0, {}});
-  const auto so_far = static_cast<double>(at->from.size());
+  const double so_far = at->from.size();
   at->us = (at->us * so_far + us) / (so_far + 1);
   at->from.push_back(number);
 }

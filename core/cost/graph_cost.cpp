@@ -34,7 +34,7 @@ class Costing {
         this->block(n.bodies[0], times * case_.guard_hits);
         this->block(n.bodies[1], times * (1 - case_.guard_hits));
       } else if (has_role(n, Role::repeat)) {
-        const auto most = static_cast<double>(Dim::parse(n.attributes.word("most"), g_.symbols, n.name).evaluate(case_.bindings));
+        const double most = Dim::parse(n.attributes.word("most"), g_.symbols, n.name).evaluate(case_.bindings);
         this->block(n.bodies[0], times * std::min(most, case_.turns.value_or(most)));
       }
     }

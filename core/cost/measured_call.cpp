@@ -44,17 +44,15 @@ std::string to_text(const std::vector<AlikeRows>& rows) {
   return text;
 }
 
-double sent_bytes(const MeasuredCall& c) {
-  return static_cast<double>(c.tokens_per_rank) * static_cast<double>(c.top_k) * c.bytes_per_copy;
-}
+double sent_bytes(const MeasuredCall& c) { return static_cast<double>(c.tokens_per_rank) * c.top_k * c.bytes_per_copy; }
 
 double moved_bytes(const MeasuredCall& c) {
   if (c.has_weights()) return static_cast<double>(c.rows);
   if (c.is_rank_experts()) {
-    const double missed = 1 - static_cast<double>(c.top_k) / static_cast<double>(c.experts);
+    const double missed = 1 - static_cast<double>(c.top_k) / c.experts;
     const double touched = 1 - std::pow(missed, static_cast<double>(c.tokens_total));
-    const double here = static_cast<double>(c.experts) / static_cast<double>(c.ranks);
-    return here * touched * kGatedMatrices * static_cast<double>(c.hidden) * static_cast<double>(c.ffn);
+    const double here = static_cast<double>(c.experts) / c.ranks;
+    return here * touched * kGatedMatrices * static_cast<double>(c.hidden) * c.ffn;
   }
   if (c.is(CallKind::all_reduce)) return sent_bytes(c) * 2 * (1 - 1 / static_cast<double>(c.ranks));
   return c.leaves_node() ? sent_bytes(c) * (1 - 1 / static_cast<double>(c.nodes)) : sent_bytes(c);

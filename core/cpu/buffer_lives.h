@@ -16,18 +16,18 @@ class BufferLives {
       const ProgramBuffer& b = program.buffers[i];
       if (b.kind != BufferKind::arena) continue;
       const Life life{arena + memory.offset[i], b.bytes.evaluate(bounds)};
-      if (b.first < static_cast<int32_t>(begins_.size())) begins_[static_cast<size_t>(b.first)].push_back(life);
-      if (memory.last[i] < static_cast<int32_t>(ends_.size())) ends_[static_cast<size_t>(memory.last[i])].push_back(life);
+      if (b.first < static_cast<int32_t>(begins_.size())) begins_[b.first].push_back(life);
+      if (memory.last[i] < static_cast<int32_t>(ends_.size())) ends_[memory.last[i]].push_back(life);
     }
   }
   /// Before step `at`: what lies in buffers whose lives begin there means nothing.
   void begin(int32_t at, MemorySpace& space) const {
-    if (!begins_.empty()) forget(begins_[static_cast<size_t>(at)], space);
+    if (!begins_.empty()) forget(begins_[at], space);
   }
   /// After step `at`, which goes on at `next`. What a jump passes over ends, too; nothing ends where a repeat begins anew.
   void end(int32_t at, int32_t next, MemorySpace& space) const {
     if (ends_.empty()) return;
-    for (int32_t passed = at; passed < next; ++passed) forget(ends_[static_cast<size_t>(passed)], space);
+    for (int32_t passed = at; passed < next; ++passed) forget(ends_[passed], space);
   }
 
  private:

@@ -27,7 +27,7 @@ uint64_t now_ns() {
 void add_event(const StatusArea& area, const DeviceEvent& event) {
   ExecutionStatus& status = *area.status;
   if (static_cast<size_t>(status.events) < area.events.size()) {
-    area.events[static_cast<size_t>(status.events++)] = event;
+    area.events[status.events++] = event;
   } else {
     ++status.lost_events;
   }
@@ -124,7 +124,7 @@ class CpuExecutable : public Executable {
       site_of_[site.step] = static_cast<int32_t>(i);
       std::vector<PartUse>& parts = parts_of_[site.decision];
       parts.insert(parts.end(), site.parts.begin(), site.parts.end());
-      const auto branches = static_cast<size_t>(program_->operands[site.decision].branches);
+      const size_t branches = program_->operands[site.decision].branches;
       if (computed_.size() < branches) computed_.resize(branches);
     }
   }
@@ -141,7 +141,7 @@ class CpuExecutable : public Executable {
     const Submission& s = running.submission;
     ExecutionStatus& status = *running.area.status;
     const PollingTeam polling(team_, s.cancel);
-    const auto steps = static_cast<int32_t>(program_->steps.size());
+    const int32_t steps = program_->steps.size();
     for (int32_t at = first; at < steps;) {
       if (s.cancel) s.cancel->check();
       const Step& step = program_->steps[at];
@@ -210,7 +210,7 @@ class CpuExecutable : public Executable {
     // What it would have made is not there.
     if (running.area.status->code == ExecutionStatus::failed) return at;
     if (const int32_t ragged = kernels_.needs[at].ragged; ragged >= 0)
-      running.area.ragged_cells[static_cast<size_t>(ragged)] += *operands_.ragged(step.outputs[0]).cells;
+      running.area.ragged_cells[ragged] += *operands_.ragged(step.outputs[0]).cells;
     if (!step.outputs.empty()) tell_of_missing(at, step.outputs[0], running);
     return at + 1;
   }
@@ -246,10 +246,10 @@ class CpuExecutable : public Executable {
 
   /// Of a step that reads parts, the branches whose parts are there and that no wave before has computed. False where others are left.
   bool compute_wave(int32_t at, const Step& step, Running& running) {
-    const PartSite& site = layout_.sites[static_cast<size_t>(site_of_[at])];
+    const PartSite& site = layout_.sites[site_of_[at]];
     const DecisionView& d = operands_.decision(site.decision);
     if (waiting_ != at) std::fill(computed_.begin(), computed_.end(), uint8_t{0});
-    const auto is_due = [&](const PartUse& part) { return d.load(part.branch) > 0 && !computed_[static_cast<size_t>(part.branch)]; };
+    const auto is_due = [&](const PartUse& part) { return d.load(part.branch) > 0 && !computed_[part.branch]; };
     bool some = false, all = true;
     for (const PartUse& part : site.parts) {
       if (!is_due(part)) continue;
@@ -260,7 +260,7 @@ class CpuExecutable : public Executable {
     if (some) run_kernel(at, step, running, nullptr, computed_.data());
     if (running.area.status->code == ExecutionStatus::failed) return false;
     for (const PartUse& part : site.parts)
-      if (is_due(part) && weights_.address(part.handle)) computed_[static_cast<size_t>(part.branch)] = 1;
+      if (is_due(part) && weights_.address(part.handle)) computed_[part.branch] = 1;
     waiting_ = all ? -1 : at;
     if (!all) ask_for_parts(at, site.decision, running);
     return all;
@@ -279,9 +279,7 @@ class CpuExecutable : public Executable {
     end_at(resume, ExecutionStatus::needs_weights, running).decision = decision;
     const DecisionView& d = operands_.decision(decision);
     for (int32_t b = 0; b < d.branches; ++b)
-      running.area.branches[static_cast<size_t>(b)] = d.load(b) == 0                                                 ? kAbsentBranch
-                                                      : resume == waiting_ && computed_[static_cast<size_t>(b)] != 0 ? kComputedBranch
-                                                                                                                     : kWantedBranch;
+      running.area.branches[b] = d.load(b) == 0 ? kAbsentBranch : resume == waiting_ && computed_[b] != 0 ? kComputedBranch : kWantedBranch;
   }
 
   void run_kernel(int32_t at, const Step& step, const Running& running, int32_t* replayed, const uint8_t* computed = nullptr) {

@@ -71,8 +71,7 @@ double timed(ThreadTeam& team, int threads, F&& work) {
 
 double gflops(ThreadTeam& team, int threads, double (*peak)(), double within) {
   std::array<double, 2> flop{};  // of members 0 and 1; all do the same
-  const double seconds =
-      fastest(team, within, [&] { return timed(team, threads, [&](int member) { flop[static_cast<size_t>(member > 0)] = peak(); }); });
+  const double seconds = fastest(team, within, [&] { return timed(team, threads, [&](int member) { flop[member > 0] = peak(); }); });
   return flop[0] * threads / seconds * 1e-9;
 }
 

@@ -9,7 +9,7 @@ RouterRecords::RouterRecords(const Program& program, const Operands& operands, E
                              bool scores)
     : operands_(operands), layout_(layout), room_(program, layout, bounds, scores), rows_(program.routers.size()) {
   for (const RouterId r : rows_.ids()) rows_[r].resize(room_[r].operands.size());
-  replayed_.resize(static_cast<size_t>(room_.most_choices()));
+  replayed_.resize(room_.most_choices());
 }
 
 bool RouterRecords::has_room(RouterId router, int32_t execution) const {

@@ -8,17 +8,17 @@ namespace stormcell {
 
 std::vector<int64_t> spread_order(int64_t count) {
   constexpr uint64_t kGoldenRatio = 0x9e3779b97f4a7c15u;  // 2^64 / 1.618...: multiples modulo 2^64 are spread evenly, however many
-  std::vector<int64_t> by_place(static_cast<size_t>(count)), order(by_place.size());
+  std::vector<int64_t> by_place(count), order(by_place.size());
   std::iota(by_place.begin(), by_place.end(), 0);
   std::sort(by_place.begin(), by_place.end(),
             [](int64_t a, int64_t b) { return static_cast<uint64_t>(a + 1) * kGoldenRatio < static_cast<uint64_t>(b + 1) * kGoldenRatio; });
-  for (size_t rank = 0; rank < by_place.size(); ++rank) order[static_cast<size_t>(by_place[rank])] = static_cast<int64_t>(rank);
+  for (size_t rank = 0; rank < by_place.size(); ++rank) order[by_place[rank]] = static_cast<int64_t>(rank);
   return order;
 }
 
 Arrangement Arrangement::sorted(std::span<const ItemLength> lengths, int64_t batch, const Before& before) {
-  Arrangement a(static_cast<int64_t>(lengths.size()), batch);
-  const auto length = [&](int64_t item) -> const ItemLength& { return lengths[static_cast<size_t>(item)]; };
+  Arrangement a(std::ssize(lengths), batch);
+  const auto length = [&](int64_t item) -> const ItemLength& { return lengths[item]; };
   a.sorted_.resize(lengths.size());
   std::iota(a.sorted_.begin(), a.sorted_.end(), 0);
   std::stable_sort(a.sorted_.begin(), a.sorted_.end(), [&](int64_t x, int64_t y) { return before(length(x), length(y)); });
@@ -29,7 +29,7 @@ Arrangement Arrangement::sorted(std::span<const ItemLength> lengths, int64_t bat
   const bool one_size = lengths.empty() || length(a.sorted_.front()).picture == length(a.sorted_.back()).picture;
   // All alike: nothing is gained by another order.
   if (one_size && std::is_sorted(a.sorted_.begin(), a.sorted_.end())) return as_given(a.items_, batch);
-  a.batches_ = static_cast<int64_t>(a.begin_.size());
+  a.batches_ = std::ssize(a.begin_);
   a.begin_.push_back(a.items_);
   a.part_of_ = spread_order(a.batches_);
   return a;
@@ -48,11 +48,11 @@ Arrangement Arrangement::by_length(std::span<const ItemLength> lengths, int64_t 
 std::vector<int64_t> Arrangement::items_of(int64_t batch) const {
   if (sorted_.empty()) {
     const int64_t first = batch * batch_;
-    std::vector<int64_t> items(static_cast<size_t>(std::min(first + batch_, items_) - first));
+    std::vector<int64_t> items(std::min(first + batch_, items_) - first);
     std::iota(items.begin(), items.end(), first);
     return items;
   }
-  const auto part = static_cast<size_t>(part_of_[static_cast<size_t>(batch)]);
+  const size_t part = part_of_[batch];
   return {sorted_.begin() + begin_[part], sorted_.begin() + begin_[part + 1]};
 }
 

@@ -38,7 +38,7 @@ struct Batch {
   std::vector<std::vector<int32_t>> target_ids;     ///< with the end token; one an item, or empty
   int64_t truncated = 0;                            ///< items that were cut
 
-  int64_t size() const { return static_cast<int64_t>(items.size()); }
+  int64_t size() const { return std::ssize(items); }
   /// Null where there is none.
   const BatchInput* find_input(std::string_view name) const;
   const BatchCells* find_space(std::string_view name) const;

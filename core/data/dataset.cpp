@@ -45,7 +45,7 @@ void append_row(std::vector<int32_t>& matrix, const std::vector<int32_t>& row, i
 void append_positions(std::vector<int32_t>& places, const std::vector<int32_t>* mask, int64_t cells) {
   int32_t before = 0;
   for (int64_t c = 0; c < cells; ++c) {
-    const bool real = !mask || (c < static_cast<int64_t>(mask->size()) && (*mask)[static_cast<size_t>(c)] == 1);
+    const bool real = !mask || (c < std::ssize(*mask) && (*mask)[c] == 1);
     places.push_back(real ? before++ : 1);
   }
 }
@@ -168,7 +168,7 @@ BatchCells Dataset::space_of(const Space& space, const std::vector<Prepared>& ro
 BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const ItemLength& lengths) const {
   const Space& space = *std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
   const int64_t per_item = cells_of(space, lengths);
-  BatchInput input{spec.name, spec.role, {static_cast<int64_t>(rows.size()) * per_item}, {}, {}};
+  BatchInput input{spec.name, spec.role, {std::ssize(rows) * per_item}, {}, {}};
   std::vector<int64_t> content = spec.content;
   if (spec.role == InputRole::pixels) content = {lengths.picture.height, lengths.picture.width, spec.content[2]};
   input.shape.insert(input.shape.end(), content.begin(), content.end());
@@ -189,9 +189,7 @@ BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>&
   return input;
 }
 
-PictureSize Dataset::picture_size(int64_t batch) const {
-  return lengths_[static_cast<size_t>(arrangement_.items_of(batch).front())].picture;
-}
+PictureSize Dataset::picture_size(int64_t batch) const { return lengths_[arrangement_.items_of(batch).front()].picture; }
 
 Batch Dataset::outline(int64_t index) const {
   if (index < 0 || index >= batch_count()) throw std::out_of_range("batch " + std::to_string(index) + " of " + name_);
@@ -208,8 +206,8 @@ Batch Dataset::outline(int64_t index) const {
 int64_t Dataset::real_cells(int64_t index) const {
   const std::vector<int64_t> items = arrangement_.items_of(index);
   int64_t tokens = 0;
-  for (const int64_t item : items) tokens += real_[static_cast<size_t>(item)];
-  return tokens > 0 ? tokens : static_cast<int64_t>(items.size());
+  for (const int64_t item : items) tokens += real_[item];
+  return tokens > 0 ? tokens : std::ssize(items);
 }
 
 Batch Dataset::batch(int64_t index, const CancellationToken& cancel) const {

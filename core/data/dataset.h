@@ -68,7 +68,7 @@ class Dataset {
   /// "picture", "sequence" of tokens, or "item".
   std::string_view item_noun() const;
   /// One past the largest number of an item in a batch: beyond items() where --batches leaves out pictures of some sizes.
-  int64_t end_item() const { return static_cast<int64_t>(lengths_.size()); }
+  int64_t end_item() const { return std::ssize(lengths_); }
   /// Throws std::out_of_range for an index that is no batch's, and what cancel.check() throws.
   Batch batch(int64_t index, const CancellationToken& cancel = {}) const;
   /// The batch without its values: its items, the size of its pictures, how many cells of each space an item has. Reads no data.

@@ -41,7 +41,7 @@ bool is_number_with_comma(std::string_view label) {
 void check_utf8(std::string_view text, const std::string& file) {
   const size_t at = find_invalid_utf8(text);
   if (at == std::string::npos) return;
-  const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+  const auto line = std::count(text.begin(), text.begin() + at, '\n') + 1;
   bad_input(file + ": line " + std::to_string(line), "is not UTF-8",
             "save it as UTF-8: iconv -f WINDOWS-1252 -t UTF-8 " + shell_word(file) + " > NEW");
 }
@@ -54,12 +54,12 @@ struct LoneLine {
 
 void warn_of(FolderLabels& labels, const std::string& file, const std::string& lacked, const std::vector<LoneLine>& lines) {
   if (lines.empty()) return;
-  labels.warnings.push_back(file + ": " + counted(static_cast<int64_t>(lines.size()), "line has", "lines have") + " " + lacked +
-                            "; the first is line " + std::to_string(lines[0].number) + ", " + in_quotes(lines[0].picture));
+  labels.warnings.push_back(file + ": " + counted(std::ssize(lines), "line has", "lines have") + " " + lacked + "; the first is line " +
+                            std::to_string(lines[0].number) + ", " + in_quotes(lines[0].picture));
 }
 void warn_of(FolderLabels& labels, const std::string& file, const std::vector<std::string>& pictures) {
   if (pictures.empty()) return;
-  labels.warnings.push_back(file + ": " + counted(static_cast<int64_t>(pictures.size()), "picture has", "pictures have") +
+  labels.warnings.push_back(file + ": " + counted(std::ssize(pictures), "picture has", "pictures have") +
                             " no line, and so no label; the first is " + in_quotes(pictures[0]));
 }
 

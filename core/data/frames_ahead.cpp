@@ -34,7 +34,7 @@ void VideoCursor::go_to(int64_t index) {
 bool VideoCursor::jump_to(int64_t key, int64_t index) {
   read_.reset();
   jumped_ = false;
-  if (video_->seek(places_.times[static_cast<size_t>(key)])) {
+  if (video_->seek(places_.times[key])) {
     // Containers know their key frames more or less; the time of the frame says which one was met.
     read_ = video_->next();
     if (read_ && read_->time) {
@@ -51,7 +51,7 @@ VideoFrame VideoCursor::take() {
   stop_.check();
   std::optional<VideoFrame> frame = read_ ? std::move(read_) : video_->next();
   read_.reset();
-  const bool is_it = frame && (!may_jump_ || frame->time == places_.times[static_cast<size_t>(next_)]);
+  const bool is_it = frame && (!may_jump_ || frame->time == places_.times[next_]);
   if (!is_it && jumped_) {  // behind some key frames stand frames that need those before them
     may_jump_ = false;
     const int64_t wanted = next_;
@@ -75,7 +75,7 @@ FramesAhead::~FramesAhead() {
 
 /// To decode up to it would take longer than a jump.
 bool FramesAhead::is_far(int64_t index) const {
-  const int64_t next = first_ + static_cast<int64_t>(held_.size());
+  const int64_t next = first_ + std::ssize(held_);
   if (index < first_) return true;
   const auto behind = std::upper_bound(places_.keys.begin(), places_.keys.end(), index);
   return index >= next + kMostHeld && behind != places_.keys.begin() && *std::prev(behind) > next;
@@ -128,10 +128,10 @@ const VideoFrame& FramesAhead::bring(int64_t index, Turn& turn) {
   wanted_ = index;
   if (!thread_.joinable()) thread_ = start_thread([this] { decode_ahead(); });
   changed_.notify_all();
-  const auto is_held = [&] { return index >= first_ && index < first_ + static_cast<int64_t>(held_.size()); };
+  const auto is_held = [&] { return index >= first_ && index < first_ + std::ssize(held_); };
   turn.wait([&] { return problem_ || is_held(); });
   if (!is_held()) std::rethrow_exception(problem_);
-  return held_[static_cast<size_t>(index - first_)];
+  return held_[index - first_];
 }
 
 void FramesAhead::decode_ahead() {
@@ -158,7 +158,7 @@ void FramesAhead::decode_until_stopped() {
     }
     while (!held_.empty() && first_ + kKept < wanted_) held_.pop_front(), ++first_;
     if (held_.empty()) first_ = std::max(first_, wanted_ - kKept);
-    const int64_t end = first_ + static_cast<int64_t>(held_.size());
+    const int64_t end = first_ + std::ssize(held_);
     if (end >= places_.frames || end - first_ >= kMostHeld) {
       changed_.wait(lock);
       continue;
@@ -168,7 +168,7 @@ void FramesAhead::decode_until_stopped() {
     VideoFrame frame = cursor.take();
     lock.lock();
     // Somebody may have asked for another place meanwhile; frames on the way to one are passed over.
-    if (jump_ || number != first_ + static_cast<int64_t>(held_.size())) continue;
+    if (jump_ || number != first_ + std::ssize(held_)) continue;
     held_.push_back(std::move(frame));
     changed_.notify_all();
   }

@@ -60,7 +60,7 @@ IntegerMatrix::IntegerMatrix(const std::string& where, const std::string& name, 
 }
 
 std::vector<int32_t> IntegerMatrix::row(int64_t index) const {
-  std::vector<int32_t> values(static_cast<size_t>(columns_));
+  std::vector<int32_t> values(columns_);
   static thread_local std::vector<std::byte> row;  // used again for each row
   row.resize(values.size() * element_);
   bytes_.read(static_cast<size_t>(index) * row.size(), row);

@@ -35,7 +35,7 @@ void ItemLabels::put(int64_t index, Sequence& item) const {
   std::vector<int32_t> labels = values_->row(index);
   if (names_) {
     const bool is_class = labels[0] >= 0 && static_cast<size_t>(labels[0]) < classes_.size();
-    item.label = is_class ? classes_[static_cast<size_t>(labels[0])] : std::to_string(labels[0]);
+    item.label = is_class ? classes_[labels[0]] : std::to_string(labels[0]);
   }
   if (taken_) item.label_ids = std::move(labels);
 }

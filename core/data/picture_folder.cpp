@@ -40,7 +40,7 @@ class PictureFolder : public SequenceSource {
     picture->pictures_.push_back({file.filename().string(), picture->outline_of_file(file.string())});
     return picture;
   }
-  int64_t size() const override { return static_cast<int64_t>(pictures_.size()); }
+  int64_t size() const override { return std::ssize(pictures_); }
   Contents contents() const override { return {.label = labelled_, .ids = false, .pixels = true, .target_picture = targets_.has_value()}; }
   std::vector<std::string> classes() const override { return classes_; }
   std::vector<std::string> empty_classes() const override { return empty_classes_; }
@@ -69,7 +69,7 @@ class PictureFolder : public SequenceSource {
 
   PictureFolder(std::string folder, const PictureForm& form) : folder_(std::move(folder)), form_(form) {}
 
-  const Picture& of(int64_t index) const { return pictures_[static_cast<size_t>(index)]; }
+  const Picture& of(int64_t index) const { return pictures_[index]; }
   std::string path_of(const std::string& name) const { return (fs::path(folder_) / name).string(); }
   static PictureSize size_of(const PictureFile& file) { return {file.header.height, file.header.width}; }
 
@@ -129,15 +129,15 @@ class PictureFolder : public SequenceSource {
   [[noreturn]] void refuse_all() const {
     const SkippedItem& first = skipped_.front();
     bad_input(folder_,
-              "holds no picture that can be fed, of " + counted(static_cast<int64_t>(skipped_.size()), "file") + "; the first, " +
-                  in_quotes(first.name) + ", " + first.reason,
+              "holds no picture that can be fed, of " + counted(std::ssize(skipped_), "file") + "; the first, " + in_quotes(first.name) +
+                  ", " + first.reason,
               "give pictures that the model takes");
   }
 
   void warn_of_skipped(int64_t looked_at) {
     constexpr size_t kNamed = 3;
     if (skipped_.empty()) return;
-    const auto all = static_cast<int64_t>(skipped_.size());
+    const auto all = std::ssize(skipped_);
     std::string text = folder_ + ": " + with_commas(all) + " of " + counted(looked_at, "file") + (all == 1 ? " is" : " are") + " skipped: ";
     for (size_t i = 0; i < std::min(kNamed, skipped_.size()); ++i)
       text += (i > 0 ? "; " : "") + in_quotes(skipped_[i].name) + " " + skipped_[i].reason;

@@ -70,7 +70,7 @@ void PictureForm::check(const std::string& where, const PictureFile& file) const
 
 void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels) {
   constexpr double kMostValues = 2147483648.0;
-  const double values = static_cast<double>(items) * static_cast<double>(size.height) * static_cast<double>(size.width);
+  const double values = static_cast<double>(items) * size.height * size.width;
   if (values * static_cast<double>(channels) <= kMostValues) return;
   bad_input("--batch", "a batch of " + counted(items, "picture") + " of " + shape_of(size, channels) + " is too large",
             "choose a smaller --batch");
@@ -82,7 +82,7 @@ void expect_pixels(const std::string& where, const std::string& name, DType type
 
 std::vector<float> sampled(const std::vector<float>& values) {
   std::vector<float> some;
-  visit_sampled(static_cast<int64_t>(values.size()),
+  visit_sampled(std::ssize(values),
                 [&](int64_t first, int64_t count) { some.insert(some.end(), values.begin() + first, values.begin() + first + count); });
   return some;
 }

@@ -105,8 +105,8 @@ PictureListing inputs_with_targets(const std::string& folder, const Entries& lis
   for (const std::string& target : files_alone(of_targets, found.warnings))
     if (!std::binary_search(inputs.begin(), inputs.end(), target)) alone.push_back(target);
   if (!alone.empty())
-    found.warnings.push_back(of_targets + ": " + counted(static_cast<int64_t>(alone.size()), "target has", "targets have") +
-                             " no picture in " + std::string(kInputsFolder) + "; the first is " + in_quotes(alone.front()));
+    found.warnings.push_back(of_targets + ": " + counted(std::ssize(alone), "target has", "targets have") + " no picture in " +
+                             std::string(kInputsFolder) + "; the first is " + in_quotes(alone.front()));
   for (const std::string& file : inputs) found.names.push_back(std::string(kInputsFolder) + "/" + file);
   return found;
 }

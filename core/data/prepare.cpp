@@ -36,7 +36,7 @@ size_t real_length(const std::vector<int32_t>& mask) {
 }
 
 void shorten(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int32_t length) {
-  ids.resize(static_cast<size_t>(length));
+  ids.resize(length);
   mask.resize(ids.size());
 }
 
@@ -99,17 +99,17 @@ void Dataset::check_ids(const std::vector<int32_t>& ids, const char* which, int6
 
 bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, std::span<const int32_t> behind,
                   int64_t item) const {
-  if (limit == 0 || static_cast<int64_t>(ids.size()) <= limit) return false;
+  if (limit == 0 || std::ssize(ids) <= limit) return false;
   if (!options_.truncate) {
     const bool by_model = options_.max_length > 0 && limit == options_.max_length;
     bad_input(source_->where(),
-              source_->place(item) + ": the " + which + " has " + counted(static_cast<int64_t>(ids.size()), "token") + ", " +
+              source_->place(item) + ": the " + which + " has " + counted(std::ssize(ids), "token") + ", " +
                   (by_model ? "the model takes" : "--length allows") + " at most " + std::to_string(limit),
               "--truncate cuts it");
   }
-  ids.resize(static_cast<size_t>(limit));
+  ids.resize(limit);
   if (!mask.empty()) mask.resize(ids.size());
-  const auto kept = static_cast<std::ptrdiff_t>(std::min(ids.size(), behind.size()));
+  const std::ptrdiff_t kept = std::min(ids.size(), behind.size());
   std::copy(behind.end() - kept, behind.end(), ids.end() - kept);
   return true;
 }
@@ -175,9 +175,9 @@ void Dataset::check_labels(const Sequence& item, int64_t index) const {
   const std::vector<int32_t>& labels = item.label_ids;
   for (const InputSpec& spec : options_.inputs) {
     if (spec.role != InputRole::label) continue;
-    if (labels.size() != 1 && static_cast<int64_t>(labels.size()) != spec.cells_per_item)
+    if (labels.size() != 1 && std::ssize(labels) != spec.cells_per_item)
       bad_input(source_->where(),
-                source_->place(index) + " has " + counted(static_cast<int64_t>(labels.size()), "label") + ", the model takes 1 or " +
+                source_->place(index) + " has " + counted(std::ssize(labels), "label") + ", the model takes 1 or " +
                     std::to_string(spec.cells_per_item),
                 "give labels [items] or [items, cells of " + spec.space + "]");
     for (const int32_t label : labels)
@@ -200,11 +200,10 @@ void Dataset::check_real_cells() {
   if (std::none_of(spaces_.begin(), spaces_.end(), [](const SpaceCells& s) { return s.holds_tokens; })) return;
   for (int64_t b = 0; b < batch_count(); ++b) {
     const std::vector<int64_t> items = arrangement_.items_of(b);
-    if (std::any_of(items.begin(), items.end(), [&](int64_t i) { return real_[static_cast<size_t>(i)] > 0; })) continue;
+    if (std::any_of(items.begin(), items.end(), [&](int64_t i) { return real_[i] > 0; })) continue;
     bad_input(source_->where(),
               "batch " + std::to_string(b) + ", " + source_->place(items.front()) +
-                  (items.size() > 1 ? " and " + counted(static_cast<int64_t>(items.size()) - 1, "other") : std::string()) +
-                  ": the mask leaves no real cell",
+                  (items.size() > 1 ? " and " + counted(std::ssize(items) - 1, "other") : std::string()) + ": the mask leaves no real cell",
               "a mask is 1 where there is data; leave such items out, or choose a larger --batch");
   }
   warn_of_masked();
@@ -215,7 +214,7 @@ void Dataset::warn_of_masked() {
   std::string list;
   for (int64_t b = 0; b < batch_count(); ++b)
     for (const int64_t item : arrangement_.items_of(b))
-      if (real_[static_cast<size_t>(item)] == 0 && ++masked_ <= 3) add_to_list(list, source_->place(item));
+      if (real_[item] == 0 && ++masked_ <= 3) add_to_list(list, source_->place(item));
   if (masked_ == 0) return;
   warnings_.push_back(source_->where() + ": the mask leaves no real cell of " + counted(masked_, "item") +
                       ", which no figure counts: " + list + (masked_ > 3 ? ", ..." : ""));

@@ -70,7 +70,7 @@ class RandomSource : public SequenceSource {
   }
   std::vector<int32_t> ids(int64_t index, uint64_t side, int64_t length) const {
     const uint64_t stream = mixed(seed_ ^ mixed(static_cast<uint64_t>(index) * 2 + side));
-    std::vector<int32_t> ids(static_cast<size_t>(length));
+    std::vector<int32_t> ids(length);
     for (size_t i = 0; i < ids.size(); ++i) {
       const uint64_t high_bits = mixed(stream + i) >> 32;
       ids[i] = static_cast<int32_t>(lowest_ + static_cast<int64_t>(high_bits * range_ >> 32));
@@ -97,11 +97,10 @@ class RandomPictures : public SequenceSource {
   Sequence sequence(int64_t index) const override {
     const Noise noise(seed_, index);
     Sequence item{.picture = size_};
-    item.pixels.reserve(static_cast<size_t>(pixels()));
+    item.pixels.reserve(pixels());
     for (int64_t y = 0; y < size_.height; ++y)
       for (int64_t x = 0; x < size_.width; ++x)
-        for (int64_t c = 0; c < channels_; ++c)
-          item.pixels.push_back(noise.pixel(static_cast<int64_t>(item.pixels.size()), square(y, x, c)));
+        for (int64_t c = 0; c < channels_; ++c) item.pixels.push_back(noise.pixel(std::ssize(item.pixels), square(y, x, c)));
     return item;
   }
   Sequence outline(int64_t index) const override {

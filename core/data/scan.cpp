@@ -20,7 +20,7 @@ class Fingerprint {
     hash_ ^= hash_ >> 29;
   }
   void add(const std::vector<int32_t>& values) {
-    add(static_cast<int64_t>(values.size()));
+    add(std::ssize(values));
     for (const int32_t value : values) add(int64_t{value});
   }
   /// Nothing of what is not there: data without it keep the fingerprint that they had before it could be read.
@@ -96,7 +96,7 @@ void Dataset::scan() {
       given.push_back(prepared.given);
       real.push_back(prepared.real);
       longest = longer(longest, prepared.lengths());
-      check_batch_size(static_cast<int64_t>(items.size()), std::max(padded(longest).ids, longest.target));
+      check_batch_size(std::ssize(items), std::max(padded(longest).ids, longest.target));
       truncated_ += prepared.cut;
       for (const auto* values : {&s.ids, &s.mask, &s.decoder_ids, &s.decoder_mask}) fingerprint.add(*values);
       fingerprint.add_also(s.label_ids);
@@ -128,7 +128,7 @@ void Dataset::scan() {
 
 ItemLength Dataset::padded_batch(const Arrangement& arrangement, const std::vector<ItemLength>& lengths, int64_t batch) const {
   ItemLength longest;
-  for (const int64_t item : arrangement.items_of(batch)) longest = longer(longest, lengths[static_cast<size_t>(item)]);
+  for (const int64_t item : arrangement.items_of(batch)) longest = longer(longest, lengths[item]);
   return padded(longest);
 }
 
@@ -154,7 +154,7 @@ void Dataset::arrange(const std::vector<ItemLength>& given, const std::vector<It
     int64_t sum = 0;
     for (int64_t b = 0; b < arrangement.batches(); ++b) {
       const ItemLength padded = padded_batch(arrangement, lengths, b);
-      const auto items = static_cast<int64_t>(arrangement.items_of(b).size());
+      const auto items = std::ssize(arrangement.items_of(b));
       check_batch_size(items, std::max(padded.ids, padded.target));
       for (const Space& space : filled_)
         if (space.content != Content::fixed) sum += items * cells_of(space, padded);
@@ -165,7 +165,7 @@ void Dataset::arrange(const std::vector<ItemLength>& given, const std::vector<It
   tokens_by_length_ = tokens(by_length, real);
   for (int64_t b = 0; b < batch_count(); ++b) {
     const ItemLength padded = padded_batch(arrangement_, lengths_, b);
-    const auto items = static_cast<int64_t>(arrangement_.items_of(b).size());
+    const auto items = std::ssize(arrangement_.items_of(b));
     for (size_t k = 0; k < filled_.size(); ++k) {
       const int64_t cells = cells_of(filled_[k], padded);
       spaces_[k].cells += items * cells;
@@ -182,10 +182,10 @@ void Dataset::count_sizes() {
   items_ = 0;
   for (int64_t b = 0; b < batch_count(); ++b) {
     const std::vector<int64_t> items = arrangement_.items_of(b);
-    const PictureSize size = lengths_[static_cast<size_t>(items.front())].picture;
+    const PictureSize size = lengths_[items.front()].picture;
     SizeCount& count = counts[size];
     count.size = size;
-    const auto number = static_cast<int64_t>(items.size());
+    const auto number = std::ssize(items);
     ++count.batches;
     count.items += number;
     count.largest_batch = std::max(count.largest_batch, number);

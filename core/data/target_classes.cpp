@@ -27,7 +27,7 @@ TargetClasses::TargetClasses(const TensorFile& file, const TensorPlace& targets,
 
 ClassMap TargetClasses::map(int64_t index) const {
   constexpr uint8_t kVoid = 255;
-  ClassMap map{{shape_[0], shape_[1]}, std::vector<int32_t>(static_cast<size_t>(shape_[0] * shape_[1])), {}};
+  ClassMap map{{shape_[0], shape_[1]}, std::vector<int32_t>(shape_[0] * shape_[1]), {}};
   const size_t pixels = map.classes.size(), first = static_cast<size_t>(index) * pixels;
   if (type_ == DType::i32) {
     targets_->read(first * sizeof(int32_t), std::as_writable_bytes(std::span(map.classes)));

@@ -28,7 +28,7 @@ class TargetFolder {
     std::string name;
     TargetPicture outline;
   };
-  const Target& of(int64_t index) const { return targets_[static_cast<size_t>(index)]; }
+  const Target& of(int64_t index) const { return targets_[index]; }
   TargetPicture read(const std::string& name) const;
 
   std::string folder_;

@@ -26,12 +26,12 @@ class TextSource : public SequenceSource {
     if (sequences_.empty()) bad_input(where_, "holds no sequence", "write one sequence a line");
     if (std::string left_out = lines.empty_lines().warning(where_); !left_out.empty()) warnings_.push_back(std::move(left_out));
   }
-  int64_t size() const override { return static_cast<int64_t>(sequences_.size()); }
+  int64_t size() const override { return std::ssize(sequences_); }
   Contents contents() const override { return contents_; }
   const std::string& where() const override { return where_; }
-  Sequence sequence(int64_t index) const override { return sequences_[static_cast<size_t>(index)]; }
+  Sequence sequence(int64_t index) const override { return sequences_[index]; }
   std::vector<std::string> warnings() const override { return warnings_; }
-  std::string place(int64_t index) const override { return "line " + std::to_string(lines_[static_cast<size_t>(index)]); }
+  std::string place(int64_t index) const override { return "line " + std::to_string(lines_[index]); }
 
  private:
   std::string where_;

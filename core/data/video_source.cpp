@@ -75,7 +75,7 @@ class VideoFrames : public SequenceSource {
   std::vector<std::string> warnings() const override { return list_.warnings; }
   void await(int64_t index, const CancellationToken& cancel) const override { ahead_.await(index, cancel); }
   Sequence sequence(int64_t index) const override { return {.pixels = ahead_.frame(index).pixels(), .picture = list_.size}; }
-  Sequence outline(int64_t index) const override { return {.pixels = list_.samples[static_cast<size_t>(index)], .picture = list_.size}; }
+  Sequence outline(int64_t index) const override { return {.pixels = list_.samples[index], .picture = list_.size}; }
 
  private:
   std::string path_;

@@ -15,7 +15,7 @@ double operations(const Graph& graph, const std::vector<ValueId>& decisions, con
   of.bindings = Bindings(graph.symbols.size(), 1);
   for (size_t r = 0; r < decisions.size(); ++r) {
     std::vector<double> shares(2, 0.0);
-    const auto leave = static_cast<size_t>(residual_branch(chain.tests[r].rule));
+    const size_t leave = residual_branch(chain.tests[r].rule);
     shares[r < passed ? 1 - leave : leave] = 1;
     of.shares.set(decisions[r], std::move(shares));
   }

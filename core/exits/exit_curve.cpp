@@ -44,7 +44,7 @@ void add_classes(const ExitRecord& record, const std::vector<int32_t>& taken, Ex
   for (size_t g = 0; g < record.classes.size(); ++g) {
     ExitClass of{record.classes[g], std::vector<int64_t>(record.exits(), 0)};
     for (size_t i = 0; i < taken.size(); ++i)
-      if (record.scores.front()[i].group == static_cast<int32_t>(g)) ++of.items[static_cast<size_t>(taken[i])];
+      if (record.scores.front()[i].group == static_cast<int32_t>(g)) ++of.items[taken[i]];
     if (std::accumulate(of.items.begin(), of.items.end(), int64_t{0}) > 0) c.classes.push_back(std::move(of));
   }
 }

@@ -22,7 +22,7 @@ struct BatchLogits {
   int64_t items = 0, classes = 0;
 
   bool is_whole() const {
-    const auto whole = static_cast<size_t>(items * classes);
+    const size_t whole = items * classes;
     return std::all_of(of_exit.begin(), of_exit.end(), [&](const std::vector<float>& l) { return l.size() == whole; });
   }
 };
@@ -90,14 +90,14 @@ ReplayedDecisions all_at(const ReadyPlan& plan, const ExitChain& chain, size_t e
   for (const RouterId r : replayed.ids())
     if (const auto test = chain.test_of(plan.program->routers[r].name)) {
       const int32_t leave = residual_branch(chain.tests[*test].rule);
-      replayed[r].push_back({std::vector<int32_t>(static_cast<size_t>(items), *test == exit ? leave : 1 - leave), {}});
+      replayed[r].push_back({std::vector<int32_t>(items, *test == exit ? leave : 1 - leave), {}});
     }
   return replayed;
 }
 
 void ItemsLeft::add(int32_t exit, const std::vector<double>& by_exit) {
   ++items.at(static_cast<size_t>(exit));
-  operations += by_exit[static_cast<size_t>(exit)], through_all += by_exit.back();
+  operations += by_exit[exit], through_all += by_exit.back();
 }
 
 ExitPoint point_of(const QualityTask& task, ItemsLeft left) {
@@ -157,7 +157,7 @@ ExitPoint ExitRecord::point(const std::vector<size_t>& some, const std::vector<i
   ItemsLeft left(exits());
   for (size_t i = 0; i < some.size(); ++i) {
     left.add(at[i], operations.at(size[some[i]]));
-    if (is_judged(some[i])) left.scores.push_back(scores[static_cast<size_t>(at[i])][some[i]]);
+    if (is_judged(some[i])) left.scores.push_back(scores[at[i]][some[i]]);
   }
   return point_of(*task, std::move(left));
 }
@@ -190,7 +190,7 @@ std::optional<ExitRecord> record_exits(Workload& work, const std::vector<int64_t
   record.confidence.resize(record.chain.tests.size());
   record.scores.resize(record.exits());
   for (size_t b = 0; b < batches.size(); ++b) {
-    progress.report("exits", static_cast<int64_t>(b), static_cast<int64_t>(batches.size()));
+    progress.report("exits", static_cast<int64_t>(b), std::ssize(batches));
     progress.cancel.check();
     const Batch batch = s.data->batch(batches[b], progress.cancel);
     plan->use(batch.picture);

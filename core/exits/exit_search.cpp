@@ -51,7 +51,7 @@ class Search {
       for (Thresholds& from : std::array{with_sums(std::vector<double>(tests_, kNoneLeaves)), best_of_one_for_all()})
         if (Thresholds reached = search(std::move(from)); better(reached.sums, best.sums)) best = std::move(reached);
     best = keep_where_equal(start, std::move(best));
-    const auto n = static_cast<double>(items_);
+    const double n = items_;
     return {std::move(best.of_test), best.sums.part / n, best.sums.cost / n, meets(best.sums), tries_all};
   }
 
@@ -194,7 +194,7 @@ std::vector<int32_t> exits_taken(const std::vector<std::vector<float>>& confiden
   const size_t tests = confidence.size(), items = tests > 0 ? confidence.front().size() : 0;
   std::vector<int32_t> taken(items, static_cast<int32_t>(tests));
   for (size_t test = tests; test-- > 0;) {
-    const auto threshold = static_cast<float>(thresholds[test]);
+    const float threshold = thresholds[test];
     for (size_t i = 0; i < items; ++i)
       if (confidence[test][i] >= threshold) taken[i] = static_cast<int32_t>(test);
   }

@@ -43,7 +43,7 @@ ExitRecord record_or_refuse(Workload& work, const std::string& option, const Pro
 
 double mean_cost(const std::vector<std::vector<double>>& costs, const std::vector<int32_t>& taken) {
   double sum = 0;
-  for (size_t i = 0; i < taken.size(); ++i) sum += costs[static_cast<size_t>(taken[i])][i];
+  for (size_t i = 0; i < taken.size(); ++i) sum += costs[taken[i]][i];
   return taken.empty() ? 0 : sum / static_cast<double>(taken.size());
 }
 
@@ -155,7 +155,7 @@ class ThresholdSearch {
 
 /// The exit that each row of the batch that ran last left by.
 std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain, int64_t rows) {
-  std::vector<int32_t> taken(static_cast<size_t>(rows), static_cast<int32_t>(chain.tests.size()));
+  std::vector<int32_t> taken(rows, static_cast<int32_t>(chain.tests.size()));
   for (const ExecutedDecision& d : plan.result.decisions)
     if (const auto test = chain.test_of(plan.program->routers[d.router].name)) {
       const int32_t leave = residual_branch(chain.tests[*test].rule);
@@ -217,7 +217,7 @@ void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, con
   RealRun real(record, s, t.thresholds);
   double milliseconds = 0, timed = 0;
   for (size_t i = 0; i < batches.size(); ++i) {
-    progress.report("judging thresholds", static_cast<int64_t>(i), static_cast<int64_t>(batches.size()));
+    progress.report("judging thresholds", static_cast<int64_t>(i), std::ssize(batches));
     progress.cancel.check();
     const Batch batch = s.data->batch(batches[i], progress.cancel);
     ExecuteOptions execute;

@@ -51,7 +51,7 @@ ExitTimes measure_exit_times(Workload& work, const ExitChain& chain, const Profi
   const auto most = static_cast<size_t>(std::clamp(most_executions / of_batch, 1.0, static_cast<double>(kBatches)));
   std::map<Kind, std::vector<double>> of_kind;
   for (const auto& [kind, batches] : alike) {
-    progress.report("timing exits", static_cast<int64_t>(of_kind.size()), static_cast<int64_t>(alike.size()));
+    progress.report("timing exits", std::ssize(of_kind), std::ssize(alike));
     std::vector<std::vector<double>> times(chain.costs.size());
     const size_t some = std::min(batches.size(), std::max<size_t>(1, most / alike.size()));
     for (size_t i = 0; i < some; ++i) time_exits(work, *plan, chain, batches[i * batches.size() / some], progress, times);
@@ -70,7 +70,7 @@ std::vector<std::vector<double>> item_milliseconds(const ExitTimes& times, const
   for (const int64_t b : batch) {
     const std::vector<double>& of_exit = times.at(b);
     costs.resize(of_exit.size());
-    const double share = static_cast<double>(batch.size()) / static_cast<double>(items.size()) / static_cast<double>(items.at(b));
+    const double share = static_cast<double>(batch.size()) / items.size() / items.at(b);
     for (size_t e = 0; e < of_exit.size(); ++e) costs[e].push_back(share * of_exit[e]);
   }
   return costs;

@@ -24,20 +24,20 @@ class Generated {
   /// `most` tokens of each sequence.
   Generated(const ExperimentState& state, int64_t most, GenerateFigures& figures)
       : tokenizer_(state.model->tokenizer.get()), ends_(state.model->tokens.ends), most_(most), figures_(figures) {
-    figures_.ids.resize(static_cast<size_t>(state.data->end_item()));
+    figures_.ids.resize(state.data->end_item());
     if (tokenizer_) figures_.texts.resize(figures_.ids.size());
   }
 
   /// `written` [sequences, most]: -1 behind a sequence's end.
   void add(const Batch& batch, std::span<const int32_t> written, double milliseconds) {
     for (int64_t i = 0; i < batch.size(); ++i) {
-      const auto item = static_cast<size_t>(batch.items[static_cast<size_t>(i)]);
-      add_sequence(item, written.subspan(static_cast<size_t>(i * most_), static_cast<size_t>(most_)));
+      const size_t item = batch.items[i];
+      add_sequence(item, written.subspan(i * most_, most_));
       if (!tokenizer_) continue;
       figures_.texts[item] = tokenizer_->decode(figures_.ids[item]);
       if (batch.targets.empty()) continue;
       ++judged_;
-      exact_ += figures_.texts[item] == batch.targets[static_cast<size_t>(i)];
+      exact_ += figures_.texts[item] == batch.targets[i];
     }
     figures_.sequences += batch.size();
     ++figures_.batches;
@@ -48,7 +48,7 @@ class Generated {
     figures_.latency_ms = latency_of(milliseconds_);
     const double total = std::accumulate(milliseconds_.begin(), milliseconds_.end(), 0.0);
     figures_.tokens_per_s = total > 0 ? static_cast<double>(figures_.tokens) / (total * 1e-3) : 0;
-    if (judged_ > 0) figures_.accuracy = static_cast<double>(exact_) / static_cast<double>(judged_);
+    if (judged_ > 0) figures_.accuracy = static_cast<double>(exact_) / judged_;
   }
 
  private:

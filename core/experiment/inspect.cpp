@@ -114,8 +114,8 @@ PlanStructure plan_of(const Model& model, Device& device, std::shared_ptr<const 
   PlanStructure plan;
   plan.phase = work_phase(options.phase);
   plan.weight_budget = options.weight_budget;
-  plan.steps = static_cast<int64_t>(program->steps.size());
-  plan.leaves = static_cast<int64_t>(layout.segments.leaves.size());
+  plan.steps = std::ssize(program->steps);
+  plan.leaves = std::ssize(layout.segments.leaves);
   plan.ends = std::ranges::count_if(layout.segments.leaves, [](const Leaf& leaf) { return leaf.ends != SegmentEnd::none; });
   plan.program = structure_of(layout.segments.root, *program);
   return plan;

@@ -46,9 +46,8 @@ double operations_of(const Graph& graph, const std::vector<ValueId>& routed, con
   of.bindings = loads.bindings;
   for (size_t r = 0; r < routed.size(); ++r) {
     const ItemLoads::Router& router = loads.routers[r];
-    std::vector<double> shares(static_cast<size_t>(graph.value(routed[r]).branches), 0.0);
-    for (size_t b = 0; b < router.load.size() && router.cells > 0; ++b)
-      shares[b] = static_cast<double>(router.load[b]) / static_cast<double>(router.cells);
+    std::vector<double> shares(graph.value(routed[r]).branches, 0.0);
+    for (size_t b = 0; b < router.load.size() && router.cells > 0; ++b) shares[b] = static_cast<double>(router.load[b]) / router.cells;
     of.shares.set(routed[r], std::move(shares));
   }
   return cost_of(graph, of).total.flops;
@@ -57,8 +56,7 @@ double operations_of(const Graph& graph, const std::vector<ValueId>& routed, con
 double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed, const Bindings& bindings) {
   CostCase of;
   of.bindings = bindings;
-  for (const ValueId decision : routed)
-    of.shares.set(decision, std::vector<double>(static_cast<size_t>(graph.value(decision).branches), 1.0));
+  for (const ValueId decision : routed) of.shares.set(decision, std::vector<double>(graph.value(decision).branches, 1.0));
   return cost_of(graph, of).total.flops;
 }
 
@@ -69,7 +67,7 @@ double parts_computed(const Graph& graph, const std::vector<ValueId>& routed, co
     const std::optional<int32_t> part = gated_branch(graph.node(decision.producer));
     // Not of the cells that came: of those that an outer gate kept from it the part was not computed either.
     const int64_t cells = graph.space(graph.dense_ancestor(decision.type.space)).count.evaluate(loads.bindings);
-    if (part && cells > 0) parts += static_cast<double>(loads.routers[r].load[static_cast<size_t>(*part)]) / static_cast<double>(cells);
+    if (part && cells > 0) parts += static_cast<double>(loads.routers[r].load[*part]) / cells;
   }
   return parts;
 }
@@ -107,8 +105,7 @@ ItemCosts::Counted ItemCosts::counted(PictureSize size) const {
 std::vector<ItemLoads> ItemCosts::loads_of(const Counted& of, const ReadyPlan& plan, const Batch& batch,
                                            std::vector<ItemCost>& items) const {
   ItemLoads none;
-  for (const ValueId decision : of.routed)
-    none.routers.push_back({0, std::vector<int64_t>(static_cast<size_t>(of.graph->value(decision).branches), 0)});
+  for (const ValueId decision : of.routed) none.routers.push_back({0, std::vector<int64_t>(of.graph->value(decision).branches, 0)});
   std::vector<ItemLoads> loads(items.size(), none);
   for (size_t i = 0; i < items.size(); ++i) loads[i].bindings = bindings_of_item(*of.graph, batch, i);
   const Program& program = *plan.program;
@@ -129,7 +126,7 @@ std::vector<ItemLoads> ItemCosts::loads_of(const Counted& of, const ReadyPlan& p
       ++into.cells;
       for (int32_t k = 0; k < d->shape.fan_out; ++k) {
         const int32_t choice = d->choice[c * static_cast<size_t>(d->shape.fan_out) + static_cast<size_t>(k)];
-        if (is_kept(choice)) ++into.load[static_cast<size_t>(choice)];
+        if (is_kept(choice)) ++into.load[choice];
         items[item].choices += is_kept(choice) || is_dropped(choice);
         items[item].dropped += is_dropped(choice);
       }
@@ -146,7 +143,7 @@ void ItemCosts::add(const ReadyPlan& plan, const Batch& batch) {
                        [&](const ProgramRouter& r) { return r.name == router.first; });
   });
   if (!is_counting_) return;
-  std::vector<ItemCost> items(static_cast<size_t>(batch.size()));
+  std::vector<ItemCost> items(batch.size());
   const std::vector<ItemLoads> loads = loads_of(of, plan, batch, items);
   for (size_t i = 0; i < items.size(); ++i) {
     items[i].item = batch.items[i];

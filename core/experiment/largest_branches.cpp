@@ -14,12 +14,12 @@ namespace {
 /// Of each branch of one router, with these shares of the others. All its branches are of one size wherever its nodes stand for all of them
 /// at once.
 std::vector<double> operations_by_branch(const Graph& graph, ValueId decision, const CostCase& of) {
-  std::vector<double> sums(static_cast<size_t>(graph.value(decision).branches), 0.0);
+  std::vector<double> sums(graph.value(decision).branches, 0.0);
   for (const NodeCost& cost : cost_of(graph, of).nodes)
     for (SpaceId space = place_of(graph, graph.node(cost.node)); space != kNone; space = graph.space(space).parent) {
       const CellSpace& cells = graph.space(space);
       if (cells.kind == SpaceKind::routed && cells.branch != kAllBranches && cells.decision == decision)
-        sums[static_cast<size_t>(cells.branch)] += cost.cost.flops;
+        sums[cells.branch] += cost.cost.flops;
     }
   return sums;
 }
@@ -61,7 +61,7 @@ std::optional<LargestBranches> LargestBranches::of(const Graph& graph, const std
   for (const ValueId decision : routed) {
     const Node& route = graph.node(graph.value(decision).producer);
     if (gated_branch(route) || protocol_of(route.attributes).kind == ProtocolKind::threshold) return std::nullopt;
-    of.shares.set(decision, std::vector<double>(static_cast<size_t>(graph.value(decision).branches), 1.0));
+    of.shares.set(decision, std::vector<double>(graph.value(decision).branches, 1.0));
   }
   // The innermost first: a branch with a router within is as large as what is chosen there.
   for (auto at = routed.rbegin(); at != routed.rend(); ++at) {

@@ -87,7 +87,7 @@ std::vector<int64_t> even_sample(const std::vector<int64_t>& ordered, int64_t co
   const auto all = std::ssize(ordered);
   if (count >= all) return ordered;
   constexpr double kGolden = 0.6180339887498949;  // multiples of it, less their whole part, are spread evenly however many there are
-  const double distance = static_cast<double>(all) / static_cast<double>(count);
+  const double distance = static_cast<double>(all) / count;
   const double first = distance * std::fmod(static_cast<double>(process) * kGolden, 1.0);
   std::vector<int64_t> sample;
   for (int64_t i = 0; i < count; ++i)

@@ -13,7 +13,7 @@ namespace {
 /// Loads of real cells by label, without the labels of which a router saw none.
 std::map<std::string_view, std::span<const int64_t>> loads_by_label(const ProfileAccumulator& counted, int32_t router) {
   const KeyedLoads& keyed = counted.label_loads(router);
-  const auto branches = static_cast<size_t>(counted.loads(router).branches());
+  const size_t branches = counted.loads(router).branches();
   std::map<std::string_view, std::span<const int64_t>> labels;
   for (size_t i = 0; i < keyed.cells.size(); ++i) {
     const std::span<const int64_t> loads = std::span(keyed.load).subspan(i * branches, branches);
@@ -39,7 +39,7 @@ RouterLoad without(RouterLoad all, const RouterLoad& part, int64_t batches) {
 std::vector<RouterFigures> router_figures(const ProfileAccumulator& counted) {
   std::vector<RouterFigures> list;
   for (const RouterInfo& info : counted.layout().routers) {
-    const auto router = static_cast<int32_t>(list.size());
+    const int32_t router = list.size();
     const auto& [loads, cells_real] = counted.counts(router);
     RouterFigures& f = list.emplace_back();
     f.router = info.name;
@@ -56,8 +56,7 @@ std::vector<RouterFigures> router_figures(const ProfileAccumulator& counted) {
     f.entropy_real = entropy_bits(f.load_real);
     std::vector<int64_t> table;
     for (const auto& [label, of_label] : loads_by_label(counted, router)) table.insert(table.end(), of_label.begin(), of_label.end());
-    if (!table.empty())
-      f.label_information = mutual_information_bits(table, static_cast<int64_t>(table.size()) / info.branches, info.branches);
+    if (!table.empty()) f.label_information = mutual_information_bits(table, std::ssize(table) / info.branches, info.branches);
   }
   return list;
 }

@@ -39,7 +39,7 @@ int64_t TimeShare::further_batches(Stage stage, size_t plans) const {
 void TimeShare::fit_batches() {
   if (!plan.limited()) return;
   const double thresholds = plan.allowed(Stage::thresholds), profile = plan.allowed(Stage::profile);
-  const auto all = static_cast<int64_t>(FittingBatches{split.profiled, split.measured}.all().size());
+  const int64_t all = FittingBatches{split.profiled, split.measured}.all().size();
   const double seconds = thresholds > 0 ? std::min(thresholds, profile) : profile;
   const FittingBatches fitting = batches_that_fit(split.profiled, split.measured, batches_in(seconds, first.batch, all));
   split.profiled = fitting.profiled, split.measured = fitting.measured;
@@ -73,7 +73,7 @@ void tell_expected(const TimeShare& time, const Progress& progress) {
 void set_time(const TimeShare& time, int64_t batches, RunSummaryFigures& figures) {
   if (time.limit > 0) figures.time_limit_seconds = time.limit;
   figures.expected_seconds = {{time.expected.low, time.expected.high}};
-  const auto ran = static_cast<int64_t>(FittingBatches{time.split.profiled, time.split.measured}.all().size());
+  const int64_t ran = FittingBatches{time.split.profiled, time.split.measured}.all().size();
   if (ran < batches) figures.left_out_for_time.push_back(fmt::format("{} of {} ran", ran, counted(batches, "batch")));
 }
 

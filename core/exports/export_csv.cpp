@@ -63,7 +63,7 @@ void write_loads(const Source& from, TextOutput& out, const Progress& progress) 
   out.write("router,first_batch,batches,branch,cells,padding,dropped,padded,weight\n");
   const PyramidLevel level = from.session.levels(from.run.id).back();
   for (size_t r = 0; r < from.layout.routers.size(); ++r) {
-    progress.report("loads", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
+    progress.report("loads", static_cast<int64_t>(r), std::ssize(from.layout.routers));
     const auto windows = from.session.loads(from.run.id, static_cast<int32_t>(r), level.level, {0, level.windows});
     for (size_t w = 0; w < windows.size(); ++w) {
       const RouterLoads& l = windows[w];
@@ -79,7 +79,7 @@ void write_labels(const Source& from, TextOutput& out, const Progress& progress)
   out.write("router,label,branch,cells\n");
   bool labelled = false;
   for (size_t r = 0; r < from.layout.routers.size(); ++r) {
-    progress.report("labels", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
+    progress.report("labels", static_cast<int64_t>(r), std::ssize(from.layout.routers));
     for (const LabelLoads& l : from.session.label_loads(from.run.id, static_cast<int32_t>(r))) {
       labelled = true;
       for (size_t b = 0; b < l.load.size(); ++b) put_row(out, from.layout.routers[r].name, l.label, static_cast<int64_t>(b), l.load[b]);
@@ -92,10 +92,10 @@ void write_labels(const Source& from, TextOutput& out, const Progress& progress)
 void write_transitions(const Source& from, TextOutput& out, const Progress& progress) {
   out.write("router,branch,next_router,next_branch,cells\n");
   for (size_t r = 0; r < from.layout.routers.size(); ++r) {
-    progress.report("transitions", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
+    progress.report("transitions", static_cast<int64_t>(r), std::ssize(from.layout.routers));
     for (const LayoutEdge& edge : from.layout.edges) {
       if (edge.from != static_cast<int32_t>(r)) continue;
-      const std::string& next = from.layout.routers[static_cast<size_t>(edge.to)].name;
+      const std::string& next = from.layout.routers[edge.to].name;
       for (const PairCount& pair : from.session.transitions(from.run.id, edge.from, edge.to, {0, from.run.batches}).entries)
         put_row(out, from.layout.routers[r].name, pair.from, next, pair.to, pair.count);
     }
@@ -108,10 +108,9 @@ struct CellPlaced {
   std::string in_grid;  ///< ",row,column"; ",," of cells in sequences; empty where no cells of the run lie in grids
 };
 CellPlaced place_of(const Source& from, const StoredDecision& d, int64_t cell, const BatchSpace& space) {
-  const int64_t row = d.ancestor.empty() ? cell : d.ancestor[static_cast<size_t>(cell)];
+  const int64_t row = d.ancestor.empty() ? cell : d.ancestor[cell];
   CellPlaced placed{row < space.cells.cells() ? space.cells.id(row) : CellId{},
-                    space.mask.empty() || (row < static_cast<int64_t>(space.mask.size()) && space.mask[static_cast<size_t>(row)] != 0),
-                    from.grids ? ",," : ""};
+                    space.mask.empty() || (row < std::ssize(space.mask) && space.mask[row] != 0), from.grids ? ",," : ""};
   if (space.cells.columns > 0) {
     const GridPlace place = space.cells.place(placed.id.position);
     placed.in_grid = "," + std::to_string(place.row) + "," + std::to_string(place.column);
@@ -128,11 +127,11 @@ std::string head_of(const Source& from, const std::string& columns) { return col
 
 // A choice that a capacity dropped names the branch that it was dropped from.
 void put_decision(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space, TextOutput& out) {
-  const std::string& name = from.layout.routers[static_cast<size_t>(router)].name;
+  const std::string& name = from.layout.routers[router].name;
   for (int64_t c = 0; c < d.cells; ++c) {
     const auto [id, real, in_grid] = place_of(from, d, c, space);
     for (int32_t k = 0; k < d.fan_out; ++k) {
-      const auto slot = static_cast<size_t>(c * d.fan_out + k);
+      const size_t slot = c * d.fan_out + k;
       const int32_t choice = d.choice[slot];
       if (choice == kNoBranch) continue;
       put_row_with(in_grid, out, batch, name, id.sequence, id.position, id.step, int64_t{real}, k, branch_of(choice),
@@ -166,12 +165,12 @@ void write_decisions(const Source& from, TextOutput& out, const Progress& progre
 }
 
 void put_scores(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space, TextOutput& out) {
-  const std::string& name = from.layout.routers[static_cast<size_t>(router)].name;
+  const std::string& name = from.layout.routers[router].name;
   for (int64_t c = 0; c < d.cells && !d.scores.empty(); ++c) {
     const auto [id, real, in_grid] = place_of(from, d, c, space);
     for (int32_t b = 0; b < d.score_columns; ++b)
       put_row_with(in_grid, out, batch, name, id.sequence, id.position, id.step, int64_t{real}, b,
-                   cell_text(d.scores[static_cast<size_t>(c * d.score_columns + b)]));
+                   cell_text(d.scores[c * d.score_columns + b]));
   }
 }
 
@@ -233,7 +232,7 @@ std::vector<LayerTotals> totals_of(const Source& from, const Progress& progress)
               how_to_get(from.run, "k", "import it with --model-config"));
   std::vector<LayerTotals> out;
   for (size_t r = 0; r < from.layout.routers.size(); ++r) {
-    progress.report("loads", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
+    progress.report("loads", static_cast<int64_t>(r), std::ssize(from.layout.routers));
     const RouterInfo& router = from.layout.routers[r];
     const int32_t layer = router.layer >= 0 ? router.layer : layer_in_name(router.name);
     const RouterLoads total = from.session.total_loads(from.run.id, static_cast<int32_t>(r));
@@ -248,8 +247,7 @@ void write_skew(const Source& from, TextOutput& out, const Progress& progress) {
   for (const LayerTotals& t : totals_of(from, progress)) {
     const auto law = power_law_of(t.loads, t.cells);
     if (!law) continue;
-    put_row(out, t.router.name, t.layer, static_cast<int64_t>(t.loads.size()), t.router.fan_out, t.cells, imbalance(t.loads) + 1,
-            law->alpha, law->error);
+    put_row(out, t.router.name, t.layer, std::ssize(t.loads), t.router.fan_out, t.cells, imbalance(t.loads) + 1, law->alpha, law->error);
   }
 }
 
@@ -258,9 +256,9 @@ void write_distinct(const Source& from, TextOutput& out, const Progress& progres
   out.write("router,layer,cells,distinct_branches,of_even_loads\n");
   for (const LayerTotals& t : totals_of(from, progress)) {
     if (t.cells == 0) continue;
-    const auto all = static_cast<double>(t.loads.size());
+    const double all = t.loads.size();
     for (int64_t cells = 1; cells <= kMostCells; cells *= 2) {
-      const auto drawn = static_cast<double>(cells);
+      const double drawn = cells;
       put_row(out, t.router.name, t.layer, cells, distinct_branches(t.loads, t.cells, drawn),
               all * (1 - std::pow(1 - std::min(t.router.fan_out / all, 1.), drawn)));
     }

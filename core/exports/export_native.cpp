@@ -41,7 +41,7 @@ class TraceWriter {
     for (int64_t b = 0; b < run_.batches; ++b) {
       progress.report("trace", b, run_.batches);
       const std::vector<BatchSpace> spaces = session_.spaces(run_.id, b);
-      write_cells(batches_[static_cast<size_t>(b)], spaces, out);
+      write_cells(batches_[b], spaces, out);
       for (size_t r = 0; r < layout_.routers.size(); ++r) write_layer(r, b, spaces, out);
     }
     out.finish();
@@ -69,7 +69,7 @@ class TraceWriter {
         }
     }
     for (size_t r = 0; r < parts_.size(); ++r) {
-      const auto router = static_cast<int32_t>(r);
+      const int32_t router = r;
       const RouterLoads total = session_.total_loads(run_.id, router);
       parts_[r].dropped = std::any_of(total.dropped.begin(), total.dropped.end(), [](int64_t n) { return n > 0; });
       parts_[r].weights = std::any_of(total.weight.begin(), total.weight.end(), [](double w) { return w != 0; });
@@ -146,8 +146,7 @@ class TraceWriter {
     return about;
   }
   std::string stack_name(int32_t space) const {
-    return space >= 0 && static_cast<size_t>(space) < layout_.spaces.size() ? layout_.spaces[static_cast<size_t>(space)]
-                                                                            : std::string("cells");
+    return space >= 0 && static_cast<size_t>(space) < layout_.spaces.size() ? layout_.spaces[space] : std::string("cells");
   }
 
   void write_cells(const BatchSummary& batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
@@ -163,7 +162,7 @@ class TraceWriter {
         stack_.push_back(static_cast<int32_t>(s));
         batch_.push_back(static_cast<int32_t>(batch.number));
         columns_.push_back(space->cells.columns);
-        real_.push_back(space->mask.empty() || space->mask[static_cast<size_t>(row)] != 0);
+        real_.push_back(space->mask.empty() || space->mask[row] != 0);
       }
     }
     const auto append = [&](const char* name, const std::vector<int32_t>& values) {
@@ -183,14 +182,14 @@ class TraceWriter {
 
   void write_layer(size_t r, int64_t batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
     const RouterInfo& router = layout_.routers[r];
-    const auto k = static_cast<size_t>(router.fan_out);
+    const size_t k = router.fan_out;
     indices_.assign(request_.size() * k, kNotMet);
     const Parts& parts = parts_[r];
     weights_.assign(parts.weights ? indices_.size() : 0, 0.0f);
     dropped_.assign(parts.dropped ? indices_.size() : 0, kDropped);
     residency_.assign(parts.residency ? indices_.size() : 0, 0);
     bytes_.assign(parts.bytes ? indices_.size() : 0, 0);
-    const auto columns = static_cast<size_t>(parts.score_columns);
+    const size_t columns = parts.score_columns;
     scores_.assign(request_.size() * columns, 0.0f);
     size_t first = 0;  // row of the router's space among the batch's cells
     for (const int32_t stack : stacks_) {
@@ -203,9 +202,7 @@ class TraceWriter {
         if ((row + 1) * k > indices_.size())
           bad_input(session_.path(), "the file is damaged: a decision of batch " + std::to_string(batch) + " does not fit its cells",
                     kCopyAgain);
-        if ((c + 1) * columns <= d->scores.size())
-          std::copy_n(d->scores.begin() + static_cast<std::ptrdiff_t>(c * columns), columns,
-                      scores_.begin() + static_cast<std::ptrdiff_t>(row * columns));
+        if ((c + 1) * columns <= d->scores.size()) std::copy_n(d->scores.begin() + c * columns, columns, scores_.begin() + row * columns);
         for (size_t i = 0; i < k; ++i) {
           const int32_t choice = d->choice[c * k + i];
           const size_t from = c * k + i, to = row * k + i;

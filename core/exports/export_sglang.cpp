@@ -13,7 +13,7 @@ void write_sglang_placement(const ExportOptions& options, const Progress&) {
   const Placement& p = exported.named.placement;
   const LayerSlots begin = contiguous_placement(1, p.branches, p.slot_count(), p.ranks).layers[0];
   nlohmann::ordered_json map = nlohmann::ordered_json::array();
-  for (const int32_t layer : layers_of_model(exported)) map.push_back(layer < 0 ? begin : p.layers[static_cast<size_t>(layer)]);
+  for (const int32_t layer : layers_of_model(exported)) map.push_back(layer < 0 ? begin : p.layers[layer]);
   TextOutput out(options.output);
   out.write(json_text({{"physical_to_logical_map", map}}));
   out.finish();

@@ -62,8 +62,7 @@ class TraceLines {
       name_row(e.worker + 1, "worker " + std::to_string(e.worker));
     }
     Json args = {{"batch", batch.number}, {"step", e.step}};
-    if (step.router >= 0 && static_cast<size_t>(step.router) < layout_.routers.size())
-      args["router"] = layout_.routers[static_cast<size_t>(step.router)].name;
+    if (step.router >= 0 && static_cast<size_t>(step.router) < layout_.routers.size()) args["router"] = layout_.routers[step.router].name;
     if (step.branch >= 0) args["branch"] = step.branch;
     write({{"ph", "X"},
            {"pid", 1},

@@ -19,7 +19,7 @@ void write_trtllm_placement(const ExportOptions& options, const Progress&) {
   for (size_t l = 0; l < layers.size(); ++l) {
     if (layers[l] < 0) continue;
     std::string list;
-    for (const int32_t branch : p.layers[static_cast<size_t>(layers[l])]) list += (list.empty() ? "" : ", ") + std::to_string(branch);
+    for (const int32_t branch : p.layers[layers[l]]) list += (list.empty() ? "" : ", ") + std::to_string(branch);
     out.write("  " + std::to_string(l) + ": [" + list + "]\n");
   }
   out.write("layer_updates_per_iter: " + std::string(options.what == "dynamic" ? "1" : "0") + "\n");

@@ -41,7 +41,7 @@ void write_vllm_ascend(const ExportOptions& options, const Progress&) {
   const ExportedPlacement exported = find_exported_placement(options);
   const Placement& p = exported.named.placement;
   Json layers = Json::array();
-  const auto held = static_cast<size_t>(p.slots_of_rank());
+  const size_t held = p.slots_of_rank();
   for (const LayerSlots& layer : layers_with_experts(exported)) {
     Json devices = Json::array();
     for (int32_t r = 0; r < p.ranks; ++r) {

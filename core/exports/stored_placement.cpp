@@ -31,9 +31,9 @@ std::vector<int32_t> layers_of_model(const ExportedPlacement& placement) {
   if (p.model_layers > 0 && most >= p.model_layers)
     bad_input(placement.where, "has a router in layer " + std::to_string(most) + " of " + std::to_string(p.model_layers),
               "import the trace again and place again");
-  std::vector<int32_t> layers(static_cast<size_t>(p.model_layers > 0 ? p.model_layers : most + 1), -1);
+  std::vector<int32_t> layers(p.model_layers > 0 ? p.model_layers : most + 1, -1);
   for (size_t l = 0; l < p.numbers.size(); ++l) {
-    int32_t& at = layers[static_cast<size_t>(p.numbers[l])];
+    int32_t& at = layers[p.numbers[l]];
     if (at >= 0) bad_input(placement.where, "has two routers in layer " + std::to_string(p.numbers[l]), "servers place one a layer");
     at = static_cast<int32_t>(l);
   }

@@ -80,23 +80,23 @@ void BytePairs::join(std::vector<Symbol>& symbols) const {
   };
   std::priority_queue<Candidate> queue;
   const auto consider = [&](int32_t at) {
-    if (at < 0 || symbols[static_cast<size_t>(at)].behind < 0) return;
-    const Symbol& left = symbols[static_cast<size_t>(at)];
-    if (const Merge* merge = merge_of(left.id, symbols[static_cast<size_t>(left.behind)].id)) queue.push({merge->rank, at, merge->joined});
+    if (at < 0 || symbols[at].behind < 0) return;
+    const Symbol& left = symbols[at];
+    if (const Merge* merge = merge_of(left.id, symbols[left.behind].id)) queue.push({merge->rank, at, merge->joined});
   };
   for (size_t i = 0; i < symbols.size(); ++i) consider(static_cast<int32_t>(i));
   while (!queue.empty()) {
     const Candidate best = queue.top();
     queue.pop();
-    Symbol& left = symbols[static_cast<size_t>(best.at)];
+    Symbol& left = symbols[best.at];
     if (left.id < 0 || left.behind < 0) continue;
-    Symbol& right = symbols[static_cast<size_t>(left.behind)];
+    Symbol& right = symbols[left.behind];
     const Merge* merge = merge_of(left.id, right.id);
     if (!merge || merge->joined != best.joined) continue;  // one of the two pieces was already joined
     left.id = best.joined;
     left.behind = right.behind;
     right.id = -1;
-    if (left.behind >= 0) symbols[static_cast<size_t>(left.behind)].before = best.at;
+    if (left.behind >= 0) symbols[left.behind].before = best.at;
     consider(left.before);
     consider(best.at);
   }

@@ -20,7 +20,7 @@ std::vector<Piece> parse_pieces(const Json& model, const TokenizerParts& parts) 
   const size_t most = 2 * vocabulary.size() + 1024;
   std::vector<Piece> pieces;
   for (const auto& [text, value] : vocabulary.items()) {
-    const auto id = static_cast<size_t>(parts.id_of(value, "piece " + in_quotes(text)));
+    const size_t id = parts.id_of(value, "piece " + in_quotes(text));
     if (id >= most)
       parts.refuse("piece " + in_quotes(text) + " has the id " + std::to_string(id) + " among " + std::to_string(vocabulary.size()) +
                    " pieces");

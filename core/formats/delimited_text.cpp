@@ -75,7 +75,7 @@ bool DelimitedText::next_row() {
 void DelimitedText::count_like_row() {
   if (names_.size() < 2 || split(lines_.line(), separator_) != Split::whole) return;
   while (used_ > columns_ && fields_[used_ - 1].empty()) --used_;
-  const auto begin = fields_.begin() + 1, end = fields_.begin() + static_cast<std::ptrdiff_t>(used_);
+  const auto begin = fields_.begin() + 1, end = fields_.begin() + used_;
   if (used_ != columns_ || std::all_of(begin, end, [](const std::string& field) { return field.empty(); })) return;
   if (like_rows_++ == 0) first_like_row_ = lines_.number();
 }
@@ -124,7 +124,7 @@ void DelimitedText::read_names(std::span<const std::string_view> known, std::spa
   columns_ = 0;
   split_row();
   while (used_ > 0 && fields_[used_ - 1].empty()) --used_;
-  names_.assign(fields_.begin(), fields_.begin() + static_cast<std::ptrdiff_t>(used_));
+  names_.assign(fields_.begin(), fields_.begin() + used_);
   columns_ = names_.size();
   if (columns_ == 0) wrong("has no names of columns: the first line names them");
   for (size_t i = 0; i < columns_; ++i)

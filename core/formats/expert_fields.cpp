@@ -181,7 +181,7 @@ std::vector<int64_t> ExpertFields::experts_by_layer(int64_t layers, int64_t furt
   const std::string key = experts_key();
   if (key.empty() || layers == 0 || !at(key).is_array()) return {};
   const std::vector<int64_t> all = integers(key, 0, kMostTracedBranches);
-  const auto entries = static_cast<int64_t>(all.size());
+  const auto entries = std::ssize(all);
   // Ernie 4.5 VL has one number for text and one for pictures; both are the same.
   if (entries == 2 && layers != 2 && all[0] == all[1]) return {};
   if (entries < layers || entries > layers + further)
@@ -202,7 +202,7 @@ std::string ExpertFields::unlike_numbers(const std::vector<int32_t>& with_expert
     std::vector<int64_t> numbers;
     const bool by_layer = layers > 0 && std::ssize(all) >= layers;
     if (by_layer) {
-      for (const int32_t layer : with_experts) numbers.push_back(all[static_cast<size_t>(layer)]);
+      for (const int32_t layer : with_experts) numbers.push_back(all[layer]);
     } else {
       numbers = all;
     }

@@ -40,7 +40,7 @@ class StackRules {
         has = decided(key), first = key.key;
     }
     if (!said_) {
-      has.assign(static_cast<size_t>(layers_), 1);
+      has.assign(layers_, 1);
       for (const ExpertKey& key : keys_)
         if (!decides(key.rule)) narrow(key, has);
     }
@@ -87,11 +87,11 @@ class StackRules {
 
   /// Lists may have further entries for the layers that predict further tokens.
   std::vector<uint8_t> of_all_layers(std::string_view key, std::vector<uint8_t> has) {
-    const auto entries = static_cast<int64_t>(has.size());
+    const auto entries = std::ssize(has);
     if (layers_ == 0) layers_ = entries;
     if (entries < layers_ || entries > layers_ + further_)
       fields_.wrong(key, "has " + counted(entries, "entry", "entries") + ", the model has " + counted(layers_, "layer"));
-    has.resize(static_cast<size_t>(layers_));
+    has.resize(layers_);
     return has;
   }
 
@@ -122,13 +122,13 @@ class StackRules {
     return has;
   }
   std::vector<uint8_t> listed(std::string_view key) const {
-    std::vector<uint8_t> has(static_cast<size_t>(layers_ + further_));
+    std::vector<uint8_t> has(layers_ + further_);
     for (const int64_t layer : fields_.numbers(key)) {
       if (layer < 0 || layer >= layers_ + further_)
         fields_.wrong(key, "names layer " + std::to_string(layer) + ", the model has " + counted(layers_, "layer"));
-      has[static_cast<size_t>(layer)] = 1;
+      has[layer] = 1;
     }
-    has.resize(static_cast<size_t>(layers_));
+    has.resize(layers_);
     return has;
   }
 
@@ -155,7 +155,7 @@ class StackRules {
         if (fields_.has(key.key) && fields_.at(key.key).is_array()) {
           note(key.key);
           const std::vector<uint8_t> flagged = of_all_layers(key.key, flags(key.key));
-          return keep([&](int64_t i) { return flagged[static_cast<size_t>(i)] != 0; });
+          return keep([&](int64_t i) { return flagged[i] != 0; });
         }
         const int64_t n = number(key, 1);
         return keep([&](int64_t i) { return i % n == 0; });
@@ -234,7 +234,7 @@ void refuse_experts_by_layer(const ExpertFields& fields) {
 void leave_out_empty(const ExpertFields& fields, ExpertLayers& found) {
   const std::vector<int64_t> counts = fields.experts_by_layer(found.layers, found.further);
   if (counts.empty()) return;
-  std::erase_if(found.with_experts, [&](int32_t layer) { return counts[static_cast<size_t>(layer)] == 0; });
+  std::erase_if(found.with_experts, [&](int32_t layer) { return counts[layer] == 0; });
   add_to_list(found.keys, in_quotes(fields.experts_key()));
 }
 

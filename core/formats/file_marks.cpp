@@ -190,7 +190,7 @@ std::string gguf_detail(const FileLook& look) {
 bool is_imatrix_dat(const FileLook& look) {
   const auto entries = number_at<int32_t>(look.head, 0), length = number_at<int32_t>(look.head, 4);
   if (!entries || !length || *entries < 1 || *entries > 1'000'000 || *length < 4 || *length > 256) return false;
-  const std::string_view name = look.head.substr(8, static_cast<size_t>(*length));
+  const std::string_view name = look.head.substr(8, *length);
   return name.size() == static_cast<size_t>(*length) && is_printable(name) && (name.ends_with(".weight") || name.starts_with("blk."));
 }
 
@@ -198,7 +198,7 @@ bool is_imatrix_dat(const FileLook& look) {
 bool is_onnx(const FileLook& look) {
   const std::string_view head = look.head;
   if (head.size() < 4 || head[0] != 8 || head[1] < 1 || head[1] > 30 || head[2] != 0x12) return false;
-  const auto length = static_cast<uint8_t>(head[3]);
+  const uint8_t length = head[3];
   if (length == 0 || length > 100 || head.size() < 5u + length) return false;
   constexpr std::string_view kNext = "\x1a\x22\x28\x32\x3a\x42";
   return is_printable(head.substr(4, length)) && kNext.find(head[4 + length]) != std::string_view::npos;

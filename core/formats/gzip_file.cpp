@@ -56,7 +56,7 @@ class Unpacking {
     bool ended = false;  // a member has ended and the next has not begun
     bool full = false;   // the input that was taken has more output
     for (;;) {
-      progress.report("unpacking", static_cast<int64_t>(read_), static_cast<int64_t>(from_.size()));
+      progress.report("unpacking", static_cast<int64_t>(read_), std::ssize(from_));
       if (!full && stream_.avail_in < 2) read_more();
       if (!full && stream_.avail_in == 0) break;
       if (ended) {
@@ -104,7 +104,7 @@ class Unpacking {
         const int error = errno;
         failed(from_.path(), "cannot be unpacked into " + folder + ": " + std::strerror(error), "set TMPDIR to a folder with room");
       }
-      bytes = bytes.subspan(static_cast<size_t>(done));
+      bytes = bytes.subspan(done);
     }
   }
 

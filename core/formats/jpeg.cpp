@@ -152,7 +152,7 @@ JpegForm read_form(JpegReading& reading, size_t bytes, const std::string& where)
 std::vector<float> decode_jpeg(std::span<const std::byte> file, const std::string& where) {
   JpegReading reading(file);
   const JpegForm form = read_form(reading, file.size(), where);
-  const auto row = static_cast<size_t>(form.stored.width * form.stored.channels);
+  const size_t row = form.stored.width * form.stored.channels;
   std::vector<uint8_t> bytes(static_cast<size_t>(form.stored.height) * row);
   const bool whole = reading.attempt([&bytes, row](jpeg_decompress_struct& jpeg) {
     jpeg_start_decompress(&jpeg);

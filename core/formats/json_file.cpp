@@ -82,7 +82,7 @@ class NotFinite {
       const size_t end = at + word.size();
       if (text.substr(at, word.size()) != word || (end < text.size() && !is_delimiter(text[end]))) continue;
       if (places_.empty()) text_ = text;
-      std::fill_n(text_.begin() + static_cast<std::ptrdiff_t>(at), word.size(), ' ');
+      std::fill_n(text_.begin() + at, word.size(), ' ');
       text_[at] = text_[at + 1] = '"';
       places_.push_back({at + 2, word});
     }
@@ -203,7 +203,7 @@ Json parse_json_text(std::string_view text, std::string_view where, const JsonLi
     Json::sax_parse(begin, end, &builder);
   }
   if (!mistake.empty()) {
-    const auto [line, column] = place_of(text.substr(0, static_cast<size_t>(furthest - text.data())));
+    const auto [line, column] = place_of(text.substr(0, furthest - text.data()));
     bad_input(where,
               "not valid JSON at line " + std::to_string(line + static_cast<size_t>(first_line) - 1) + ", column " +
                   std::to_string(column) + ": " + shortened(std::move(mistake)),

@@ -84,14 +84,14 @@ class JsonTokenizer : public Tokenizer {
       if (token)
         decoder.add(token->content);
       else if (id >= 0 && static_cast<size_t>(id) < parts_.pieces.size())
-        decoder.add_piece(parts_.pieces[static_cast<size_t>(id)].text, parts_.byte_fallback);
+        decoder.add_piece(parts_.pieces[id].text, parts_.byte_fallback);
     }
     return decoder.take();
   }
 
   std::string piece(int32_t id) const override {
     if (const AddedToken* token = all_added_.find(id)) return token->content;
-    return id >= 0 && static_cast<size_t>(id) < parts_.pieces.size() ? parts_.pieces[static_cast<size_t>(id)].text : std::string();
+    return id >= 0 && static_cast<size_t>(id) < parts_.pieces.size() ? parts_.pieces[id].text : std::string();
   }
   const TokenFrame& frame() const override { return frame_; }
   int32_t pad_id() const override { return parts_.pad_id; }
@@ -112,7 +112,7 @@ class JsonTokenizer : public Tokenizer {
   void check_added() const {
     std::vector<int32_t> ids;
     for (const AddedToken& token : parts_.added) {
-      const auto id = static_cast<size_t>(token.id);
+      const size_t id = token.id;
       if (id < parts_.pieces.size() && !parts_.pieces[id].text.empty() && parts_.pieces[id].text != token.content)
         bad_input(where_, "the added token " + in_quotes(token.content) + " has the id of the piece " + in_quotes(parts_.pieces[id].text),
                   "get the file again");
@@ -167,7 +167,7 @@ class JsonTokenizer : public Tokenizer {
     std::vector<int> encoded;
     if (!library_->Encode(word, &encoded).ok())
       bad_input(where_, "cannot encode " + in_quotes(word), "check that the tokenizer is the model's");
-    const auto unknown_in_library = static_cast<int32_t>(parts_.pieces.size());
+    const int32_t unknown_in_library = parts_.pieces.size();
     bool after_unknown = false;
     for (const int id : encoded) {
       const bool unknown = id == unknown_in_library || id == parts_.unknown_id;

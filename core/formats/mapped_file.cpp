@@ -33,7 +33,7 @@ MappedFile::~MappedFile() {
 // The mapping is private and never written: a dropped page is read again from the file.
 void MappedFile::drop_pages(size_t offset, size_t size) const {
   if (offset >= bytes_.size() || size == 0) return;
-  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t page = ::sysconf(_SC_PAGESIZE);
   const size_t begin = offset / page * page, end = offset + std::min(size, bytes_.size() - offset);
   // Advice only: a refusal changes no answer.
   (void)::madvise(const_cast<std::byte*>(bytes_.data()) + begin, end - begin, MADV_DONTNEED);

@@ -89,7 +89,7 @@ void OpenFile::read(size_t offset, std::span<std::byte> to) const {
 std::string OpenFile::what_changed() const {
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) return std::string("cannot be examined any more: ") + std::strerror(errno);
-  const auto size = static_cast<size_t>(status.st_size);
+  const size_t size = status.st_size;
   if (size != size_)
     return "was written to while it was used: it had " + counted(static_cast<int64_t>(size_), "byte") + " and has " +
            with_commas(status.st_size) + " now";

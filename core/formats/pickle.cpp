@@ -108,7 +108,7 @@ class Machine {
   /// What stands above the last mark, which goes.
   std::vector<PickleValue> pop_to_mark() {
     if (marks_.empty()) wrong("a mark is missing");
-    const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
+    const auto from = stack_.begin() + marks_.back();
     std::vector<PickleValue> values(from, stack_.end());
     stack_.erase(from, stack_.end());
     marks_.pop_back();
@@ -202,7 +202,7 @@ class Machine {
       case 0x85:
       case 0x86:
       case 0x87: {
-        std::vector<PickleValue> items(static_cast<size_t>(code - 0x84));
+        std::vector<PickleValue> items(code - 0x84);
         for (size_t i = items.size(); i-- > 0;) items[i] = pop();
         push_items(Kind::tuple, std::move(items));
         return true;

@@ -12,7 +12,7 @@ std::vector<float> without_opacity(const std::vector<float>& pixels, size_t came
   kept.reserve(pixels.size() / came * (came - 1));
   size_t clear = 0;
   for (size_t at = 0; at < pixels.size(); at += came) {
-    kept.insert(kept.end(), pixels.begin() + static_cast<ptrdiff_t>(at), pixels.begin() + static_cast<ptrdiff_t>(at + came - 1));
+    kept.insert(kept.end(), pixels.begin() + at, pixels.begin() + (at + came - 1));
     clear += pixels[at + came - 1] != 1.0F;
   }
   if (clear > 0)

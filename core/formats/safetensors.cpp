@@ -34,17 +34,17 @@ std::shared_ptr<const SafetensorsFile> SafetensorsFile::in(const std::shared_ptr
     const size_t header_size = safetensors_header_size(bytes.first(std::min(bytes.size(), sizeof(uint64_t))), bytes.size(), path);
     file->header_ = {reinterpret_cast<const char*>(bytes.data()) + sizeof(uint64_t), header_size};
     data = bytes.subspan(sizeof(uint64_t) + header_size);
-    header = parse_safetensors_header(file->header_, static_cast<int64_t>(data.size()), path);
+    header = parse_safetensors_header(file->header_, std::ssize(data), path);
   } catch (const Error& error) {
     const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (error.kind() == ErrorKind::bad_input) refuse_other_kind(path, content, FileUse::tensors);
     throw;
   }
   file->metadata_ = std::move(header.metadata);
-  file->total_bytes_ = static_cast<int64_t>(data.size());
+  file->total_bytes_ = std::ssize(data);
   file->tensors_.reserve(header.entries.size());
   for (SafetensorsEntry& entry : header.entries) {
-    const auto range = data.subspan(static_cast<size_t>(entry.begin), static_cast<size_t>(entry.end - entry.begin));
+    const auto range = data.subspan(entry.begin, entry.end - entry.begin);
     file->tensors_.push_back({std::move(entry.name), entry.dtype, std::move(entry.shape), range});
   }
   return file;

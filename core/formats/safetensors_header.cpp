@@ -117,7 +117,7 @@ class EntryParser {
     return {*begin, *end};
   }
   int64_t bytes_of(const SafetensorsEntry& entry) const {
-    int64_t bytes = static_cast<int64_t>(element_size(entry.dtype));
+    int64_t bytes = element_size(entry.dtype);
     // Also an empty tensor must have sizes whose product is a number: readers may multiply them in any order.
     for (const int64_t size : entry.shape)
       if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes))

@@ -18,7 +18,7 @@
 namespace stormcell {
 namespace {
 int64_t bytes_of(const TensorDeclaration& tensor) {
-  int64_t bytes = static_cast<int64_t>(element_size(tensor.dtype));
+  int64_t bytes = element_size(tensor.dtype);
   for (const int64_t size : tensor.shape)
     if (size < 0 || __builtin_mul_overflow(bytes, size, &bytes)) throw std::logic_error("tensor " + tensor.name + ": impossible shape");
   return bytes;
@@ -54,7 +54,7 @@ SafetensorsWriter::SafetensorsWriter(std::string path, std::vector<TensorDeclara
   if (descriptor_ < 0) give_up(errno, "created");
   try {
     const uint64_t header_size = text.size();
-    const auto data_begin = static_cast<int64_t>(sizeof header_size + text.size());
+    const int64_t data_begin = sizeof header_size + text.size();
     reserve(data_begin + at);
     write_at(0, &header_size, sizeof header_size);
     write_at(sizeof header_size, text.data(), text.size());

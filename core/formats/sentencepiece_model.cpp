@@ -195,7 +195,7 @@ class Checker {
         piece.text = field.bytes;
       } else if (field.number == piece_field::score) {
         message.expect(field, WireType::fixed32);
-        const auto bits = static_cast<uint32_t>(field.value);
+        const uint32_t bits = field.value;
         std::memcpy(&piece.score, &bits, sizeof piece.score);
       } else if (field.number == piece_field::type) {
         message.expect(field, WireType::varint);

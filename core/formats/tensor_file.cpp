@@ -27,7 +27,7 @@ TensorFile::TensorFile(OpenFile file) : file_(std::make_shared<const OpenFile>(s
     if (error.kind() == ErrorKind::bad_input) refuse_other_kind(*file_, FileUse::tensors);
     throw;
   }
-  const auto data_begin = static_cast<int64_t>(sizeof first + header_.size());
+  const int64_t data_begin = sizeof first + header_.size();
   tensors_.reserve(header.entries.size());
   for (SafetensorsEntry& entry : header.entries)
     tensors_.push_back({std::move(entry.name), entry.dtype, std::move(entry.shape), data_begin + entry.begin, entry.end - entry.begin, 0});
@@ -36,9 +36,7 @@ TensorFile::TensorFile(OpenFile file) : file_(std::make_shared<const OpenFile>(s
 const std::string& TensorFile::path() const { return file_->path(); }
 std::string TensorFile::change() const { return file_->change(); }
 
-int64_t TensorFile::total_bytes() const {
-  return static_cast<int64_t>(file_->size()) - static_cast<int64_t>(sizeof(uint64_t) + header_.size());
-}
+int64_t TensorFile::total_bytes() const { return std::ssize(*file_) - static_cast<int64_t>(sizeof(uint64_t) + header_.size()); }
 
 const TensorPlace* TensorFile::find(std::string_view name) const { return find_tensor(tensors_, name); }
 

@@ -32,7 +32,7 @@ bool is_tiktoken(std::string_view content) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/' || c == '=';
   };
   const std::string_view rank = line.substr(space + 1);
-  return std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(space), is_base64) && !rank.empty() &&
+  return std::all_of(line.begin(), line.begin() + space, is_base64) && !rank.empty() &&
          std::all_of(rank.begin(), rank.end(), [](char c) { return (c >= '0' && c <= '9') || c == '\r'; });
 }
 
@@ -55,7 +55,7 @@ std::string difference(const Tokenizer& used, const std::vector<Piece>& other) {
     if (piece == other[id].text) continue;
     if (unlike++ == 0) first = "id " + std::to_string(id) + " is " + in_quotes(piece) + " and " + in_quotes(other[id].text);
   }
-  return unlike == 0 ? first : counted(unlike, "id") + " of " + with_commas(static_cast<int64_t>(other.size())) + ", the first: " + first;
+  return unlike == 0 ? first : counted(unlike, "id") + " of " + with_commas(std::ssize(other)) + ", the first: " + first;
 }
 
 /// Warns if a folder with both kinds of tokenizer has two vocabularies instead of one in two files.

@@ -61,7 +61,7 @@ TorchTensor TorchFile::tensor(const PickleValue* value, const std::string& name)
   const PickleTensor& from = *value->node->tensor;
   TorchTensor tensor{from.dtype, from.shape, zip_.find(folder_ + "data/" + std::string(from.storage)), from.offset, from.strides};
   if (!is_whole_type(from.dtype)) wrong(name + " holds " + std::string(to_text(from.dtype)) + ", expected whole numbers");
-  const auto held = static_cast<int64_t>(tensor.bytes.size() / element_size(from.dtype));
+  const int64_t held = tensor.bytes.size() / element_size(from.dtype);
   // A tensor without elements needs no storage, whatever its other sizes are.
   if (std::find(from.shape.begin(), from.shape.end(), 0) != from.shape.end()) return {from.dtype, from.shape, {}, 0, from.strides};
   // The last element, without overflow: nothing may lie beyond what is there.

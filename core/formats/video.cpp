@@ -178,7 +178,7 @@ class ByteSource {
   }
   static int64_t seek(void* opaque, int64_t offset, int whence) {
     auto* self = static_cast<ByteSource*>(opaque);
-    const auto size = static_cast<int64_t>(self->file_.size());
+    const auto size = std::ssize(self->file_);
     if (whence & AVSEEK_SIZE) return size;
     const int64_t to = (whence == SEEK_CUR ? static_cast<int64_t>(self->at_) : whence == SEEK_END ? size : 0) + offset;
     if (to < 0 || to > size) return AVERROR(EINVAL);

@@ -25,7 +25,7 @@ std::string_view WeightFiles::header_bytes(size_t file) const { return files_[fi
 const TensorPlace* WeightFiles::find(std::string_view name) const { return find_tensor(tensors_, name); }
 
 void WeightFiles::read(const TensorPlace& tensor, int64_t first, std::span<std::byte> to) const {
-  files_[static_cast<size_t>(tensor.file)]->read(tensor, first, to);
+  files_[tensor.file]->read(tensor, first, to);
 }
 
 std::vector<std::string> WeightFiles::changes() const {

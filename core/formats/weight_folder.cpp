@@ -83,7 +83,7 @@ void check_shards(const std::string& folder, const std::string& index, const std
   if (has_entry(in_folder(folder, kSingle)) && !shards.contains(kSingle))
     advice += ", or remove the index if the model.safetensors beside it is the whole model";
   bad_input(index,
-            "names " + counted(static_cast<int64_t>(shards.size()), "shard") + ", of which " + with_commas(std::ssize(missing)) +
+            "names " + counted(std::ssize(shards), "shard") + ", of which " + with_commas(std::ssize(missing)) +
                 " cannot be read: " + listed(missing, kMostNamed),
             advice);
 }
@@ -103,13 +103,13 @@ void warn_of_unused(WeightFolder& found, const std::string& folder, const std::s
   std::vector<std::string> unused = unused_files(folder, used);
   if (const auto single = std::find(unused.begin(), unused.end(), kSingle); single != unused.end()) {
     unused.erase(single);
-    found.warnings.push_back(found.index + ": " + counted(static_cast<int64_t>(used.size()), "file is", "files are") +
+    found.warnings.push_back(found.index + ": " + counted(std::ssize(used), "file is", "files are") +
                              " used that the index names; model.safetensors beside it is not (vLLM and SGLang take the index, " +
                              "transformers takes model.safetensors)");
   }
   if (!unused.empty())
-    found.warnings.push_back(folder + ": " + counted(static_cast<int64_t>(unused.size()), "file of weights is", "files of weights are") +
-                             " not used, " + why + ": " + first_names(unused));
+    found.warnings.push_back(folder + ": " + counted(std::ssize(unused), "file of weights is", "files of weights are") + " not used, " +
+                             why + ": " + first_names(unused));
 }
 
 [[noreturn]] void refuse_folder(const std::string& folder) {

@@ -250,7 +250,7 @@ std::vector<AnnotatedNames> held_names(const Graph& graph, const std::vector<std
   return held;
 }
 
-std::string to_text(const AnnotatedNames& said) { return counted(static_cast<int64_t>(said.names.size()), kind_text(said.what).substr(2)); }
+std::string to_text(const AnnotatedNames& said) { return counted(std::ssize(said.names), kind_text(said.what).substr(2)); }
 
 bool may_annotate(const Graph& graph, std::string_view text, const std::string& where) {
   return !annotated_names(graph, text, where).names.empty();

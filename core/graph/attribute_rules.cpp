@@ -61,7 +61,7 @@ std::string value_text(const Attribute& value) {
   return "[" + text + "]";
 }
 
-bool is_space(const Graph& graph, int64_t number) { return number >= 0 && number < static_cast<int64_t>(graph.spaces.size()); }
+bool is_space(const Graph& graph, int64_t number) { return number >= 0 && number < std::ssize(graph.spaces); }
 
 bool fits(const Graph& graph, const Node& node, const AttributeRule& rule, const Attribute& value) {
   const auto* integer = std::get_if<int64_t>(&value);

@@ -14,16 +14,14 @@ double BranchShares::of(const Graph& graph, ValueId decision, int32_t branch) co
     return sum;
   }
   if (recorded == shares_.end()) return static_cast<double>(d.fan_out) / d.branches;
-  return static_cast<size_t>(branch) < recorded->second.size() ? recorded->second[static_cast<size_t>(branch)] : 0;
+  return static_cast<size_t>(branch) < recorded->second.size() ? recorded->second[branch] : 0;
 }
 
 double BranchShares::of_any(const Graph& graph, ValueId decision, const std::vector<int32_t>& branches) const {
   double sum = 0, missed = 1;
   for (size_t i = 0; i < branches.size(); ++i) {
     if (branches[i] == kAllBranches) return 1;
-    if (std::find(branches.begin(), branches.begin() + static_cast<std::ptrdiff_t>(i), branches[i]) !=
-        branches.begin() + static_cast<std::ptrdiff_t>(i))
-      continue;
+    if (std::find(branches.begin(), branches.begin() + i, branches[i]) != branches.begin() + i) continue;
     const double share = of(graph, decision, branches[i]);
     sum += share;
     missed *= 1 - std::min(1.0, share);

@@ -145,8 +145,8 @@ NodeId GraphBuilder::add_region(std::string_view op, std::vector<ValueId> inputs
   node.name = std::string(name);
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
-  node.bodies.assign(closed_.end() - static_cast<std::ptrdiff_t>(bodies), closed_.end());
-  node.yields.assign(yields_.end() - static_cast<std::ptrdiff_t>(bodies), yields_.end());
+  node.bodies.assign(closed_.end() - bodies, closed_.end());
+  node.yields.assign(yields_.end() - bodies, yields_.end());
   closed_.resize(closed_.size() - bodies);
   yields_.resize(yields_.size() - bodies);
   const NodeId id = graph_.nodes.next_id();

@@ -74,7 +74,7 @@ int64_t Dim::evaluate(std::span<const int64_t> bindings) const {
   int64_t sum = 0;
   for (const Term& term : terms_) {
     int64_t product = term.factor;
-    for (const SymbolId s : term.symbols) product = saturated_product(product, bindings[static_cast<size_t>(s)]);
+    for (const SymbolId s : term.symbols) product = saturated_product(product, bindings[s]);
     sum = saturated_sum(sum, product);
   }
   return sum;
@@ -87,7 +87,7 @@ std::string Dim::to_text(std::span<const std::string> symbols) const {
     if (term.factor != 1 || term.symbols.empty()) text += std::to_string(term.factor);
     for (size_t i = 0; i < term.symbols.size(); ++i) {
       if (i > 0 || term.factor != 1) text += '*';
-      text += symbols[static_cast<size_t>(term.symbols[i])];
+      text += symbols[term.symbols[i]];
     }
   }
   return text.empty() ? "0" : text;

@@ -48,7 +48,7 @@ std::vector<Dim> Graph::shape(ValueId id) const {
 
 int64_t Graph::row_bytes(ValueId id) const {
   const TensorType& type = value(id).type;
-  int64_t bytes = static_cast<int64_t>(element_size(type.dtype));
+  int64_t bytes = element_size(type.dtype);
   for (const Dim& d : type.content) bytes *= d.constant();
   return bytes;
 }

@@ -56,7 +56,7 @@ void bind_cells(const Graph& graph, int64_t items, const std::function<int64_t(s
     if (!root && space.kind != SpaceKind::dense) continue;
     const SymbolId symbol = (root ? space.count : space.per_parent).only_symbol();
     if (symbol == -1) continue;
-    if (const int64_t cells = root ? items : cells_per_item(space.name); cells >= 0) bindings[static_cast<size_t>(symbol)] = cells;
+    if (const int64_t cells = root ? items : cells_per_item(space.name); cells >= 0) bindings[symbol] = cells;
   }
 }
 

@@ -184,7 +184,7 @@ void expect_extras(const Node& node) {
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i].empty() || (" " + known + " ").find(" " + list[i] + " ") == std::string::npos)
       operator_error(node, known.empty() ? "no extras" : "extras among " + known, "\"" + list[i] + "\"");
-    if (std::find(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i), list[i]) != list.begin() + static_cast<std::ptrdiff_t>(i))
+    if (std::find(list.begin(), list.begin() + i, list[i]) != list.begin() + i)
       operator_error(node, "each extra once", "\"" + list[i] + "\" twice");
   }
 }

@@ -37,9 +37,9 @@ class AddedRows {
 
   std::vector<int64_t> run() {
     const int64_t sequences = g_.space(g_.value(paged_.places).type.space).count.evaluate(bindings_);
-    for (const ValueId state : paged_.states) of_[state].assign(static_cast<size_t>(sequences), 0);
+    for (const ValueId state : paged_.states) of_[state].assign(sequences, 0);
     block(g_.top, 1);
-    std::vector<int64_t> most(static_cast<size_t>(sequences), 0);
+    std::vector<int64_t> most(sequences, 0);
     for (const auto& [state, rows] : of_)
       for (size_t s = 0; s < most.size(); ++s) most[s] = std::max(most[s], rows[s]);
     return most;
@@ -67,9 +67,7 @@ class AddedRows {
     for (size_t s = 0; s < rows.size(); ++s) {
       const size_t first = s * static_cast<size_t>(each), end = first + static_cast<size_t>(each);
       const bool told = mask.size() >= end;
-      rows[s] += turns * (told ? each - std::count(mask.begin() + static_cast<std::ptrdiff_t>(first),
-                                                   mask.begin() + static_cast<std::ptrdiff_t>(end), 0)
-                               : each);
+      rows[s] += turns * (told ? each - std::count(mask.begin() + first, mask.begin() + end, 0) : each);
     }
   }
 

@@ -139,7 +139,7 @@ void Rewriter::substitute(const ValueMap& values, const std::set<NodeId>& except
 
 void Rewriter::replace_run(BlockPlace place, size_t first, size_t count, const std::vector<NodeId>& with) {
   std::vector<NodeId>& nodes = block_at(graph_, place).nodes;
-  const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto begin = nodes.begin() + first;
   nodes.insert(nodes.erase(begin, begin + static_cast<std::ptrdiff_t>(count)), with.begin(), with.end());
 }
 
@@ -162,7 +162,7 @@ std::optional<size_t> Rewriter::bring_together(BlockPlace place, std::span<const
   const auto is_wanted = [&](NodeId id) { return wanted.contains(id); };
   const auto first = std::find_if(nodes.begin(), nodes.end(), is_wanted);
   const auto last = std::find_if(nodes.rbegin(), nodes.rend(), is_wanted).base();
-  const auto start = static_cast<size_t>(first - nodes.begin());
+  const size_t start = first - nodes.begin();
   if (static_cast<size_t>(last - first) == wanted.size()) return start;
 
   // Behind goes what reads, through whatever stands here, a value of the members.

@@ -128,7 +128,7 @@ class Writer {
 
   std::string attribute(const Operator& op, const std::string& key, const Attribute& a) const {
     const auto integer = [&](int64_t i) {
-      const bool names_space = holds_spaces(op, key) && i >= 0 && i < static_cast<int64_t>(g_.spaces.size());
+      const bool names_space = holds_spaces(op, key) && i >= 0 && i < std::ssize(g_.spaces);
       return names_space ? "@" + space(SpaceId(i)) : std::to_string(i);
     };
     if (const auto* i = std::get_if<int64_t>(&a)) return integer(*i);

@@ -321,8 +321,7 @@ class Parser {
     }
     const std::string who = std::string(n.op->name) + " " + quoted(n.name) + ": ";
     if (results.size() != n.outputs.size())
-      at.complain(who + "expected " + counted(static_cast<int64_t>(results.size()), "output") + ", got " +
-                  std::to_string(n.outputs.size()));
+      at.complain(who + "expected " + counted(std::ssize(results), "output") + ", got " + std::to_string(n.outputs.size()));
     for (size_t i = 0; i < results.size(); ++i) {
       const Value& v = g_.value(n.outputs[i]);
       const Result& r = results[i];

@@ -185,7 +185,7 @@ class Verifier {
       if (repeats) in_repeat_ = false;
       const std::vector<Result> results = infer_outputs(graph_, node);
       if (results.size() != node.outputs.size())
-        fail(where, "expected " + counted(static_cast<int64_t>(results.size()), "output") + ", got " + std::to_string(node.outputs.size()));
+        fail(where, "expected " + counted(std::ssize(results), "output") + ", got " + std::to_string(node.outputs.size()));
       for (size_t i = 0; i < results.size(); ++i) {
         const ValueId v = node.outputs[i];
         if (!graph_.values.holds(v)) fail(where, "expected a value, got number " + to_text(v));

@@ -41,7 +41,7 @@ RunLayout layout_of(const TraceHeader& header) {
     info.fan_out = r.fan_out;
     info.protocol = r.protocol.empty() ? "not known" : r.protocol;
     info.space = r.stack;
-    info.stack = header.stacks[static_cast<size_t>(r.stack)];
+    info.stack = header.stacks[r.stack];
     info.parent = r.parent;
     info.parent_branch = r.parent_branch;
     info.layer = r.layer;
@@ -119,7 +119,7 @@ class TraceRun : public TraceSink {
     for (const TraceCells& c : cells) record.add_space(c.stack, c.cells, c.mask);
     for (const DecisionRecord& d : decisions) {
       record.add_decision(d);
-      uint8_t& used = used_[static_cast<size_t>(d.router)];
+      uint8_t& used = used_[d.router];
       if (!used) used = std::any_of(d.choice.begin(), d.choice.end(), [](int32_t choice) { return choice != kNoBranch; });
     }
     recorder_->submit();
@@ -139,7 +139,7 @@ class TraceRun : public TraceSink {
     step_ = step;
     held_.push_back({router, counts_.size(), counts.size()});
     counts_.insert(counts_.end(), counts.begin(), counts.end());
-    uint8_t& used = used_[static_cast<size_t>(router)];
+    uint8_t& used = used_[router];
     if (!used) used = std::any_of(counts.begin(), counts.end(), [](int64_t count) { return count != 0; });
   }
 

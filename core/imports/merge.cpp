@@ -56,7 +56,7 @@ bool is_merged(const nlohmann::json& about) { return value_at(about, "parts").is
 
 Part open_part(const std::shared_ptr<const SessionReader>& reader, const RunSummary& run) {
   Part part{reader, run, reader->layout(run.id), reader->batches(run.id), json_or_null(run.dataset), {}, reader->has_decisions(run.id)};
-  part.told = {reader->path(), run.name, run.id, -1, static_cast<int64_t>(part.batches.size()), 0, 0};
+  part.told = {reader->path(), run.name, run.id, -1, std::ssize(part.batches), 0, 0};
   if (run_kind(run.kind) != RunKind::import)
     bad_input(part.where(), "was recorded here: only imported traces are merged", "name imported runs: S.storm#3");
   if (part.batches.empty()) bad_input(part.where(), "holds no batch", "leave it out");
@@ -162,7 +162,7 @@ std::vector<MergedBatch> batches_of(const std::vector<Part>& parts, bool by_rank
       for (const BatchSummary& b : parts[p].batches)
         out.push_back({{{p, b.number}}, numbered ? b.server_step : by_ranks ? b.number : -1, b.rank});
     }
-    const auto of_day = out.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto of_day = out.begin() + begin;
     if (by_ranks) std::stable_sort(of_day, out.end(), [](const MergedBatch& a, const MergedBatch& b) { return a.step < b.step; });
     // Each day's numbers go on behind the last one's.
     int64_t least = INT64_MAX, most = -1;
@@ -289,7 +289,7 @@ void write(const MergeOptions& options, std::vector<Part> parts, const std::vect
     const auto run = session.begin_run(start_of(options, parts, figures));
     MergedRun merged(parts, *run);
     for (size_t b = 0; b < batches.size(); ++b) {
-      progress.report("merging batches", static_cast<int64_t>(b), static_cast<int64_t>(batches.size()));
+      progress.report("merging batches", static_cast<int64_t>(b), std::ssize(batches));
       merged.add(batches[b]);
     }
     merged.finish();
@@ -324,7 +324,7 @@ MergeFigures merge_runs(const MergeOptions& options, const Progress& progress) {
     figures.parts.push_back(p.told);
   }
   const std::vector<MergedBatch> batches = batches_of(parts, by_ranks);
-  figures.batches = static_cast<int64_t>(batches.size());
+  figures.batches = std::ssize(batches);
   for (size_t b = 0; b < batches.size(); ++b) figures.steps += b == 0 || batches[b].step < 0 || batches[b].step != batches[b - 1].step;
   if (by_ranks && std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.batches[0].server_step < 0; }))
     figures.warnings.emplace_back("the parts have no numbers of steps: those of the ranks are joined in their order");

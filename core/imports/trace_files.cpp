@@ -160,7 +160,7 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
   std::vector<std::string> others, beside, empty;
   const std::vector<std::string> files = files_of(folder);
   for (const std::string& path : files) {
-    progress.report("looking at files", looked_at++, static_cast<int64_t>(files.size()));
+    progress.report("looking at files", looked_at++, std::ssize(files));
     if (const std::string why = why_unfinished(path); !why.empty()) {
       empty.push_back(path);
       if (unfinished.empty()) unfinished = fs::path(path).filename().string() + " " + why;

@@ -7,7 +7,7 @@
 namespace stormcell {
 
 TracedShape shape_of(const TraceHeader& header) {
-  TracedShape shape{header.model, static_cast<int64_t>(header.routers.size()), 0, 0};
+  TracedShape shape{header.model, std::ssize(header.routers), 0, 0};
   for (const TraceRouter& r : header.routers) {
     shape.branches = std::max<int64_t>(shape.branches, r.branches);
     shape.k = std::max<int64_t>(shape.k, r.fan_out);

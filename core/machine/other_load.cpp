@@ -37,7 +37,7 @@ double own_seconds() {
 ProcessorTimes processor_times(const std::string& root, std::vector<int> allowed) {
   if (allowed.empty()) allowed = allowed_processors();
   ProcessorTimes times;
-  const auto tick = static_cast<double>(std::max(1L, sysconf(_SC_CLK_TCK)));
+  const double tick = std::max(1L, sysconf(_SC_CLK_TCK));
   std::ifstream file(root + "/proc/stat");
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);

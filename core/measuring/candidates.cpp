@@ -40,7 +40,7 @@ std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan, co
 Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
                            const Progress& progress, const ChooseTrying& choose) {
   Candidates c;
-  progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
+  progress.report("passes", 0, std::ssize(chosen));
   c.passed = run_passes(work.pass_input(profile), chosen, on_their_own);
   const size_t upon = count_applied(c.passed, &PassOutcome::cumulative), alone = count_applied(c.passed, &PassOutcome::alone);
   // The first pass that applies is measured alone in any case.
@@ -66,7 +66,7 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
     const bool is_tried = !c.only_together || &outcome == last;
     c.cumulative_of.push_back(is_tried ? add(outcome.cumulative, promises, "up to " + std::string(outcome.pass->id), until) : kNoPlan);
     if (c.cumulative_of.back() != kNoPlan) c.final_plan = c.cumulative_of.back();
-    progress.report("passes", static_cast<int64_t>(c.cumulative_of.size()), static_cast<int64_t>(chosen.size()));
+    progress.report("passes", std::ssize(c.cumulative_of), std::ssize(chosen));
   }
   for (size_t i = 0; i < c.passed.outcomes.size(); ++i) {
     // Upon nothing, a pass is alone.

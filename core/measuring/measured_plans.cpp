@@ -21,7 +21,7 @@ void run_over_data(ExperimentState& state, ReadyPlan& plan, const char* what, co
 void run_over_batches(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
                       const std::vector<int64_t>& batches, const std::function<bool(const Batch&)>& then) {
   for (size_t i = 0; i < batches.size(); ++i) {
-    progress.report(what, static_cast<int64_t>(i), static_cast<int64_t>(batches.size()));
+    progress.report(what, static_cast<int64_t>(i), std::ssize(batches));
     const Batch batch = state.data->batch(batches[i], progress.cancel);
     state.run_batch(plan, batch, options);
     if (!then(batch)) return;
@@ -88,7 +88,7 @@ void set_figures(const Workload& work, const Measured& measured, const std::vect
   }
   for (const MeasuredPlan& p : plans) p.operators = operator_times(s, p.plan, measured.further, progress);
   const std::set<int64_t> ran(measured.batches.begin(), measured.batches.end());
-  if (static_cast<int64_t>(ran.size()) < measured.further)
+  if (std::ssize(ran) < measured.further)
     for (const MeasuredPlan& p : plans) set_limit_share(*p.figures, p.plan, s, measured.batches, progress);
   r.device = device_figures(s);
 }

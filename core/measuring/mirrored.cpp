@@ -259,12 +259,12 @@ TimedReads MirroredTimes::baseline_reads() const {
 double MirroredTimes::unlike_fills() const {
   if (baseline_filled.empty()) return 0;
   const auto [least, most] = std::minmax_element(baseline_filled.begin(), baseline_filled.end());
-  return *most > 0 ? 1 - static_cast<double>(*least) / static_cast<double>(*most) : 0;
+  return *most > 0 ? 1 - static_cast<double>(*least) / (*most) : 0;
 }
 
 void set_order(MirroredJob& job, double milliseconds, int64_t settling) {
-  const auto count = static_cast<int64_t>(job.batches.size());
-  const auto executions = static_cast<double>(2 * job.plans + 1);
+  const auto count = std::ssize(job.batches);
+  const double executions = 2 * job.plans + 1;
   const double room =
       std::min(job.seconds * 1e3 / (static_cast<double>(job.least_chains) * executions * std::max(milliseconds, 1e-6)), 1e9);
   job.lead = std::clamp<int64_t>(std::min<int64_t>(settling, std::llround(2 * room)), 1, count);
@@ -283,7 +283,7 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
     const double spent = clock() - begin;
     if (rounds > 0 && spent >= job.most_seconds) return false;
     if (rounds < static_cast<size_t>(job.least_chains)) return true;
-    const double seconds = static_cast<int64_t>(seen.size()) < job.least_batches ? job.most_times * job.seconds : job.seconds;
+    const double seconds = std::ssize(seen) < job.least_batches ? job.most_times * job.seconds : job.seconds;
     return times.chains.size() < kMostChains && spent < seconds;
   };
   for (size_t i = 0; goes_on(i); ++i) {
@@ -300,7 +300,7 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
   }
   times.baseline_filled = in_order.baseline_filled();
   set_rounds(times, job.batches.size(), job.stretch > 0 ? in_order.stretch() : 1);
-  times.batches = static_cast<int64_t>(seen.size());
+  times.batches = std::ssize(seen);
   return times;
 }
 

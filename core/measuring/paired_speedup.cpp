@@ -23,7 +23,7 @@ using Drawn = std::vector<int32_t>;  // by round: how often it was drawn
 /// Of an even number the mean of the two in the middle: the lower one of few would favour the first plan.
 double middle_of(std::vector<double>& values) {
   const size_t half = values.size() / 2;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(half);
+  const auto at = values.begin() + half;
   std::nth_element(values.begin(), at, values.end());
   return values.size() % 2 ? *at : (*std::max_element(values.begin(), at) + *at) / 2;
 }
@@ -177,7 +177,7 @@ GroupTest kruskal_wallis(const std::vector<double>& values, const std::vector<si
   double squares = 0, cubes = 0, inverse = 0;
   size_t at = 0;
   for (const size_t size : sizes) {
-    const auto of_group = static_cast<double>(size);
+    const double of_group = size;
     double off = 0;
     for (const size_t end = at + size; at < end; ++at) off += ranks[at] - (n + 1) / 2;
     squares += off * off / of_group;
@@ -195,7 +195,7 @@ GroupTest kruskal_wallis(const std::vector<double>& values, const std::vector<si
 
 double tail_of_interval(int64_t rounds) {
   if (rounds < 2) return 0;
-  const auto v = static_cast<double>(rounds - 1);
+  const double v = rounds - 1;
   const double t = student_t_95(v);
   return 0.5 * std::erfc(t * std::sqrt(static_cast<double>(rounds) / v) / std::sqrt(2.0));
 }

@@ -16,10 +16,10 @@ std::map<ValueId, Loads> loads_of(const Program& program, const ExecutionResult&
   for (const ExecutedDecision& d : result.decisions) {
     const ProgramRouter& router = program.routers[d.router];
     Loads& of = loads[program.graph->node(router.node).outputs[0]];
-    of.of_branch.resize(static_cast<size_t>(d.shape.branches), 0);
+    of.of_branch.resize(d.shape.branches, 0);
     of.cells += static_cast<double>(d.shape.cells);
     for (const int32_t choice : d.choice)
-      if (is_kept(choice)) ++of.of_branch[static_cast<size_t>(choice)];
+      if (is_kept(choice)) ++of.of_branch[choice];
     if (router.repeat != kNone) turns = std::max(turns, d.turn + 1);
   }
   return loads;
@@ -39,7 +39,7 @@ CostCase executed_case(const Program& program, const ExecutionResult& result, co
   const Graph& graph = *program.graph;
   for (size_t i = 0; i < program.raggeds.size() && i < result.ragged_cells.size(); ++i) {
     const ValueId told_by = program.operands[program.raggeds[i]].value;
-    const auto all = static_cast<double>(graph.space(graph.value(told_by).type.space).count.evaluate(bindings));
+    const double all = graph.space(graph.value(told_by).type.space).count.evaluate(bindings);
     if (all > 0) of.shares.set_present(told_by, result.ragged_cells[i] / all);
   }
   if (turns > 0) of.turns = turns;

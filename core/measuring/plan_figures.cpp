@@ -60,7 +60,7 @@ PlanFigures plan_figures(const Workload& work, const ReadyPlan& plan, const Late
   const std::map<int64_t, double> shares = shares_of(batches);
   for (const auto& [b, share] : shares) cells += share * static_cast<double>(work.cells(plan, b));
   work.set_rates(latency.mean > 0 ? cells / (latency.mean * 1e-3) : 0, f);
-  f.batches = static_cast<int64_t>(shares.size());
+  f.batches = std::ssize(shares);
   f.rounds = rounds;
   f.peak_weight_bytes = plan.weight_bytes();
   f.peak_activation_bytes = plan.activation_bytes();
@@ -82,7 +82,7 @@ std::vector<OperatorTime> operator_times(ExperimentState& s, ReadyPlan& plan, in
     s.run_batch(plan, batch, execute);
     if (plan.result.waves > 0) times[kWaiting].steps += plan.result.waves;
     for (const DeviceEvent& e : plan.result.events) {
-      const Node& node = plan.graph->node(plan.program->steps[static_cast<size_t>(e.step)].node);
+      const Node& node = plan.graph->node(plan.program->steps[e.step].node);
       OperatorTime& t = times[std::string(node.op->name)];
       ++t.steps;
       t.milliseconds += static_cast<double>(e.end_ns - e.begin_ns) * 1e-6 / static_cast<double>(batches);

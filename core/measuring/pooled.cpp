@@ -18,7 +18,7 @@ struct Mean {
 };
 
 double deviation(const std::vector<double>& values) {
-  const auto n = static_cast<double>(values.size());
+  const double n = values.size();
   double mean = 0, squares = 0;
   for (const double v : values) mean += v / n;
   for (const double v : values) squares += (v - mean) * (v - mean);
@@ -32,7 +32,7 @@ Mean trimmed_mean(std::vector<double> values, size_t cut) {
   for (size_t i = 0; i < cut; ++i) values[i] = values[cut], values[all - 1 - i] = values[all - 1 - cut];
   Mean m;
   for (size_t i = cut; i < cut + kept; ++i) m.value += values[i] / static_cast<double>(kept);
-  const double share = static_cast<double>(kept) / static_cast<double>(all);
+  const double share = static_cast<double>(kept) / all;
   // What differs between the processes of a run is the rest of their variance.
   const double of_mean = 1 / static_cast<double>(all) + kInCommon / (1 - kInCommon);
   m.half = student_t_95(static_cast<double>(kept - 1)) * deviation(values) / share * std::sqrt(of_mean);
@@ -52,7 +52,7 @@ std::optional<Pooled> pooled(const std::vector<Measurement>& measurings) {
   Pooled p;
   p.value = std::exp(mean.value);
   p.spread = deviation(logarithms);
-  p.measurings = static_cast<int64_t>(measurings.size());
+  p.measurings = std::ssize(measurings);
   p.ci95 = {std::exp(mean.value - half), std::exp(mean.value + half)};
   return p;
 }

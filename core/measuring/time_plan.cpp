@@ -24,8 +24,8 @@ constexpr double kAgain = 1.5;
 /// Chooses `count` elements of `list`, evenly spread, the first among them.
 std::vector<int64_t> spread(const std::vector<int64_t>& list, int64_t count) {
   std::vector<int64_t> some;
-  const auto size = static_cast<int64_t>(list.size());
-  for (int64_t i = 0; i < count; ++i) some.push_back(list[static_cast<size_t>(i * size / count)]);
+  const auto size = std::ssize(list);
+  for (int64_t i = 0; i < count; ++i) some.push_back(list[i * size / count]);
   return some;
 }
 
@@ -58,7 +58,7 @@ double executions_of_round(size_t plans, bool ordered) {
 }
 
 ExpectedSeconds expected_seconds(const ExpectedWork& w) {
-  const auto batches = static_cast<double>(w.batches);
+  const double batches = w.batches;
   const auto rounds = [&](size_t plans) {
     return std::max(w.measure, static_cast<double>(kLeastRounds) * executions_of_round(plans, w.ordered) * w.batch);
   };
@@ -97,7 +97,7 @@ std::vector<int64_t> FittingBatches::all() const {
 }
 
 FittingBatches batches_that_fit(const std::vector<int64_t>& profiled, const std::vector<int64_t>& measured, int64_t most) {
-  const auto of_profiled = static_cast<int64_t>(profiled.size()), of_measured = static_cast<int64_t>(measured.size());
+  const auto of_profiled = std::ssize(profiled), of_measured = std::ssize(measured);
   if (profiled == measured || most >= of_profiled + of_measured) return {profiled, measured};
   const int64_t first = std::clamp<int64_t>(most * of_profiled / (of_profiled + of_measured), 1, of_profiled);
   return {spread(profiled, first), spread(measured, std::clamp<int64_t>(most - first, 1, of_measured))};

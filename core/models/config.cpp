@@ -170,7 +170,7 @@ std::vector<std::string> Config::names(std::string_view key, int64_t count) cons
   const nlohmann::json* value = at(key);
   if (!value) return {};
   const std::string expected = "a name for each number from 0 to " + std::to_string(count - 1);
-  const auto all = static_cast<size_t>(count);
+  const size_t all = count;
   if (!value->is_structured() || value->size() != all) refuse(key, expected);
   std::vector<std::string> list;
   std::map<std::string, int> given;

@@ -22,7 +22,7 @@ bool are_floats(const TensorPlace& tensor) { return is_engine_float(tensor.dtype
 
 /// Reads the elements [first, first + n) as f32.
 void read_f32(const WeightFiles& files, const TensorPlace& tensor, int64_t first, std::vector<std::byte>& bytes, std::vector<float>& to) {
-  const auto size = static_cast<int64_t>(element_size(tensor.dtype));
+  const int64_t size = element_size(tensor.dtype);
   bytes.resize(to.size() * static_cast<size_t>(size));
   files.read(tensor, first * size, bytes);
   to_f32(bytes.data(), tensor.dtype, to.data(), to.size());
@@ -37,7 +37,7 @@ std::string difference(const WeightFiles& files, const TensorPlace& a, const Ten
   std::vector<std::byte> bytes;
   for (int64_t first = 0; first < a.elements(); first += kBlock) {
     progress.cancel.check();
-    const auto n = static_cast<size_t>(std::min(kBlock, a.elements() - first));
+    const size_t n = std::min(kBlock, a.elements() - first);
     of_a.resize(n), of_b.resize(n);
     read_f32(files, a, first, bytes, of_a);
     read_f32(files, b, first, bytes, of_b);

@@ -59,11 +59,10 @@ class DynamicRoutingBuilder : public LayerBuilder {
     const ValueId pixels = input("pixels", DType::f32, pictures_, {size.height, size.width, s_.channels}, InputRole::pixels);
     const ValueId first = stem(pixels);
     sizes_ = level_sizes(s_, {extent(first, 0), extent(first, 1)});
-    std::vector<Arrivals> now(static_cast<size_t>(s_.levels));
+    std::vector<Arrivals> now(s_.levels);
     for (int64_t layer = 0; layer <= s_.layers; ++layer) {
-      std::vector<Arrivals> next(static_cast<size_t>(s_.levels));
-      for (int64_t level = 0; level < s_.nodes(layer); ++level)
-        node({layer, level}, layer == 0 ? first : kNone, now[static_cast<size_t>(level)], next);
+      std::vector<Arrivals> next(s_.levels);
+      for (int64_t level = 0; level < s_.nodes(layer); ++level) node({layer, level}, layer == 0 ? first : kNone, now[level], next);
       now = std::move(next);
     }
     const ValueId predicted = convolution(head(now), "head.predictor", {.outputs = s_.labels});
@@ -126,7 +125,7 @@ class DynamicRoutingBuilder : public LayerBuilder {
       biases.push_back(tensor_recipe(of + ".bias"));
     }
     const auto joined = [](std::vector<Recipe>& parts) { return parts.size() == 1 ? parts.front() : concat_recipe(std::move(parts)); };
-    const auto count = static_cast<int64_t>(ways.size());
+    const auto count = std::ssize(ways);
     const ValueId weight = made(name + ".weight", joined(weights), {count, width(x)}), bias = made(name + ".bias", joined(biases), {count});
     x = value("linear", {x, weight, bias}, {{"extras", std::string("bias")}}, name + ".scores");
     return relu(activation(x, "tanh", name + ".tanh"), name + ".open");
@@ -144,7 +143,7 @@ class DynamicRoutingBuilder : public LayerBuilder {
     const ValueId decision = route(gates, rule, name + ".compute");
     const std::vector<ValueId> parts = scatter(x, decision, {kSkip, kCompute});
     const ValueId open = scatter(gates, decision, {kCompute})[0];
-    arrive(next[static_cast<size_t>(at.level)], parts[kSkip], decision, name + ".skipped");
+    arrive(next[at.level], parts[kSkip], decision, name + ".skipped");
     send(at, relu(cell(parts[kCompute], name + ".cell"), name + ".relu"), open, decision, next);
   }
 
@@ -161,7 +160,7 @@ class DynamicRoutingBuilder : public LayerBuilder {
     const std::vector<Way> ways = s_.ways(at);
     if (ways.size() == 1) {
       const ValueId kept = value("multiply", {y, gates}, {}, name + ".keep");
-      arrive(next[static_cast<size_t>(at.level)], kept, computed, name + ".keep");
+      arrive(next[at.level], kept, computed, name + ".keep");
       return;
     }
     Protocol rule;
@@ -173,7 +172,7 @@ class DynamicRoutingBuilder : public LayerBuilder {
       const ValueId part = scatter(y, decision, {static_cast<int32_t>(i)})[0];
       const ValueId weight = choice_weight(part, decision, way + ".weight");
       const ValueId sent = value("multiply", {moved(part, at, ways[i], way), weight}, {}, way + ".weighed");
-      Arrivals& to = next[static_cast<size_t>(at.level + step_of(ways[i]))];
+      Arrivals& to = next[at.level + step_of(ways[i])];
       to.maps.push_back(sent);
       to.weights.push_back(weight);
     }
@@ -183,7 +182,7 @@ class DynamicRoutingBuilder : public LayerBuilder {
   ValueId moved(ValueId y, const Place& at, Way way, const std::string& name) {
     if (way == Way::keep) return y;
     if (way == Way::down) return unit(y, name, 2 * width(y), 2);
-    return resized(unit(y, name, width(y) / 2), sizes_[static_cast<size_t>(at.level - 1)], name + ".large");
+    return resized(unit(y, name, width(y) / 2), sizes_[at.level - 1], name + ".large");
   }
 
   ValueId choice_weight(ValueId rows, ValueId decision, const std::string& name) {
@@ -198,7 +197,7 @@ class DynamicRoutingBuilder : public LayerBuilder {
   ValueId head(const std::vector<Arrivals>& last) {
     ValueId finer = kNone;
     for (int64_t level = s_.levels - 1; level >= 0; --level) {
-      const auto at = static_cast<size_t>(level);
+      const size_t at = level;
       const std::string name = "head." + std::to_string(level);
       ValueId x = gather(last[at].maps, pictures_, "sum", kNone, name + ".sum");
       if (finer != kNone) x = add(x, resized(finer, sizes_[at], name + ".large"), name + ".joined");

@@ -90,11 +90,11 @@ ValueId LayerBuilder::normed_convolution(ValueId x, const std::string& prefix, c
 
 ValueId LayerBuilder::mixture(ValueId x, ValueId decision, Joined joined, const std::string& name,
                               const std::function<ValueId(ValueId, int32_t)>& branch) {
-  std::vector<int32_t> branches(static_cast<size_t>(graph().value(decision).branches));
+  std::vector<int32_t> branches(graph().value(decision).branches);
   std::iota(branches.begin(), branches.end(), 0);
   const std::vector<ValueId> parts = scatter(x, decision, branches);
   std::vector<ValueId> results;
-  for (const int32_t b : branches) results.push_back(branch(parts[static_cast<size_t>(b)], b));
+  for (const int32_t b : branches) results.push_back(branch(parts[b], b));
   return gather(std::move(results), space_of(x), joined == Joined::in_place ? "place" : "weighted",
                 joined == Joined::or_scaled_input ? x : kNone, name);
 }

@@ -36,7 +36,7 @@ struct Settings {
   bool standardized = true, pooled_stem = true;
   double eps = 1e-5;
 
-  int64_t subnets() const { return static_cast<int64_t>(subnet_channels.size()); }
+  int64_t subnets() const { return std::ssize(subnet_channels); }
   int64_t doublings() const { return static_cast<int64_t>(std::log2(static_cast<double>(upscale))); }
   int64_t features() const { return classifier_channels.back(); }
 };
@@ -48,7 +48,7 @@ void read_classifier(const Config& config, Settings& s) {
     config.refuse("patch_size", std::to_string(kLeastPooled) + " or more with a pooled stem of the classifier");
   s.classifier_channels = config.integers("classifier_channels", 1, kMostChannels);
   if (s.classifier_channels.empty()) s.classifier_channels = {64, 128, 256, 512};
-  if (static_cast<int64_t>(s.classifier_channels.size()) > kMostStages)
+  if (std::ssize(s.classifier_channels) > kMostStages)
     config.refuse("classifier_channels", "1 to " + std::to_string(kMostStages) + " widths, one a stage");
   s.classifier_blocks = config.integers("classifier_blocks", 1, kMostBlocks);
   if (s.classifier_blocks.empty()) s.classifier_blocks.assign(s.classifier_channels.size(), 2);
@@ -65,7 +65,7 @@ Settings read_settings(const Config& config) {
   s.border = config.word("border", "shift", {"shift", "cut"}) == "cut" ? PatchBorder::cut : PatchBorder::shift;
   s.upscale = config.integer("upscale", 4, 1, 16);
   if ((s.upscale & (s.upscale - 1)) != 0) config.refuse("upscale", "1, 2, 4, 8 or 16");
-  const auto subnets = static_cast<size_t>(config.integer("num_subnets", 10, 1, kMostSubnets));
+  const size_t subnets = config.integer("num_subnets", 10, 1, kMostSubnets);
   s.subnet_channels = config.integers_of_each("subnet_channels", {8}, subnets, "networks", 1, kMostChannels);
   s.subnet_blocks = config.integers_of_each("subnet_blocks", {80}, subnets, "networks", 0, kMostBlocks);
   read_classifier(config, s);
@@ -143,10 +143,10 @@ class LivesrBuilder : public LayerBuilder {
 
   ValueId subnet(ValueId patch, int32_t number) {
     const std::string name = "subnets." + std::to_string(number);
-    const int64_t channels = s_.subnet_channels[static_cast<size_t>(number)];
+    const int64_t channels = s_.subnet_channels[number];
     const ValueId head = conv(patch, name + ".head", channels);
     ValueId x = head;
-    for (int64_t i = 0; i < s_.subnet_blocks[static_cast<size_t>(number)]; ++i) {
+    for (int64_t i = 0; i < s_.subnet_blocks[number]; ++i) {
       const std::string block = name + ".body." + std::to_string(i);
       x = add(x, conv(relu(conv(x, block + ".first", channels), block + ".first"), block + ".second", channels), block);
     }
@@ -187,7 +187,7 @@ class Livesr final : public Architecture {
 
   Initialisation of_classifier(std::string_view name) const {
     if (name.starts_with("classifier.stem.")) return kaiming(s_.channels * (s_.pooled_stem ? 49 : kField));
-    const auto stage = static_cast<size_t>(number_at(name, 2));
+    const size_t stage = number_at(name, 2);
     const int64_t channels = s_.classifier_channels[stage];
     const bool first_of_stage = stage > 0 && number_at(name, 3) == 0;
     const int64_t came = first_of_stage ? s_.classifier_channels[stage - 1] : channels;
@@ -196,7 +196,7 @@ class Livesr final : public Architecture {
     return kaiming(channels * kField, 1.0 / 2);
   }
   Initialisation of_subnet(std::string_view name) const {
-    const auto number = static_cast<size_t>(number_at(name, 1));
+    const size_t number = number_at(name, 1);
     const int64_t channels = s_.subnet_channels[number], blocks = s_.subnet_blocks[number];
     if (name.ends_with(".head.weight")) return kaiming(s_.channels * kField, 1);
     if (name.ends_with(".first.weight")) return kaiming(channels * kField);

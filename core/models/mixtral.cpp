@@ -145,7 +145,7 @@ class MixtralBuilder : public LayerBuilder {
     const ValueId ids = pack(ids_, real, sequences_), ones = pack(mask_, real, sequences_);
     places_ = value("positions", {ones, place}, {{"extras", std::string("from")}}, "positions");
     ValueId x = embedded(ids);
-    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, kNone, place}, &caches_[static_cast<size_t>(i)]);
+    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, kNone, place}, &caches_[i]);
     const ValueId length = value("reduce", {ones}, {{"mode", std::string("sum")}}, "prompt_length");
     write(place, add(place, length, "place.next"), "place.prompt");
     ValueId finished = emit(last(x, "prompt.hidden"), token, done, turn, generated, step);
@@ -153,7 +153,7 @@ class MixtralBuilder : public LayerBuilder {
     begin_body();
     places_ = broadcast_to(place, step, "place.cell");
     x = embedded(broadcast_to(token, step, "token.cell"));
-    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, kNone, place}, &caches_[static_cast<size_t>(i)]);
+    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, kNone, place}, &caches_[i]);
     finished = emit(last(x, "step.hidden"), token, done, turn, generated, step);
     count(place, "place.keep");
     end_body({finished});

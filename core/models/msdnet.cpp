@@ -31,9 +31,8 @@ constexpr std::array kKeys = keys_read("image_size", "num_channels", "num_labels
 
 std::vector<double> read_thresholds(const Config& config, int64_t exits) {
   const std::vector<double> given = config.reals("exit_thresholds", is_exit_threshold, kExitThresholdRange);
-  if (given.empty()) return std::vector<double>(static_cast<size_t>(exits), 0.9);
-  if (static_cast<int64_t>(given.size()) != exits)
-    config.refuse("exit_thresholds", std::to_string(exits) + " numbers, one for each block but the last");
+  if (given.empty()) return std::vector<double>(exits, 0.9);
+  if (std::ssize(given) != exits) config.refuse("exit_thresholds", std::to_string(exits) + " numbers, one for each block but the last");
   return given;
 }
 
@@ -47,7 +46,7 @@ Settings read_settings(const Config& config) {
   if (s.factors.empty()) s.factors = {1, 2, 4, 4};
   if (s.scales() > kMostScales) config.refuse("scale_factors", "1 to " + std::to_string(kMostScales) + " numbers, one a scale");
   for (int64_t scale = 1; scale < s.scales(); ++scale)
-    if (s.growth * s.factors[static_cast<size_t>(scale)] % 2 != 0)
+    if (s.growth * s.factors[scale] % 2 != 0)
       config.refuse("growth_rate", "an even number of channels at every scale but the finest: half come from each side");
   s.bottlenecks = config.integers("bottleneck_factors", 1, kMostFactor);
   if (s.bottlenecks.empty()) s.bottlenecks = s.factors;
@@ -112,7 +111,7 @@ class MsdnetBuilder : public LayerBuilder {
     for (size_t i = 0; i < l.steps.size(); ++i) {
       const int64_t scale = l.finest_out + static_cast<int64_t>(i);
       const ScaleStep& step = l.steps[i];
-      const auto at = [&](int64_t of) { return maps[static_cast<size_t>(of - l.finest_in)]; };
+      const auto at = [&](int64_t of) { return maps[of - l.finest_in]; };
       std::vector<ValueId> parts{at(scale)};
       if (step.down) parts.push_back(unit(at(scale - 1), *step.down));
       parts.push_back(unit(at(scale), step.normal));

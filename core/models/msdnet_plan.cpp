@@ -18,7 +18,7 @@ class Planner {
     int64_t number = 0;
     for (int64_t b = 0; b < s_.blocks(); ++b) {
       Block block;
-      for (int64_t i = 0; i < s_.block_layers[static_cast<size_t>(b)]; ++i) block.layers.push_back(layer(++number));
+      for (int64_t i = 0; i < s_.block_layers[b]; ++i) block.layers.push_back(layer(++number));
       block.features = s_.classifier > 0 ? s_.classifier : width_ * s_.factors.back();
       const std::string name = "exits." + std::to_string(b) + ".convolutions.";
       block.classifier = {{name + "0", width_ * s_.factors.back(), block.features, 3, 2},
@@ -29,7 +29,7 @@ class Planner {
   }
 
  private:
-  int64_t factor(int64_t scale) const { return s_.factors[static_cast<size_t>(scale)]; }
+  int64_t factor(int64_t scale) const { return s_.factors[scale]; }
 
   Convolution stem(int64_t scale) const {
     const std::string name = "stem." + std::to_string(scale);
@@ -56,7 +56,7 @@ class Planner {
   }
 
   ScaleStep step(const std::string& name, int64_t scale, bool from_finer) const {
-    const auto bottleneck = [&](int64_t of) { return s_.bottlenecks[static_cast<size_t>(of)]; };
+    const auto bottleneck = [&](int64_t of) { return s_.bottlenecks[of]; };
     const int64_t out = s_.growth * factor(scale);
     if (!from_finer) return {name, std::nullopt, unit(name + ".normal", width_ * factor(scale), out, bottleneck(scale), 1)};
     return {name, unit(name + ".down", width_ * factor(scale - 1), out / 2, bottleneck(scale - 1), 2),

@@ -18,8 +18,8 @@ struct Settings {
   std::vector<double> thresholds;  ///< of each exit but the last
   double eps = 1e-5;
 
-  int64_t scales() const { return static_cast<int64_t>(factors.size()); }
-  int64_t blocks() const { return static_cast<int64_t>(block_layers.size()); }
+  int64_t scales() const { return std::ssize(factors); }
+  int64_t blocks() const { return std::ssize(block_layers); }
   int64_t layers() const;
 };
 

@@ -215,7 +215,7 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
   if (spec.find('/') == std::string::npos && !spec.ends_with(".safetensors")) {
     near = nearest_words(spec, known);
     for (const std::string& name : near.empty() ? nearest_words(spec, bare) : std::vector<std::string>())
-      near.push_back(known[static_cast<size_t>(std::find(bare.begin(), bare.end(), name) - bare.begin())]);
+      near.push_back(known[std::find(bare.begin(), bare.end(), name) - bare.begin()]);
   }
   bad_input(spec.empty() ? "MODEL" : spec, "no such model",
             near.empty() ? "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME" : did_you_mean(near));

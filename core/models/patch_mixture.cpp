@@ -28,7 +28,7 @@ struct Settings {
   std::vector<int64_t> branch_channels, branch_blocks;
   std::string activation;
 
-  int64_t branches() const { return static_cast<int64_t>(branch_channels.size()); }
+  int64_t branches() const { return std::ssize(branch_channels); }
   int64_t result_channels() const { return channels * upscale * upscale; }
   PictureSizes sizes() const { return {patch, kMostSide}; }
 };
@@ -81,9 +81,9 @@ class PatchMixtureBuilder : public LayerBuilder {
 
   ValueId branch(ValueId x, int32_t number) {
     const std::string name = "branches." + std::to_string(number);
-    const int64_t channels = s_.branch_channels[static_cast<size_t>(number)];
+    const int64_t channels = s_.branch_channels[number];
     x = activation(conv(x, name + ".first", channels), s_.activation, name + ".first.act");
-    for (int64_t i = 0; i < s_.branch_blocks[static_cast<size_t>(number)]; ++i) {
+    for (int64_t i = 0; i < s_.branch_blocks[number]; ++i) {
       const std::string block = name + ".blocks." + std::to_string(i);
       const ValueId inner = activation(conv(x, block + ".in", channels), s_.activation, block + ".act");
       x = add(x, conv(inner, block + ".out", channels), block);
@@ -127,8 +127,7 @@ class PatchMixture final : public Architecture {
     if (name.ends_with(".bias")) return {0, 0};
     if (name == "router.head.weight") return {0, 4 / std::sqrt(static_cast<double>(s_.router_channels))};
     int64_t inputs = s_.channels;
-    if (name.starts_with("branches.") && !name.ends_with(".first.weight"))
-      inputs = s_.branch_channels[static_cast<size_t>(number_at(name, 1))];
+    if (name.starts_with("branches.") && !name.ends_with(".first.weight")) inputs = s_.branch_channels[number_at(name, 1)];
     return kaiming(inputs * kKernel * kKernel);
   }
 

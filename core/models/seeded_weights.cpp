@@ -36,7 +36,7 @@ STORMCELL_SCALAR_LOOP void draw(uint64_t key, int64_t first, int64_t n, float me
   const uint64_t begin = key + static_cast<uint64_t>(first) * 0x9e3779b97f4a7c15ull;
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t bits = mix(begin + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15ull);
-    const auto sum = static_cast<int32_t>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
+    const int32_t sum = (bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48);
     store(i, mean + factor * static_cast<float>(sum - 131070));
   }
 }
@@ -77,7 +77,7 @@ std::shared_ptr<const std::byte> SeededWeights::bytes(std::string_view name) con
 
 std::shared_ptr<const std::byte> SeededWeights::range(std::string_view name, int64_t first, int64_t count) const {
   const Drawn& from = drawn(name);
-  const auto element = static_cast<int64_t>(element_size(from.info.dtype));
+  const int64_t element = element_size(from.info.dtype);
   if (first % element != 0 || count % element != 0) failed(name, "a range that begins or ends within an element");
   return draw_elements(from, first / element, count / element);
 }
@@ -92,7 +92,7 @@ std::shared_ptr<const std::byte> SeededWeights::draw_elements(const Drawn& from,
     return held;
   }
   // Four uniform numbers of 16 bits: variance 4 (2^32 - 1) / 12.
-  const auto mean = static_cast<float>(from.initialisation.mean);
+  const float mean = from.initialisation.mean;
   const auto factor = static_cast<float>(from.initialisation.deviation / std::sqrt((4294967296.0 - 1) / 3));
   const uint64_t key = key_of(seed_, info.name);
   auto* half = reinterpret_cast<uint16_t*>(memory);
@@ -117,8 +117,7 @@ const WeightInfo& SeededCatalog::need(const std::string& name, const std::vector
   if (const WeightInfo* known = weights_->find(name)) return *known;
   WeightInfo info{name, dtype_, shape};
   const auto stated = stated_.find(name);
-  if (stated != stated_.end() && static_cast<int64_t>(stated->second.size()) != info.elements())
-    failed(name, "as many stated elements as it has");
+  if (stated != stated_.end() && std::ssize(stated->second) != info.elements()) failed(name, "as many stated elements as it has");
   weights_->add(std::move(info), initialisation_(name), stated == stated_.end() ? std::vector<float>() : stated->second);
   return *weights_->find(name);
 }

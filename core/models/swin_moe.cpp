@@ -226,7 +226,7 @@ class SwinMoeBuilder : public LayerBuilder {
       inputs.push_back(stored(name + ".scales", {s.heads}));
       attributes.set("cosine", int64_t{true});
     } else {
-      attributes.set("scale", 1 / std::sqrt(static_cast<double>(s.width) / static_cast<double>(s.heads)));
+      attributes.set("scale", 1 / std::sqrt(static_cast<double>(s.width) / s.heads));
     }
     return linear(value("window_attention", std::move(inputs), std::move(attributes), name), name + ".output", s.width, {}, true);
   }

@@ -168,8 +168,8 @@ class SwitchBuilder : public LayerBuilder {
     ValueId x = value("embedding", {broadcast_to(token, step_space_, "token.cell"), table("decoder")}, {}, "decoder.embed_tokens");
     for (int64_t i = 0; i < s_.decoder_layers; ++i) {
       const std::string block = "decoder.block." + std::to_string(i);
-      x = self_attention(x, "decoder", block, kNone, step, &caches_[static_cast<size_t>(i)]);
-      x = cross_attention(x, block, cross[static_cast<size_t>(i)]);
+      x = self_attention(x, "decoder", block, kNone, step, &caches_[i]);
+      x = cross_attention(x, block, cross[i]);
       x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_layers), "decoder");
     }
     x = last(rms_norm(x, "decoder.final_layer_norm", s_.eps), "decoder.hidden");

@@ -86,7 +86,7 @@ class TaskMoeBuilder : public LayerBuilder {
     const ValueId q = part(".query"), k = part(".key"), v = part(".value");
     const Attributes attributes{{"heads", s_.heads},
                                 {"kv_heads", s_.heads},
-                                {"scale", 1 / std::sqrt(static_cast<double>(s_.width) / static_cast<double>(s_.heads))},
+                                {"scale", 1 / std::sqrt(static_cast<double>(s_.width) / s_.heads)},
                                 {"causal", int64_t{s_.causal}}};
     const ValueId mixed = attention(q, k, v, {kNone, mask_, kNone}, attributes, name);
     return layer_norm(add(linear(mixed, name + ".output", s_.width, {}, true), x, name + ".sum"), name + ".norm", s_.eps);
@@ -100,7 +100,7 @@ class TaskMoeBuilder : public LayerBuilder {
     protocol.seed = static_cast<uint64_t>(s_.seed + (s_.table_per_layer ? layer : 0));
     const ValueId decision = route(task_, protocol, name, s_.experts);
     const ValueId members = value("members", {decision}, {{"base", int64_t{tokens_}}}, name + ".members");
-    std::vector<int32_t> branches(static_cast<size_t>(s_.experts));
+    std::vector<int32_t> branches(s_.experts);
     std::iota(branches.begin(), branches.end(), 0);
     std::vector<ValueId> parts = pack_branches(x, members, decision, branches);
     for (size_t b = 0; b < parts.size(); ++b) parts[b] = expert(parts[b], name + ".experts." + std::to_string(b));

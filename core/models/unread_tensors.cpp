@@ -76,10 +76,10 @@ void warn_of_unread(Model& model, const Architecture& architecture, const Weight
   for (const TensorPlace& t : files.tensors())
     if (!known.contains(t.name) && !is_buffer(t.name) && !copies.contains(t.name)) strangers.push_back(t.name);
   if (strangers.empty()) return;
-  model.unread_tensors = static_cast<int64_t>(strangers.size());
+  model.unread_tensors = std::ssize(strangers);
   const auto last = last_numbers(model);
   for (const std::string& name : strangers) refuse_surplus(last, name, config_path);
-  std::string text = counted(static_cast<int64_t>(strangers.size()), "tensor that this family does not know is not used",
+  std::string text = counted(std::ssize(strangers), "tensor that this family does not know is not used",
                              "tensors that this family does not know are not used") +
                      ": ";
   for (size_t i = 0; i < std::min<size_t>(3, strangers.size()); ++i) text += (i ? ", " : "") + in_quotes(strangers[i]);

@@ -75,7 +75,7 @@ std::optional<Lying> lying(const Recipe& r, const WeightSource& stored) {
 }
 
 std::vector<int64_t> sliced(std::vector<int64_t> shape, const Recipe& r) {
-  shape[static_cast<size_t>(r.axis)] = r.end - r.begin;
+  shape[r.axis] = r.end - r.begin;
   return shape;
 }
 
@@ -97,7 +97,7 @@ class SliceReader final : public RecipeReader {
 
 std::vector<int64_t> turned(const std::vector<int64_t>& shape, const std::vector<int64_t>& order) {
   std::vector<int64_t> to;
-  for (const int64_t i : order) to.push_back(shape[static_cast<size_t>(i)]);
+  for (const int64_t i : order) to.push_back(shape[i]);
   return to;
 }
 
@@ -106,8 +106,8 @@ class TransposeReader final : public RecipeReader {
   TransposeReader(const Recipe& r, Reader of) : RecipeReader(turned(of->shape(), r.order)), order_(r.order), of_(std::move(of)) {}
   void read(const Place& place, int64_t n, double* to) const override {
     Place from(place.size());
-    for (size_t i = 0; i < order_.size(); ++i) from[static_cast<size_t>(order_[i])] = place[i];
-    const auto along = static_cast<size_t>(order_.back());
+    for (size_t i = 0; i < order_.size(); ++i) from[order_[i]] = place[i];
+    const size_t along = order_.back();
     if (along + 1 == order_.size()) return of_->read(from, n, to);
     for (int64_t i = 0; i < n; ++i, ++from[along]) to[i] = of_->element(from);
   }
@@ -145,7 +145,7 @@ class ConcatReader final : public RecipeReader {
 
 std::vector<int64_t> stacked(const std::vector<Reader>& of) {
   std::vector<int64_t> shape = of[0]->shape();
-  shape.insert(shape.begin(), static_cast<int64_t>(of.size()));
+  shape.insert(shape.begin(), std::ssize(of));
   return shape;
 }
 
@@ -154,7 +154,7 @@ class StackReader final : public RecipeReader {
   explicit StackReader(std::vector<Reader> of) : RecipeReader(stacked(of)), of_(std::move(of)) {}
   void read(const Place& place, int64_t n, double* to) const override {
     const Place below(place.begin() + 1, place.end());
-    const auto first = static_cast<size_t>(place[0]);
+    const size_t first = place[0];
     if (!below.empty()) return of_[first]->read(below, n, to);
     for (int64_t i = 0; i < n; ++i) to[i] = of_[first + static_cast<size_t>(i)]->element({});
   }
@@ -213,7 +213,7 @@ class PositionBiasReader final : public RecipeReader {
   double coordinate(int64_t query_minus_key, int64_t extent) const {
     const int64_t distance = recipe_.turned ? -query_minus_key : query_minus_key;
     if (distance == 0) return 0;
-    const double c = static_cast<double>(distance) / static_cast<double>(extent - 1) * 8;
+    const double c = static_cast<double>(distance) / (extent - 1) * 8;
     const double log = std::log2(std::fabs(c) + 1.0) / std::log2(8.0);
     return c < 0 ? -log : log;
   }
@@ -225,7 +225,7 @@ class PositionBiasReader final : public RecipeReader {
     }
     return recipe_.limit > 0 ? static_cast<double>(recipe_.limit) / (1 + std::exp(-sum)) : sum;
   }
-  double at(size_t operand, int64_t element) const { return operands_[operand][static_cast<size_t>(element)]; }
+  double at(size_t operand, int64_t element) const { return operands_[operand][element]; }
 
   Recipe recipe_;
   int64_t hidden_;
@@ -267,7 +267,7 @@ class QuantiseReader final : public RecipeReader {
     Place at = place;
     for (const int64_t end = place.back() + n; at.back() < end;) {
       const int64_t column = at.back(), first = column / block_ * block_, last = std::min(first + block_, shape_.back());
-      block.resize(static_cast<size_t>(last - first));
+      block.resize(last - first);
       at.back() = first;
       of_->read(at, last - first, block.data());
       float largest = 0;
@@ -275,7 +275,7 @@ class QuantiseReader final : public RecipeReader {
       // In floats, as a format of blocks stores its unit.
       const float unit = largest / most_;
       for (int64_t k = column; k < std::min(last, end); ++k) {
-        const auto x = static_cast<float>(block[static_cast<size_t>(k - first)]);
+        const float x = block[k - first];
         *to++ = static_cast<double>(unit > 0 ? std::nearbyint(x / unit) * unit : x);
       }
       at.back() = last;
@@ -324,7 +324,7 @@ Reader make_recipe_reader(const Recipe& r, const WeightSource& stored) {
   if (std::optional<Lying> in = lying(r, stored)) {
     const std::string text = weight_text(*in->tensor);
     WeightInfo part = *stored.find(text);
-    const auto element = static_cast<int64_t>(element_size(part.dtype));
+    const int64_t element = element_size(part.dtype);
     part.shape = std::move(in->shape);
     return std::make_unique<TensorReader>(part, stored.range(text, in->first * element, part.bytes()));
   }

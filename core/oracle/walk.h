@@ -191,7 +191,7 @@ class Walk {
         made.ancestor.push_back(static_cast<int32_t>(frame_.follow(space, made.dense_space, cell)));
     const int32_t* replayed = nullptr;
     std::vector<int32_t> forced;
-    const auto slots = static_cast<size_t>(made.shape.slot_count());
+    const size_t slots = made.shape.slot_count();
     if (const auto all = options_.forced.find(node.name); all != options_.forced.end()) {
       forced = choices_of_came(made, all->second);
       replayed = forced.data();
@@ -200,7 +200,7 @@ class Walk {
       if (static_cast<size_t>(made.execution) >= recorded.size())
         bad_input(node.name,
                   "expected choices of execution " + std::to_string(made.execution) + " to replay, got " + std::to_string(recorded.size()));
-      const auto& choices = recorded[static_cast<size_t>(made.execution)];
+      const auto& choices = recorded[made.execution];
       if (choices.size() != slots)
         bad_input(node.name, "expected " + std::to_string(slots) + " choices to replay, got " + std::to_string(choices.size()));
       replayed = choices.data();

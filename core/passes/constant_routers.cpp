@@ -124,7 +124,7 @@ std::string ConstantRouters::reason(const std::string& what) const {
     for (const std::string& router : applied_)
       if (const auto at = constant_.cells.find(router); at != constant_.cells.end())
         least = least == 0 ? at->second : std::min(least, at->second);
-    text = counted(static_cast<int64_t>(applied_.size()), "router") + " always decided the same way";
+    text = counted(std::ssize(applied_), "router") + " always decided the same way";
     if (least > 0) text += " (" + otherwise_text(0, least, "profiled") + ")";
     text += ": " + what;
   }

@@ -305,7 +305,7 @@ class DeadPath {
     if (!guarded_.empty()) {
       size_t branches = 0;
       for (const auto& [router, dead] : guarded_) branches += dead.size();
-      text = counted(branches, "branch") + " of " + counted(static_cast<int64_t>(guarded_.size()), "router") +
+      text = counted(branches, "branch") + " of " + counted(std::ssize(guarded_), "router") +
              (input_.option(kDeadShare) > 0 && !input_.parameters ? " got few cells or none; " : " got no cells; ") + saved_text(bytes);
     } else if (refusals_.empty()) {
       return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? kNoRouterProfiled

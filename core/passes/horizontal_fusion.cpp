@@ -171,7 +171,7 @@ PassResult horizontal_fusion(const PassInput& input) {
   std::set<std::string> fused;
   std::map<std::string_view, std::pair<size_t, size_t>> became;  // of an operator -> in branches, grouped
   size_t routers = 0, scatters = 0;
-  const auto least = static_cast<size_t>(input.option(kLeastBranches));
+  const size_t least = input.option(kLeastBranches);
   for (const BlockPlace place : blocks_of(rewriter.graph(), Fallbacks::included))
     for (const ValueId decision : decisions_of(rewriter.graph(), place)) {
       const std::string router = router_name(rewriter.graph(), decision);
@@ -208,8 +208,7 @@ PassResult horizontal_fusion(const PassInput& input) {
                             with_commas(static_cast<int64_t>(count.second)) + " " + std::string(find_operator(op)->grouped_as));
     if (scatters > 0) what += "; " + counted(static_cast<int64_t>(scatters), "scatter") + " removed";
     result.reason = with_refusals(
-        counted(static_cast<int64_t>(fused.size()), "router") + ": " + what + (has_guards(input.graph) ? " (fallbacks included)" : ""),
-        refusals);
+        counted(std::ssize(fused), "router") + ": " + what + (has_guards(input.graph) ? " (fallbacks included)" : ""), refusals);
   } else {
     result.reason = routers == 0 ? "the graph has no router whose branches are joined" : with_refusals({}, refusals);
   }

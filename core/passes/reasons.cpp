@@ -20,7 +20,7 @@ std::string with_refusals(std::string done, const Refusals& refusals) {
     const auto& [why, routers] = reasons[i];
     done += (done.empty() ? "not applied to " : "; not applied to ") + routers[0];
     if (routers.size() == 2) done += " and " + routers[1];
-    if (routers.size() > 2) done += " and " + counted(static_cast<int64_t>(routers.size()) - 1, "other");
+    if (routers.size() > 2) done += " and " + counted(std::ssize(routers) - 1, "other");
     done += ": " + why;
   }
   if (reasons.size() > kShown) done += "; and " + counted(static_cast<int64_t>(reasons.size() - kShown), "more reason");

@@ -34,7 +34,7 @@ class Ties {
 
   /// Those tied to `decision`, itself among them, in the order of decisions_of().
   std::vector<ValueId> with(ValueId decision) const {
-    const size_t at = static_cast<size_t>(std::find(decisions_.begin(), decisions_.end(), decision) - decisions_.begin());
+    const size_t at = std::find(decisions_.begin(), decisions_.end(), decision) - decisions_.begin();
     std::vector<ValueId> set;
     for (size_t i = 0; i < decisions_.size(); ++i)
       if (sets_.lowest_with(i) == sets_.lowest_with(at)) set.push_back(decisions_[i]);
@@ -52,7 +52,7 @@ class Ties {
         const auto at = std::find(decisions_.begin(), decisions_.end(), decision);
         // A branch that was opened outside of the block is no part of it.
         if (decision == kNone || at == decisions_.end() || branch_within(graph_, target, decision)) continue;
-        const auto mine = static_cast<size_t>(at - decisions_.begin());
+        const size_t mine = at - decisions_.begin();
         if (!first) first = mine;
         sets_.join(mine, *first);
       }

@@ -94,8 +94,8 @@ class Reorder {
   /// The nodes that move, each with its branch: all that they feed is sent there, or moves there. Backwards, as they depend on one another.
   std::map<NodeId, SpaceId> nodes_that_wait(BlockPlace place, ValueId decision, const std::vector<int32_t>& branches) const {
     BranchShares shares;
-    std::vector<double> all(static_cast<size_t>(graph().value(decision).branches), 1.0);
-    for (const int32_t b : branches) all[static_cast<size_t>(b)] = 0;
+    std::vector<double> all(graph().value(decision).branches, 1.0);
+    for (const int32_t b : branches) all[b] = 0;
     shares.set(decision, std::move(all));
     const Hoist hoist = find_hoist(graph(), decision, Bindings(graph().symbols.size(), 1), shares);
     const std::vector<NodeId>& block = block_at(graph(), place).nodes;
@@ -175,8 +175,7 @@ class Reorder {
       if (input_.parameters)
         for (const auto& [router, branches] : *input_.parameters)
           if (!seen_.contains(router)) refusals.emplace_back(router, kNoSuchRouter);
-      return with_refusals(counted(static_cast<int64_t>(nodes_), "node") + " before " +
-                               counted(static_cast<int64_t>(moved_.size()), "router") +
+      return with_refusals(counted(static_cast<int64_t>(nodes_), "node") + " before " + counted(std::ssize(moved_), "router") +
                                " wait for the decision: only cells of one branch need them",
                            refusals);
     }

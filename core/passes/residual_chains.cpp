@@ -141,7 +141,7 @@ class ChainFolding {
   void prepend(NodeId before, NodeId chain) {
     std::vector<ValueId> inputs = graph().node(before).inputs;
     Node& node = rewriter_.graph().node(chain);
-    const auto first = static_cast<std::ptrdiff_t>(weights_of(node).begin);
+    const std::ptrdiff_t first = weights_of(node).begin;
     inputs.insert(inputs.end(), node.inputs.begin() + first, node.inputs.end());
     node.inputs = std::move(inputs);
   }

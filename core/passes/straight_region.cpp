@@ -74,7 +74,7 @@ bool StraightRegion::joins(NodeId id) const {
   if (std::find(region_.gathers.begin(), region_.gathers.end(), id) != region_.gathers.end()) return true;
   const Node& node = graph().node(id);
   if (!has_role(node, Role::close) || decision_over(id) != kNone) return false;
-  const auto end = node.inputs.begin() + static_cast<std::ptrdiff_t>(plain_inputs(node));
+  const auto end = node.inputs.begin() + plain_inputs(node);
   return std::any_of(node.inputs.begin(), end, [&](ValueId v) { return decision_over(graph().value(v).type.space) != kNone; });
 }
 
@@ -209,7 +209,7 @@ std::set<std::string_view> StraightRegion::operators_of_holds() const {
 /// Whether the branches that get no cell say something that those which get all cells do not. As many choices as a cell may have are those
 /// of the branches that got all cells.
 bool StraightRegion::asks_for_none(ValueId decision) const {
-  const auto taken = static_cast<int32_t>(taken_.at(decision).size());
+  const int32_t taken = taken_.at(decision).size();
   return taken < graph().value(decision).fan_out && taken < graph().value(decision).branches;
 }
 

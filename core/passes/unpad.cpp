@@ -185,7 +185,7 @@ class Compacting {
     if (!has_role(n, Role::attend)) return;
     const auto mask = extra_input(n, "mask");
     if (!mask || n.inputs[*mask] != plan_.mask) return;
-    n.inputs.erase(n.inputs.begin() + static_cast<std::ptrdiff_t>(*mask));
+    n.inputs.erase(n.inputs.begin() + *mask);
     remove_extra(n, "mask");
   }
 

@@ -153,7 +153,7 @@ class VerticalFusion {
     Node& gather = node(id);
     std::vector<int64_t> factored = factored_inputs(gather);
     const auto at = std::lower_bound(factored.begin(), factored.end(), static_cast<int64_t>(index)) - factored.begin();
-    const auto first = static_cast<std::ptrdiff_t>(joined_inputs(gather));
+    const std::ptrdiff_t first = joined_inputs(gather);
     gather.inputs.insert(gather.inputs.begin() + first + at, factor);
     gather.inputs[index] = rows;
     factored.insert(factored.begin() + at, static_cast<int64_t>(index));
@@ -244,8 +244,7 @@ class VerticalFusion {
     const Node& moved = graph().node(id);
     if (std::none_of(moved.inputs.begin(), moved.inputs.end(), [&](ValueId v) { return graph().value(v).kind == ValueKind::state; }))
       return true;
-    std::vector<NodeId> between(nodes_.begin() + static_cast<std::ptrdiff_t>(place_of_.at(id)),
-                                nodes_.begin() + static_cast<std::ptrdiff_t>(place_of_.at(to)));
+    std::vector<NodeId> between(nodes_.begin() + place_of_.at(id), nodes_.begin() + place_of_.at(to));
     std::erase(between, kNone);
     std::vector<NodeId> after(between.begin() + 1, between.end());
     after.push_back(id);

@@ -36,7 +36,7 @@ class CostSearch {
   }
 
  private:
-  double share_done(int64_t i) const { return options_.time.cooled(static_cast<double>(i) / static_cast<double>(options_.proposals)); }
+  double share_done(int64_t i) const { return options_.time.cooled(static_cast<double>(i) / options_.proposals); }
 
   double cost() const { return (aim_.p95 ? placed_.p95_s() : placed_.mean_s()) + aim_.move_s * static_cast<double>(moved_); }
 

@@ -22,8 +22,8 @@ std::vector<Packed> pack_evenly(const std::vector<float>& weights, int32_t packs
     return out;
   }
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return weights[a] > weights[b]; });
-  std::vector<float> load(static_cast<size_t>(packs));
-  std::vector<int32_t> items(static_cast<size_t>(packs));
+  std::vector<float> load(packs);
+  std::vector<int32_t> items(packs);
   for (const size_t i : order) {
     size_t best = load.size();
     for (size_t p = 0; p < load.size(); ++p)
@@ -58,7 +58,7 @@ Replicated replicate(const std::vector<float>& weights, size_t slots) {
 /// [branches] in the order in which nodes hold them: groups stay whole.
 std::vector<int32_t> order_by_node(const std::vector<float>& load, int32_t groups, int32_t nodes) {
   const size_t size = load.size() / static_cast<size_t>(groups), groups_a_node = static_cast<size_t>(groups / nodes);
-  std::vector<float> of_group(static_cast<size_t>(groups));
+  std::vector<float> of_group(groups);
   for (size_t g = 0; g < of_group.size(); ++g)
     for (size_t i = 0; i < size; ++i) of_group[g] += load[g * size + i];
   const std::vector<Packed> packed = pack_evenly(of_group, nodes);
@@ -74,15 +74,15 @@ LayerSlots place_layer(const std::vector<float>& load, const EplbShape& shape) {
   const int32_t groups = shape.hierarchical() ? shape.groups : 1, nodes = shape.hierarchical() ? shape.nodes : 1;
   const std::vector<int32_t> order = order_by_node(load, groups, nodes);
   const size_t branches = load.size() / static_cast<size_t>(nodes), slots = static_cast<size_t>(shape.slot_count / nodes);
-  const size_t slots_per_rank = static_cast<size_t>(shape.slot_count / shape.ranks);
+  const size_t slots_per_rank = shape.slot_count / shape.ranks;
   LayerSlots out(static_cast<size_t>(shape.slot_count));
   for (size_t node = 0; node < static_cast<size_t>(nodes); ++node) {
     std::vector<float> here(branches);
-    for (size_t i = 0; i < branches; ++i) here[i] = load[static_cast<size_t>(order[node * branches + i])];
+    for (size_t i = 0; i < branches; ++i) here[i] = load[order[node * branches + i]];
     const Replicated replicas = replicate(here, slots);
     std::vector<float> of_slot(slots);
     for (size_t s = 0; s < slots; ++s) {
-      const auto b = static_cast<size_t>(replicas.branch[s]);
+      const size_t b = replicas.branch[s];
       of_slot[s] = here[b] / replicas.count[b];
     }
     const std::vector<Packed> packed = pack_evenly(of_slot, shape.ranks / nodes);

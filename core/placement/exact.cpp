@@ -51,7 +51,7 @@ class LayerByLayer {
       }
       cost = l == 0 ? here : after(l, cost, here, from[l], progress);
     }
-    auto at = static_cast<size_t>(std::min_element(cost.begin(), cost.end()) - cost.begin());
+    size_t at = std::min_element(cost.begin(), cost.end()) - cost.begin();
     ExactPlacement out{{static_cast<int32_t>(ranks_), static_cast<int32_t>(branches_), std::vector<LayerSlots>(layers)}, cost[at]};
     for (size_t l = layers; l-- > 0;) {
       out.placement.layers[l] = slots_of(all_[at], ranks_);

@@ -202,7 +202,7 @@ class Search {
 
   void count_pairs(const TokenRoutes& routes, std::span<const size_t> tokens) {
     together_.assign(layers_ * branches_ * branches_, 0), follows_ = together_;
-    const auto weight = static_cast<float>(options_.together);
+    const float weight = options_.together;
     for (const size_t t : tokens)
       for (size_t l = 0; l < layers_; ++l)
         for (const int32_t a : routes.at(t, static_cast<int32_t>(l))) {
@@ -327,9 +327,7 @@ class Search {
     }
     for (LayerSlots& layer : placement_.layers) {
       const LayerSlots before = layer;
-      for (size_t p = 0; p < ranks_; ++p)
-        std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(order[p] * held_), held_,
-                    layer.begin() + static_cast<std::ptrdiff_t>(p * held_));
+      for (size_t p = 0; p < ranks_; ++p) std::copy_n(before.begin() + order[p] * held_, held_, layer.begin() + p * held_);
     }
   }
 
@@ -342,7 +340,7 @@ class Search {
 
   /// Rank x gets a part more of branch b of layer l.
   void add_part(size_t l, size_t b, size_t x, double more) {
-    const auto m = static_cast<float>(more);
+    const float m = more;
     for (size_t g = 0; g < branches_; ++g) sum(l, g, x) += m * together(l, b, g);
     if (l > 0)
       for (size_t g = 0; g < branches_; ++g) sum(l - 1, g, x) += m * follows(l, g, b);

@@ -33,9 +33,9 @@ void divide(BranchShares& shares) {
 
 std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, int32_t ranks) {
   const size_t slots_per_rank = layer.size() / static_cast<size_t>(ranks);
-  std::vector<BranchShares> shares(static_cast<size_t>(branches));
+  std::vector<BranchShares> shares(branches);
   for (size_t s = 0; s < layer.size(); ++s)
-    if (layer[s] >= 0) add_slot(s / slots_per_rank, shares[static_cast<size_t>(layer[s])]);
+    if (layer[s] >= 0) add_slot(s / slots_per_rank, shares[layer[s]]);
   for (BranchShares& of_branch : shares) divide(of_branch);
   return shares;
 }
@@ -81,7 +81,7 @@ void BranchMove::begin(const std::vector<BranchShares>& shares, int32_t branch, 
   const size_t all = ranks / ranks_of_place;
   branch_ = branch;
   before_of_.assign(all, 0), after_of_.assign(all, 0), index_.assign(all, kSame);
-  for (const BranchShare& s : shares[static_cast<size_t>(branch)]) before_of_[s.rank / ranks_of_place] += s.part;
+  for (const BranchShare& s : shares[branch]) before_of_[s.rank / ranks_of_place] += s.part;
   for (const BranchShare& s : next) after_of_[s.rank / ranks_of_place] += s.part;
   place_.clear(), before_.clear(), after_.clear();
   for (size_t p = 0; p < all; ++p) {
@@ -140,7 +140,7 @@ TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_
 
 void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home,
                           double sign) {
-  const auto all = [&](int32_t choice) -> const BranchShares& { return shares[static_cast<size_t>(choice)]; };
+  const auto all = [&](int32_t choice) -> const BranchShares& { return shares[choice]; };
   if (replicas_ == ReplicaRule::even || backend_ == Backend::gather) return add_chosen(tally, choices, all, home, sign);
   const auto add_from = [&](int32_t from, double part) {
     const auto nearest = [&](int32_t choice) -> const BranchShares& {
@@ -216,7 +216,7 @@ void TallyRule::move_token(LayerTally& tally, std::span<const int32_t> choices, 
 }
 
 void TallyRule::add_rows_sent(LayerTally& tally, size_t rank, double rows, int32_t home) const {
-  const auto all = static_cast<double>(ranks_);
+  const double all = ranks_;
   tally.delivered += home < 0 ? rows * (all - 1) / all : static_cast<size_t>(home) == rank ? 0 : rows;
   if (backend_ == Backend::per_node)
     add_within_node(tally, rank, rows, home);
@@ -238,7 +238,7 @@ void TallyRule::add_to_node(LayerTally& tally, size_t to, double rows, int32_t h
     tally.unknown_node[to] += rows;
     return;
   }
-  const auto from = static_cast<size_t>(home);
+  const size_t from = home;
   if (to == node(from)) return;
   const size_t relay = to * gpus_per_node_ + from % gpus_per_node_;
   add_costs(tally.work, from, relay, rows);
@@ -256,7 +256,7 @@ void TallyRule::add_within_node(LayerTally& tally, size_t rank, double rows, int
 }
 
 void TallyRule::add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign) {
-  const auto all = static_cast<double>(ranks_);
+  const double all = ranks_;
   if (replicas_ == ReplicaRule::nearest && shares.size() > 1) {
     for (size_t home = 0; home < ranks_; ++home) {
       find_nearest(shares, home, gpus_per_node_, near_);
@@ -351,7 +351,7 @@ std::span<const RankWork> TallyRule::work(const LayerTally& tally) {
 
 HomeCrowding TallyRule::crowding(double tokens) const {
   const auto among = [tokens](size_t places) {
-    const auto all = static_cast<double>(places);
+    const double all = places;
     return all / std::clamp(tokens, 1., all);
   };
   // Of per_node what comes into a node goes on from the place of its home alone.

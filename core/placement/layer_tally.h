@@ -38,9 +38,9 @@ void find_shares(const LayerSlots& layer, int32_t branch, int32_t ranks, BranchS
 template <class Visit>
 void for_each_following(std::span<const BranchShares> shares, int32_t first, Visit&& visit) {
   BranchShares its_own(1);
-  for (const BranchShare& s : shares[static_cast<size_t>(first)]) {
+  for (const BranchShare& s : shares[first]) {
     its_own[0] = {s.rank, 1};
-    visit(s, [&](int32_t choice) -> const BranchShares& { return choice == first ? its_own : shares[static_cast<size_t>(choice)]; });
+    visit(s, [&](int32_t choice) -> const BranchShares& { return choice == first ? its_own : shares[choice]; });
   }
 }
 
@@ -70,7 +70,7 @@ class BranchMove {
   double meets(const BranchShares& other) const;
 
  private:
-  static constexpr auto kSame = static_cast<size_t>(-1);
+  static constexpr size_t kSame = -1;
   int32_t branch_ = -1;
   std::vector<size_t> place_;
   std::vector<double> before_, after_;        // [places] the branch's parts

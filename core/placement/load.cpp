@@ -28,7 +28,7 @@ class LayerLoad {
 
   /// Takes the best move away from the most loaded rank; false: none makes the largest load smaller.
   bool mend() {
-    const auto most = static_cast<size_t>(std::max_element(of_rank_.begin(), of_rank_.end()) - of_rank_.begin());
+    const size_t most = std::max_element(of_rank_.begin(), of_rank_.end()) - of_rank_.begin();
     Move best{0, 0, false, of_rank_[most] * (1 - 1e-12)};
     for (size_t s = most * slots_per_rank_; s < (most + 1) * slots_per_rank_; ++s)
       for (size_t other = 0; other < slots_.size(); ++other) {
@@ -56,7 +56,7 @@ class LayerLoad {
   static size_t index(int32_t branch) { return static_cast<size_t>(branch); }
   double part(int32_t branch) const { return load_[index(branch)] / replicas_[index(branch)]; }
   bool holds(size_t rank, int32_t branch) const {
-    const auto begin = slots_.begin() + static_cast<std::ptrdiff_t>(rank * slots_per_rank_);
+    const auto begin = slots_.begin() + rank * slots_per_rank_;
     return std::find(begin, begin + static_cast<std::ptrdiff_t>(slots_per_rank_), branch) !=
            begin + static_cast<std::ptrdiff_t>(slots_per_rank_);
   }
@@ -106,7 +106,7 @@ Placement load_placement(const LayerLoads& loads, const Placement& start, const 
   Placement out = start;
   std::mt19937 random(1);
   for (size_t l = 0; l < out.layers.size(); ++l) {
-    progress.report("placing by load", static_cast<int64_t>(l), static_cast<int64_t>(out.layers.size()));
+    progress.report("placing by load", static_cast<int64_t>(l), std::ssize(out.layers));
     const auto mended = [&](LayerSlots slots, int swaps) {
       LayerLoad layer(loads[l], out.ranks, slots);
       for (int i = 0; i < swaps; ++i) layer.swap(random() % slots.size(), random() % slots.size());
@@ -123,20 +123,19 @@ Placement load_placement(const LayerLoads& loads, const Placement& start, const 
 }
 
 void spread_idle_replicas(const LayerLoads& loads, Placement& placement) {
-  const auto slots_per_rank = static_cast<size_t>(placement.slots_of_rank());
+  const size_t slots_per_rank = placement.slots_of_rank();
   for (size_t l = 0; l < placement.layers.size(); ++l) {
     LayerSlots& slots = placement.layers[l];
     std::vector<int32_t> replicas = replicas_of(slots, placement.branches);
     for (size_t s = 0; s < slots.size(); ++s) {
-      const auto rank_begin = slots.begin() + static_cast<std::ptrdiff_t>(s - s % slots_per_rank),
-                 rank_end = rank_begin + static_cast<std::ptrdiff_t>(slots_per_rank);
+      const auto rank_begin = slots.begin() + (s - s % slots_per_rank), rank_end = rank_begin + static_cast<std::ptrdiff_t>(slots_per_rank);
       if (std::count(rank_begin, rank_end, slots[s]) < 2) continue;
       int32_t best = -1;
-      const auto per_replica = [&](int32_t b) { return loads[l][static_cast<size_t>(b)] / replicas[static_cast<size_t>(b)]; };
+      const auto per_replica = [&](int32_t b) { return loads[l][b] / replicas[b]; };
       for (int32_t b = 0; b < placement.branches; ++b)
         if (std::find(rank_begin, rank_end, b) == rank_end && (best < 0 || per_replica(b) > per_replica(best))) best = b;
       if (best < 0) continue;
-      --replicas[static_cast<size_t>(slots[s])], ++replicas[static_cast<size_t>(best)];
+      --replicas[slots[s]], ++replicas[best];
       slots[s] = best;
     }
   }

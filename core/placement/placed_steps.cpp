@@ -72,7 +72,7 @@ PlacedSteps::PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placeme
 }
 
 void PlacedSteps::begin() {
-  const size_t branches = static_cast<size_t>(placement_.branches);
+  const size_t branches = placement_.branches;
   for (size_t i = 0; i < met_.size(); ++i) met_[i] = chance_met(std::span<const float>(count_).subspan(i * branches, branches));
   for (size_t l = 0; l < shares_.size(); ++l) {
     for (size_t b = 0; b < shares_[l].size(); ++b) add_products(l, b, 1);
@@ -104,7 +104,7 @@ size_t PlacedSteps::slowest_rank(size_t step, size_t layer) {
 }
 
 bool PlacedSteps::holds(size_t layer, size_t rank, int32_t branch) const {
-  const BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
+  const BranchShares& shares = shares_[layer][branch];
   return std::any_of(shares.begin(), shares.end(), [&](const BranchShare& s) { return s.rank == rank; });
 }
 
@@ -172,7 +172,7 @@ void PlacedSteps::rebuild(size_t layer) {
 void PlacedSteps::renew(size_t layer, int32_t branch) {
   if (branch < 0) return;
   find_shares(placement_.layers[layer], branch, placement_.ranks, next_);
-  BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
+  BranchShares& shares = shares_[layer][branch];
   if (next_ == shares) return;
   if (by_token_ && residence_ == Residence::home && replicas_ == ReplicaRule::even) return move_branch(layer, branch);
   add_branch(layer, branch, -1);
@@ -183,7 +183,7 @@ void PlacedSteps::renew(size_t layer, int32_t branch) {
 // Where each token stays and replicas share evenly, each is looked at once: an edit of an expert that every third token chose has to be
 // done within a frame.
 void PlacedSteps::move_branch(size_t layer, int32_t branch) {
-  BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
+  BranchShares& shares = shares_[layer][branch];
   add_products(layer, static_cast<size_t>(branch), -1);
   rule_.begin_move(shares_[layer], branch, next_);
   for (const Visit& v : visits_.of(layer, static_cast<size_t>(branch)))
@@ -203,7 +203,7 @@ void PlacedSteps::add_branch(size_t layer, int32_t branch, double sign) {
 }
 
 void PlacedSteps::add_products(size_t layer, size_t branch, double sign) {
-  const size_t branches = static_cast<size_t>(placement_.branches);
+  const size_t branches = placement_.branches;
   const BranchShares& shares = shares_[layer][branch];
   const bool nearest = replicas_ == ReplicaRule::nearest && shares.size() > 1;
   const BranchShares anywhere = nearest ? nearest_from_anywhere(shares, count_of_home_.size(), gpus_per_node_) : BranchShares();
@@ -216,7 +216,7 @@ void PlacedSteps::add_products(size_t layer, size_t branch, double sign) {
       std::fill(count_of_home_.begin(), count_of_home_.end(), 0.);
       for (const Visit& v : visits) {
         const std::span<const int32_t> choices = routes_->at(v.token, static_cast<int32_t>(layer));
-        count_of_home_[static_cast<size_t>(routes_->tokens[v.token].rank)] +=
+        count_of_home_[routes_->tokens[v.token].rank] +=
             static_cast<double>(std::count(choices.begin(), choices.end(), static_cast<int32_t>(branch)));
       }
       rule_.add_products_by_home(tally, shares, count_of_home_, sign);
@@ -248,7 +248,7 @@ void PlacedSteps::add_dispatch(Visit v, size_t layer, double sign) {
   const std::span<const int32_t> choices = routes_->at(v.token, static_cast<int32_t>(layer));
   const int32_t moved = residence_ == Residence::follow ? routes_->moved_at(v.token, static_cast<int32_t>(layer)) : -1;
   if (moved >= 0) {
-    for (const BranchShare& s : shares_[static_cast<size_t>(moved)][static_cast<size_t>(routes_->heaviest(v.token, moved))])
+    for (const BranchShare& s : shares_[moved][routes_->heaviest(v.token, moved)])
       rule_.add_token(tally, shares_[layer], choices, static_cast<int32_t>(s.rank), sign * s.part);
     return;
   }

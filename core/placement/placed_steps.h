@@ -36,7 +36,7 @@ class PlacedSteps {
 
   bool holds(size_t layer, size_t rank, int32_t branch) const;
   size_t rank_of(size_t slot) const { return slot / slots_per_rank_; }
-  size_t replicas(size_t layer, int32_t branch) const { return shares_[layer][static_cast<size_t>(branch)].size(); }
+  size_t replicas(size_t layer, int32_t branch) const { return shares_[layer][branch].size(); }
   /// Whether the two slots may change what they hold: no branch would stand twice on a rank. False within a rank: that changes nothing.
   bool may_swap(size_t layer, size_t slot, size_t other) const;
   /// Whether `branch` may take this slot: it is not on the rank yet, and what the slot holds stands elsewhere too.

@@ -39,7 +39,7 @@ void PlacedTraffic::restart(const Placement& placement) {
 // One branch after the other, so that of two that move and share a token each is counted where the other stands by then.
 void PlacedTraffic::follow(size_t layer, const LayerSlots& slots, std::span<const int32_t> branches) {
   for (const int32_t branch : branches) {
-    BranchShares& shares = shares_[layer][static_cast<size_t>(branch)];
+    BranchShares& shares = shares_[layer][branch];
     find_shares(slots, branch, ranks_, next_);
     if (next_ == shares) continue;
     if (way_.rule == ReplicaRule::even) {
@@ -70,25 +70,25 @@ void PlacedTraffic::move_branch(size_t layer, int32_t branch) {
     double pairs = 0;
     const auto add = [&](size_t other, const std::vector<double>& more) {
       for (const int32_t b : routes_.at(t, static_cast<int32_t>(other)))
-        if (b >= 0) pairs += more[static_cast<size_t>(b)];
+        if (b >= 0) pairs += more[b];
     };
     if (has_before) add(layer - 1, before_);
     if (has_behind) add(layer + 1, behind_);
     same += move_.times() * pairs;
   }
   sums_.same += same, sums_.distinct += distinct;
-  shares_[layer][static_cast<size_t>(branch)].swap(next_);
+  shares_[layer][branch].swap(next_);
 }
 
 void PlacedTraffic::add_pairs(size_t layer, int32_t branch, double sign) {
-  const BranchShares& mine = shares_[layer][static_cast<size_t>(branch)];
+  const BranchShares& mine = shares_[layer][branch];
   double same = 0;
   for (const uint32_t t : tokens_.of(layer, static_cast<size_t>(branch))) {
     const auto mine_in = routes_.at(t, static_cast<int32_t>(layer));
-    const auto times = static_cast<double>(std::count(mine_in.begin(), mine_in.end(), branch));
+    const double times = std::count(mine_in.begin(), mine_in.end(), branch);
     const auto beside = [&](size_t other) {
       for (const int32_t b : routes_.at(t, static_cast<int32_t>(other)))
-        if (b >= 0) same += times * same_rank(t, mine, shares_[other][static_cast<size_t>(b)]);
+        if (b >= 0) same += times * same_rank(t, mine, shares_[other][b]);
     };
     if (layer > 0) beside(layer - 1);
     if (layer + 1 < shares_.size()) beside(layer + 1);
@@ -121,7 +121,7 @@ double PlacedTraffic::same_rank(size_t token, const BranchShares& a, const Branc
 
 double PlacedTraffic::distinct_ranks(size_t token, size_t layer) {
   for (const int32_t b : routes_.at(token, static_cast<int32_t>(layer)))
-    if (b >= 0 && by_home(shares_[layer][static_cast<size_t>(b)]))
+    if (b >= 0 && by_home(shares_[layer][b]))
       return over_homes(token, [&](size_t home) { return distinct_ranks_from(token, layer, home); });
   return distinct_ranks_from(token, layer, 0);
 }
@@ -130,7 +130,7 @@ double PlacedTraffic::distinct_ranks_from(size_t token, size_t layer, size_t hom
   touched_.clear();
   for (const int32_t b : routes_.at(token, static_cast<int32_t>(layer))) {
     if (b < 0) continue;
-    const BranchShares& all = shares_[layer][static_cast<size_t>(b)];
+    const BranchShares& all = shares_[layer][b];
     if (by_home(all)) find_nearest(all, home, gpus_per_node_, near_);
     for (const BranchShare& s : by_home(all) ? near_ : all) {
       if (absent_[s.rank] == 1) touched_.push_back(s.rank);

@@ -49,11 +49,11 @@ std::string placement_fault(const Placement& p) {
       return layer + " has " + std::to_string(slots.size()) + " slots, layer 0 has " + std::to_string(p.layers[0].size());
     if (slots.empty() || slots.size() % static_cast<size_t>(p.ranks))
       return layer + ": " + std::to_string(slots.size()) + " slots do not divide among " + std::to_string(p.ranks) + " ranks";
-    std::vector<bool> seen(static_cast<size_t>(p.branches));
+    std::vector<bool> seen(p.branches);
     for (const int32_t branch : slots) {
       if (branch < 0 || branch >= p.branches)
         return layer + " names branch " + std::to_string(branch) + ", there are 0 to " + std::to_string(p.branches - 1);
-      seen[static_cast<size_t>(branch)] = true;
+      seen[branch] = true;
     }
     if (const auto lost = std::find(seen.begin(), seen.end(), false); lost != seen.end())
       return layer + " lacks branch " + std::to_string(lost - seen.begin());
@@ -68,17 +68,16 @@ Placement contiguous_placement(size_t layers, int32_t branches, int32_t slot_cou
 }
 
 std::vector<int32_t> replicas_of(const LayerSlots& layer, int32_t branches) {
-  std::vector<int32_t> count(static_cast<size_t>(branches));
-  for (const int32_t branch : layer) ++count[static_cast<size_t>(branch)];
+  std::vector<int32_t> count(branches);
+  for (const int32_t branch : layer) ++count[branch];
   return count;
 }
 
 std::vector<double> loads_of_ranks(const LayerSlots& layer, int32_t ranks, std::span<const double> load) {
   const std::vector<int32_t> replicas = replicas_of(layer, static_cast<int32_t>(load.size()));
-  std::vector<double> out(static_cast<size_t>(ranks));
+  std::vector<double> out(ranks);
   for (int32_t rank = 0; rank < ranks; ++rank)
-    for (const int32_t branch : on_rank(layer, ranks, rank))
-      out[static_cast<size_t>(rank)] += load[static_cast<size_t>(branch)] / replicas[static_cast<size_t>(branch)];
+    for (const int32_t branch : on_rank(layer, ranks, rank)) out[rank] += load[branch] / replicas[branch];
   return out;
 }
 

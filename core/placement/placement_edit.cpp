@@ -39,11 +39,11 @@ void PlacementEdit::weigh(size_t part, size_t layer) {
   const LayerSlots& slots = placement_.layers[layer];
   std::vector<int32_t> replicas(load.size());
   for (const int32_t b : slots)
-    if (b >= 0) ++replicas[static_cast<size_t>(b)];
+    if (b >= 0) ++replicas[b];
   std::vector<double>&ranks = state.ranks[layer], &of_slot = state.slot_loads[layer];
-  ranks.assign(static_cast<size_t>(placement_.ranks), 0), of_slot.assign(slots.size(), 0);
+  ranks.assign(placement_.ranks, 0), of_slot.assign(slots.size(), 0);
   for (size_t s = 0; s < slots.size(); ++s)
-    if (slots[s] >= 0) of_slot[s] = load[static_cast<size_t>(slots[s])] / replicas[static_cast<size_t>(slots[s])];
+    if (slots[s] >= 0) of_slot[s] = load[slots[s]] / replicas[slots[s]];
   if (way_.rule == ReplicaRule::nearest) weigh_nearest(part, layer, replicas, of_slot);
   for (size_t s = 0; s < slots.size(); ++s) ranks[rank_of(s)] += of_slot[s];
   state.imbalance[layer] = imbalance_of_ranks(ranks);
@@ -96,8 +96,8 @@ std::optional<double> PlacementEdit::layer_ms(size_t part, size_t layer) const {
 }
 
 bool PlacementEdit::holds(size_t layer, size_t rank, int32_t branch) const {
-  const auto slots_per_rank = static_cast<size_t>(placement_.slots_of_rank());
-  const auto begin = placement_.layers[layer].begin() + static_cast<std::ptrdiff_t>(rank * slots_per_rank);
+  const size_t slots_per_rank = placement_.slots_of_rank();
+  const auto begin = placement_.layers[layer].begin() + rank * slots_per_rank;
   return std::find(begin, begin + static_cast<std::ptrdiff_t>(slots_per_rank), branch) !=
          begin + static_cast<std::ptrdiff_t>(slots_per_rank);
 }

@@ -52,7 +52,7 @@ void add_layers(const Json& list, PlacementFile& out, const std::string& where) 
   if (!list.is_array() || list.empty() || list.size() > static_cast<size_t>(kMostLayers))
     wrong(where, "is no list of 1 to " + std::to_string(kMostLayers) + " layers");
   for (const Json& layer : list) {
-    const auto number = static_cast<int32_t>(out.layers.size());
+    const int32_t number = out.layers.size();
     out.layers[number] = slots_of(layer, number, where);
   }
 }
@@ -92,7 +92,7 @@ void read_ascend(const Json& json, PlacementFile& out, const std::string& where)
         wrong(where, of_layer + " has device_id " + std::to_string(id) + " again");
     }
     if (devices.empty()) wrong(where, of_layer + " has no devices");
-    if (const int64_t count = whole_at(layer, "device_count"); count != 0 && count != static_cast<int64_t>(devices.size()))
+    if (const int64_t count = whole_at(layer, "device_count"); count != 0 && count != std::ssize(devices))
       wrong(where, of_layer + " has " + std::to_string(devices.size()) + " devices, device_count is " + std::to_string(count));
     if (out.ranks != 0 && out.ranks != static_cast<int32_t>(devices.size())) wrong(where, of_layer + " has another number of devices");
     out.ranks = static_cast<int32_t>(devices.size());
@@ -208,7 +208,7 @@ class YamlReader {
 void take_out_shared(LayerSlots& layer, int32_t branches, int32_t ranks, const std::string& where) {
   const int32_t most = *std::max_element(layer.begin(), layer.end());
   if (most < branches || layer.size() % static_cast<size_t>(ranks)) return;
-  const auto slots_per_rank = static_cast<std::ptrdiff_t>(layer.size()) / ranks;
+  const auto slots_per_rank = std::ssize(layer) / ranks;
   for (int32_t shared = branches; shared <= most; ++shared)
     for (int32_t r = 0; r < ranks; ++r)
       if (const auto begin = layer.begin() + r * slots_per_rank; std::count(begin, begin + slots_per_rank, shared) != 1)

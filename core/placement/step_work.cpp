@@ -56,7 +56,7 @@ StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> 
       const std::span<const int32_t> choices = routes.at(t, static_cast<int32_t>(l));
       for (const int32_t choice : choices) {
         if (choice < 0) continue;
-        ++count_[static_cast<size_t>(choice)];
+        ++count_[choice];
         if (by_home) ++count_of_home_[static_cast<size_t>(choice) * ranks_ + static_cast<size_t>(routes.tokens[t].rank)];
       }
       if (residence_ == Residence::follow)
@@ -105,7 +105,7 @@ void StepWork::add_following(size_t layer, std::span<const int32_t> choices, Bra
   if (homes.empty()) rule_.add_token(tally_, shares_[layer], choices, -1, 1);
   for (const BranchShare& h : homes) rule_.add_token(tally_, shares_[layer], choices, static_cast<int32_t>(h.rank), h.part);
   rule_.add_following(combined_, shares_[layer], choices, 1);
-  if (const int32_t first = first_kept(choices); first >= 0) homes = shares_[layer][static_cast<size_t>(first)];
+  if (const int32_t first = first_kept(choices); first >= 0) homes = shares_[layer][first];
 }
 
 void StepWork::end_layer(size_t layer, bool homes, StepCost& step, const LayerVisitor& visitor) {

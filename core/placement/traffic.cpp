@@ -21,9 +21,9 @@ class HomeShares {
     }
   }
 
-  const BranchShares& all(size_t layer, int32_t branch) const { return all_[layer][static_cast<size_t>(branch)]; }
+  const BranchShares& all(size_t layer, int32_t branch) const { return all_[layer][branch]; }
   const BranchShares& of(size_t layer, int32_t branch, size_t home) const {
-    return by_home(layer, branch) ? of_home_[layer][static_cast<size_t>(branch)][home] : all(layer, branch);
+    return by_home(layer, branch) ? of_home_[layer][branch][home] : all(layer, branch);
   }
   BranchShares from_anywhere(size_t layer, int32_t branch) const {
     return by_home(layer, branch) ? nearest_from_anywhere(all(layer, branch), ranks_, gpus_per_node_) : all(layer, branch);
@@ -93,11 +93,11 @@ Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens,
 }
 
 LayerLoads loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens) {
-  LayerLoads loads(static_cast<size_t>(routes.layers), std::vector<double>(static_cast<size_t>(routes.branches)));
+  LayerLoads loads(static_cast<size_t>(routes.layers), std::vector<double>(routes.branches));
   for (const size_t t : tokens)
     for (int32_t l = 0; l < routes.layers; ++l)
       for (const int32_t branch : routes.at(t, l))
-        if (branch >= 0) ++loads[static_cast<size_t>(l)][static_cast<size_t>(branch)];
+        if (branch >= 0) ++loads[l][branch];
   return loads;
 }
 
@@ -117,7 +117,7 @@ std::vector<std::vector<double>> rank_loads_of_tokens(const TokenRoutes& routes,
         if (shares.by_home(l, branch) && shares.is_home(home))
           add(l, shares.of(l, branch, static_cast<size_t>(home)), 1);
         else
-          ++anywhere[l][static_cast<size_t>(branch)];
+          ++anywhere[l][branch];
       }
   for (size_t l = 0; l < layers; ++l)
     for (size_t b = 0; b < branches; ++b)

@@ -152,7 +152,7 @@ CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& prog
   left_out.insert(left_out.end(), to_check.warnings.begin(), to_check.warnings.end());
   const Calibration calibration(std::move(calls));
   CalibrateFigures f;
-  f.calls = static_cast<int64_t>(calibration.calls().size());
+  f.calls = std::ssize(calibration.calls());
   for (const CallFit& fit : calibration.fits()) f.fits.push_back(line_of(fit));
   for (const CallRows& rows : calibration.over_rows()) f.curves.push_back(line_of(rows));
   f.warnings = doubts_about(calibration);
@@ -162,7 +162,7 @@ CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& prog
   if (options.check.empty()) return f;
   f.check.emplace();
   for (const MeasuredCall& call : to_check.calls) {
-    progress.report("predicting calls", static_cast<int64_t>(f.check->size()), static_cast<int64_t>(to_check.calls.size()));
+    progress.report("predicting calls", std::ssize(*f.check), std::ssize(to_check.calls));
     f.check->push_back(checked(calibration, call));
   }
   f.errors = errors_of(*f.check);

@@ -104,8 +104,7 @@ class ModelCalibrator {
         if (best.like || (!own && cluster_.nodes == 1)) continue;
         for (const MeasuredCall& like :
              series([&](const MeasuredCall& c) { return c.op == of && on_such_links(c) && own == is_gpu_of(c.gpu, cluster_.gpu); })) {
-          const double copy =
-              like.hidden > 0 ? like.bytes_per_copy * static_cast<double>(sizes_.hidden) / static_cast<double>(like.hidden) : row_bytes;
+          const double copy = like.hidden > 0 ? like.bytes_per_copy * static_cast<double>(sizes_.hidden) / like.hidden : row_bytes;
           FittedLine line = exchange_line(like, copies * copy);
           if (better(line, best)) best = std::move(line), copy_bytes = copy;
         }
@@ -155,7 +154,7 @@ class ModelCalibrator {
     return best;
   }
 
-  double weights() const { return kGatedMatrices * static_cast<double>(sizes_.hidden) * static_cast<double>(sizes_.ffn); }
+  double weights() const { return kGatedMatrices * static_cast<double>(sizes_.hidden) * sizes_.ffn; }
 
   CalibratedPhase as_phase(LayerPhase phase, const FittedLine& line, double bytes_per_s) const {
     CalibratedPhase out;
@@ -176,9 +175,7 @@ class ModelCalibrator {
     return words + " of " + c.gpu + (c.laboratory.empty() ? "" : " (" + c.laboratory + ")");
   }
   /// Of a weight of this model.
-  double bits() const {
-    return 8 * sizes_.branch_bytes / (static_cast<double>(sizes_.matrices) * static_cast<double>(sizes_.hidden * sizes_.ffn));
-  }
+  double bits() const { return 8 * sizes_.branch_bytes / (static_cast<double>(sizes_.matrices) * (sizes_.hidden * sizes_.ffn)); }
   ExpertRows expert_rows() const {
     const auto experts = static_cast<double>(step_.experts), k = static_cast<double>(step_.k);
     const double touched = 1 - std::pow(1 - k / experts, *step_.tokens);

@@ -164,8 +164,8 @@ void read_row(DelimitedText& table, MeasuredCall& c) {
   const std::vector<std::string>& fields = table.fields();
   const auto each = [&](const auto& list, const auto& read) {
     for (const auto& f : list)
-      if (const int64_t at = table.column(f.name); at >= 0 && !fields[static_cast<size_t>(at)].empty()) {
-        const auto column = static_cast<size_t>(at);
+      if (const int64_t at = table.column(f.name); at >= 0 && !fields[at].empty()) {
+        const size_t column = at;
         c.*f.at = read(f, column, table.place() + ", column " + std::to_string(column + 1));
       }
   };
@@ -177,7 +177,7 @@ void read_row(DelimitedText& table, MeasuredCall& c) {
     return as_real(f.is_whole ? static_cast<double>(table.whole(column)) : table.real(column), f.name, where);
   });
   const int64_t experts = table.column("experts");
-  if (c.is_product() && (experts < 0 || fields[static_cast<size_t>(experts)].empty())) c.experts = 1;
+  if (c.is_product() && (experts < 0 || fields[experts].empty())) c.experts = 1;
 }
 
 /// A file of another kind is refused by its name, whatever its first line looks like as a row.
@@ -206,8 +206,7 @@ void check_names(const DelimitedText& table, const std::vector<std::string_view>
     add_to_list(list, in_quotes(strange[i]) + (near.empty() ? "" : " (" + did_you_mean(near) + ")"));
   }
   if (strange.size() > kMostNamed) list += " and " + std::to_string(strange.size() - kMostNamed) + " more";
-  if (!list.empty())
-    out.warnings.push_back(path + ": nothing reads the " + noun_for(static_cast<int64_t>(strange.size()), "column") + " " + list);
+  if (!list.empty()) out.warnings.push_back(path + ": nothing reads the " + noun_for(std::ssize(strange), "column") + " " + list);
 }
 
 CallsFile read_csv(std::string_view text, const std::string& path, CallTimes times, FileUse wanted) {

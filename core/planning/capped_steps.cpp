@@ -48,8 +48,8 @@ void cap_layer(const std::vector<size_t>& step, int32_t layer, std::vector<int64
     const bool visits = capped.visits(token, layer);
     size_t to = 0;  // kept ones stay in front
     for (const int32_t choice : all)
-      if (choice >= 0 && static_cast<double>(++taken[static_cast<size_t>(choice)]) <= most) all[to++] = choice;
-    std::fill(all.begin() + static_cast<std::ptrdiff_t>(to), all.end(), -1);
+      if (choice >= 0 && static_cast<double>(++taken[choice]) <= most) all[to++] = choice;
+    std::fill(all.begin() + to, all.end(), -1);
     kept += static_cast<int64_t>(to);
     if (visits && to == 0) ++dropped.lost_visits;
   }
@@ -66,7 +66,7 @@ double capacity_of_step(double factor, double choices, size_t branches) {
 CappedSteps cap_steps(const TokenRoutes& routes, const OfParts<TokenSteps>& steps, double factor) {
   check_size(routes, steps);
   CappedSteps out{routes.like(), steps, {}};
-  std::vector<int64_t> taken(static_cast<size_t>(routes.branches));
+  std::vector<int64_t> taken(routes.branches);
   for (const DataPart part : kDataParts) {
     out.dropped[part].factor = factor;
     for (std::vector<size_t>& step : out.steps[part]) {

@@ -66,7 +66,7 @@ class ClusterReader {
   /// Rates that it does not say are those of the mean cost within a node, and between two.
   void read_rank_cost(Cluster& c) const {
     const Json& rows = value_at(json_, kRankCost);
-    const auto ranks = static_cast<size_t>(c.ranks());
+    const size_t ranks = c.ranks();
     const std::string name = kRankCost;
     if (!rows.is_array()) wrong(name + " is no list of rows");
     if (ranks > kMostRanksOfCost) wrong(name + " is for at most " + std::to_string(kMostRanksOfCost) + " GPUs");
@@ -95,7 +95,7 @@ class ClusterReader {
     if (c.nodes > 1) c.network_bytes_per_s = static_cast<double>(ranks) * (static_cast<double>(ranks) - gpus_per_node) / between;
   }
   static bool same_node(const Cluster& c, size_t a, size_t b) {
-    const auto gpus_per_node = static_cast<size_t>(c.gpus_per_node);
+    const size_t gpus_per_node = c.gpus_per_node;
     return a / gpus_per_node == b / gpus_per_node;
   }
 
@@ -143,7 +143,7 @@ std::string to_json(const Cluster& c) {
   json["fabric"] = {{"name", c.fabric}, {"bytes_per_s", c.fabric_bytes_per_s}};
   if (c.nodes > 1) json["network"] = {{"name", c.network}, {"bytes_per_s", c.network_bytes_per_s}};
   if (!c.rank_cost.empty()) {
-    const auto ranks = static_cast<size_t>(c.ranks());
+    const size_t ranks = c.ranks();
     json[kRankCost] = nlohmann::ordered_json::array();
     for (size_t from = 0; from < ranks; ++from) {
       std::vector<double> row;

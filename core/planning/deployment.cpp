@@ -42,7 +42,7 @@ Origin read_origin(const SessionPath& path, const SessionReader& recorded, const
   });
   if (!alike)
     bad_input("--made-from",
-              path.file + "#" + std::to_string(origin.run.id) + " has " + counted(static_cast<int64_t>(theirs.size()), "layer") +
+              path.file + "#" + std::to_string(origin.run.id) + " has " + counted(std::ssize(theirs), "layer") +
                   (theirs.empty() ? std::string() : " of " + counted(theirs[0].branches, "expert")) + ", the recorded run " +
                   std::to_string(ours.size()) + " of " + std::to_string(task.branches) +
                   (theirs.size() == ours.size() ? ", or others" : ""),
@@ -56,8 +56,8 @@ Origin read_origin(const SessionPath& path, const SessionReader& recorded, const
 /// Each GPU holds the same experts, in whichever slots.
 bool as_placed(const LayerSlots& placed, const std::vector<int32_t>& recorded, int32_t ranks) {
   if (placed.size() != recorded.size()) return false;
-  const auto slots_per_rank = static_cast<std::ptrdiff_t>(placed.size()) / ranks;
-  for (auto begin = std::ptrdiff_t{0}; begin < static_cast<std::ptrdiff_t>(placed.size()); begin += slots_per_rank)
+  const auto slots_per_rank = std::ssize(placed) / ranks;
+  for (auto begin = std::ptrdiff_t{0}; begin < std::ssize(placed); begin += slots_per_rank)
     if (!std::is_permutation(placed.begin() + begin, placed.begin() + begin + slots_per_rank, recorded.begin() + begin)) return false;
   return true;
 }
@@ -76,7 +76,7 @@ std::string why_not_slots(const RecordedSlots& slots, const PlaceTask& task) {
 }
 
 double imbalance_of_slots(const std::vector<int64_t>& load, int32_t ranks) {
-  std::vector<double> of_rank(static_cast<size_t>(ranks));
+  std::vector<double> of_rank(ranks);
   const size_t slots_per_rank = load.size() / of_rank.size();
   for (size_t s = 0; s < load.size(); ++s) of_rank[s / slots_per_rank] += static_cast<double>(load[s]);
   return imbalance_of_ranks(of_rank);
@@ -98,7 +98,7 @@ std::optional<DeploymentFigures> compare_deployment(const std::string& made_from
   DeploymentFigures f{origin.session, origin.run.id, {}, {}, why_not_slots(slots, task), slots.ranks > 0, {}};
   if (!made_from.empty()) f.model_doubt = origin.model_doubt;  // of `from` the task says it
   if (f.why_not.empty()) f.mean.recorded = 0;
-  const auto layers = static_cast<double>(task.before.layers.size());
+  const double layers = task.before.layers.size();
   for (size_t l = 0; l < task.before.layers.size(); ++l) {
     const auto of_loads = [&](const LayerLoads& loads) {
       return imbalance_of_ranks(loads_of_ranks(task.before.layers[l], task.shape.ranks, loads[l]));

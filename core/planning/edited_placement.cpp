@@ -35,15 +35,14 @@ std::vector<size_t> evenly(std::span<const size_t> tokens, size_t most) {
 
 /// As EditPart has them.
 std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks) {
-  const auto all_ranks = static_cast<size_t>(ranks);
-  std::vector<std::vector<double>> out(static_cast<size_t>(routes.layers),
-                                       std::vector<double>(static_cast<size_t>(routes.branches) * all_ranks));
+  const size_t all_ranks = ranks;
+  std::vector<std::vector<double>> out(routes.layers, std::vector<double>(static_cast<size_t>(routes.branches) * all_ranks));
   for (const size_t t : tokens) {
     const int32_t home = routes.tokens[t].rank;
     if (home < 0 || home >= ranks) continue;
     for (int32_t l = 0; l < routes.layers; ++l)
       for (const int32_t branch : routes.at(t, l))
-        if (branch >= 0) ++out[static_cast<size_t>(l)][static_cast<size_t>(branch) * all_ranks + static_cast<size_t>(home)];
+        if (branch >= 0) ++out[l][static_cast<size_t>(branch) * all_ranks + static_cast<size_t>(home)];
   }
   return out;
 }
@@ -110,7 +109,7 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
                                                                : 1;
   const size_t most = task.routes ? std::max<size_t>(most_followed(task.routes->routes) / homes, 1) : StepObjective::kMostSearchTokens;
   for (size_t p = 0; p < parts.size(); ++p) {
-    progress.report("following tokens", static_cast<int64_t>(p), static_cast<int64_t>(parts.size()));
+    progress.report("following tokens", static_cast<int64_t>(p), std::ssize(parts));
     const DataSlice data = slice_of(task, kDataParts[p]);
     parts[p].loads = data.loads;
     if (data.routes) {

@@ -42,8 +42,7 @@ const nlohmann::json* find_architecture(const nlohmann::json& all, std::string_v
   for (const nlohmann::json& a : list_at(all, "models")) {
     const std::string other = plain(text_at(a, "name"));
     if (other.empty() || name.find(other) == std::string::npos) continue;
-    if (whole_at(a, "experts") != layout.routers[0].branches || whole_at(a, "expert_layers") != static_cast<int64_t>(layout.routers.size()))
-      continue;
+    if (whole_at(a, "experts") != layout.routers[0].branches || whole_at(a, "expert_layers") != std::ssize(layout.routers)) continue;
     if (!best || other.size() > plain(text_at(*best, "name")).size()) best = &a;
   }
   return best;
@@ -117,10 +116,10 @@ std::optional<ModelSizes> find_model_sizes(const SizeOptions& options, const Run
   int64_t told = 0;
   for (const RouterInfo& r : layout.routers) told += r.branch_bytes;
   const bool all_told = std::all_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.branch_bytes > 0; });
-  const auto weights = static_cast<double>(sizes->matrices) * static_cast<double>(sizes->hidden) * static_cast<double>(sizes->ffn);
+  const auto weights = static_cast<double>(sizes->matrices) * sizes->hidden * sizes->ffn;
   sizes->flops_per_row = 2 * weights;
   if (all_told && options.dtype.empty()) {
-    sizes->branch_bytes = static_cast<double>(told) / static_cast<double>(layout.routers.size());
+    sizes->branch_bytes = static_cast<double>(told) / layout.routers.size();
     sizes->dtype.clear();
     return sizes;
   }

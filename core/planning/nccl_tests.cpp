@@ -152,7 +152,7 @@ class NcclTestsReader {
   }
 
   void read_in_table(const Words& words) {
-    Words row(words.begin() + static_cast<std::ptrdiff_t>(std::min(before_, words.size())), words.end());
+    Words row(words.begin() + std::min(before_, words.size()), words.end());
     if (has_stamp_ && row.size() > 2 && row.back().find(':') != std::string::npos) row.resize(row.size() - 2);
     if (!is_like_row(row)) {
       const bool rule = is_rule_of_mpirun(row);
@@ -188,7 +188,7 @@ class NcclTestsReader {
     c.op = to_text(op_of(no_redop ? "none" : words[kRedop], has_no_root, measured)), c.mode = "nccl", c.gpu = gpu_;
     c.id = std::filesystem::path(path_).filename().string() + ":" + std::to_string(number_),
     c.source = "nccl-tests: " + std::filesystem::path(path_).filename().string();
-    c.nodes = static_cast<int64_t>(ranks_of_.size()), c.ranks = std::ssize(ranks_), c.gpus_per_node = c.ranks / c.nodes;
+    c.nodes = std::ssize(ranks_of_), c.ranks = std::ssize(ranks_), c.gpus_per_node = c.ranks / c.nodes;
     c.nic_gbit = c.nodes > 1 ? nic_gbit_ : 0;
     c.tokens_per_rank = 1, c.top_k = 1, c.bytes_per_copy = size, c.us = us;
     calls_.push_back(c);
@@ -220,7 +220,7 @@ class NcclTestsReader {
     std::erase_if(named, [](char c) { return c == '_' || c == '-'; });
     if (named.find("alltoall") != std::string::npos) return CallKind::alltoall;
     const double algbw = number(measured[kAlgbw], "algbw"), busbw = number(measured[kBusbw], "busbw");
-    const double n = static_cast<double>(ranks_.size()), twice = 2 * (n - 1) / n;
+    const double n = ranks_.size(), twice = 2 * (n - 1) / n;
     // Rounded to hundredths: of small calls nothing is seen.
     const bool may_be_sum = std::fabs(busbw - twice * algbw) < 0.01 * (1 + twice) + 1e-3 * busbw;
     // Between two GPUs a reduce moves as much as an all-reduce, but it has a root.

@@ -66,7 +66,7 @@ PairedDifference interval_of_parts(size_t parts, const std::function<double(cons
     sum += off, squares += off * off;
   }
   // Parts drawn again vary by n - 1 where the data varies by n.
-  const auto n = static_cast<double>(parts);
+  const double n = parts;
   const double variance = std::max(squares / kDraws - sum / kDraws * sum / kDraws, 0.) * n / (n - 1);
   const double wide = student_t_95(n - 1) * std::sqrt(variance);
   return {value, value - wide, value + wide};
@@ -94,21 +94,21 @@ PairedBootstrap::PairedBootstrap(const PlaceTask& task, const Progress& progress
   } else if (task.loads.held_out_units == std::ssize(task.loads.held_out_steps)) {  // else these do not follow each other
     for (size_t s = 0; s < task.loads.held_out_steps.size(); ++s) {
       if (block_of_step(s, task.loads.held_out_steps.size()) == loads_.size())
-        loads_.emplace_back(task.loads.held_out.size(), std::vector<double>(static_cast<size_t>(task.branches)));
+        loads_.emplace_back(task.loads.held_out.size(), std::vector<double>(task.branches));
       for (size_t l = 0; l < loads_.back().size(); ++l)
         for (size_t b = 0; b < loads_.back()[l].size(); ++b) loads_.back()[l][b] += task.loads.held_out_steps[s][l][b];
     }
   }
-  parts_.count = static_cast<int64_t>(loads_.size());
+  parts_.count = std::ssize(loads_);
 }
 
 PairedFigures PairedBootstrap::compare(LayoutRole one, const Placement& a, LayoutRole other, const Placement& b) const {
   PairedFigures out{one, other, {}, {}, {}, {}};
   const TokenRoutes* routes = task_.routes ? &task_.routes->routes : nullptr;
-  const auto ranks = static_cast<size_t>(a.ranks);
+  const size_t ranks = a.ranks;
   std::vector<PartSums> of_a, of_b;
   for (size_t i = 0; i < loads_.size(); ++i) {
-    progress_.report("comparing", static_cast<int64_t>(i), static_cast<int64_t>(loads_.size()));
+    progress_.report("comparing", static_cast<int64_t>(i), std::ssize(loads_));
     const std::span<const size_t> tokens = routes ? std::span<const size_t>(tokens_[i]) : std::span<const size_t>();
     const DataSlice data{loads_[i], routes, tokens, task_.way()};
     of_a.push_back(sums_of(a, data)), of_b.push_back(sums_of(b, data));
@@ -130,7 +130,7 @@ PairedFigures PairedBootstrap::compare(LayoutRole one, const Placement& a, Layou
 
 std::vector<size_t> PairedBootstrap::parts_of_steps() const {
   if (!task_.objective || task_.objective->is_drawn()) return {};
-  const auto steps = static_cast<size_t>(task_.objective->count(DataPart::held_out));
+  const size_t steps = task_.objective->count(DataPart::held_out);
   std::vector<size_t> parts;
   if (!task_.routes) {
     for (size_t s = 0; s < steps; ++s) parts.push_back(block_of_step(s, steps));

@@ -186,7 +186,7 @@ std::vector<StoredRow> store(const SessionReader& session, const std::vector<Sto
   for (auto p = stored.rbegin(); p != stored.rend(); ++p) {
     const auto same = std::ranges::find_if(rows, [&](const StoredPlacement& row) { return is_same(*p, row); });
     if (same == rows.end()) break;
-    StoredRow& found = out[static_cast<size_t>(same - rows.begin())];
+    StoredRow& found = out[same - rows.begin()];
     if (!found.already) found = {p->id, true};
   }
   if (std::ranges::all_of(out, &StoredRow::already)) return out;

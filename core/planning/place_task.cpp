@@ -124,8 +124,7 @@ void find_objective(const PlaceOptions& options, const SessionReader& session, P
   if (!options.calibration.empty()) take_calibration(options, task);
   // All ranks take their new experts at a time, over the slowest link that there is.
   const double rate = task.cluster.nodes > 1 ? task.cluster.network_bytes_per_s : task.cluster.fabric_bytes_per_s;
-  if (options.amortise > 0)
-    task.move_ms = 1e3 * task.sizes->branch_bytes / rate / static_cast<double>(task.shape.ranks) / static_cast<double>(options.amortise);
+  if (options.amortise > 0) task.move_ms = 1e3 * task.sizes->branch_bytes / rate / static_cast<double>(task.shape.ranks) / options.amortise;
 }
 
 std::vector<int32_t> layer_numbers(const PlaceTask& task) {
@@ -149,7 +148,7 @@ Placement read_from(const PlaceOptions& options, const SessionReader& session, P
   Placement out = parse_placement(stored.layout, options.from).placement;
   if (out.layers.size() != task.layout.routers.size() || out.branches != task.branches || out.ranks != ranks)
     bad_input(options.from,
-              "is of " + counted(static_cast<int64_t>(out.layers.size()), "layer") + " of " + counted(out.branches, "expert") + " on " +
+              "is of " + counted(std::ssize(out.layers), "layer") + " of " + counted(out.branches, "expert") + " on " +
                   counted(out.ranks, "GPU") + ", not of this model and cluster",
               "name a placement of the same ones");
   task.from_doubt = doubt_of_model(session, task, other, other.run(stored.run), options.from,
@@ -192,7 +191,7 @@ int32_t model_layers_of(const RunSummary& run) { return static_cast<int32_t>(who
 std::string warning_of_drawn_steps(const PlaceTask& task) {
   if (!task.routes || !task.objective || !task.objective->is_drawn()) return {};
   const TokenParts& parts = task.routes->parts;
-  const auto drawn = static_cast<int64_t>(task.objective->tokens(DataPart::fitted)[0].size()), recorded = std::ssize(parts.fit);
+  const auto drawn = std::ssize(task.objective->tokens(DataPart::fitted)[0]), recorded = std::ssize(parts.fit);
   if (drawn < 2 * recorded) return {};
   return "steps of " + with_commas(drawn) + " tokens are drawn from " + with_commas(recorded) + " recorded " +
          (recorded == 1 ? "one" : "ones") +
@@ -230,8 +229,8 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
     const TokenParts& parts = task.routes->parts;
     task.loads = {loads_of_tokens(routes, parts.fit),
                   loads_of_tokens(routes, parts.held_out),
-                  static_cast<int64_t>(parts.fit.size()),
-                  static_cast<int64_t>(parts.held_out.size()),
+                  std::ssize(parts.fit),
+                  std::ssize(parts.held_out),
                   {},
                   {}};
   } else {
@@ -298,8 +297,8 @@ std::unique_ptr<ValidationSplit> split_for_validation(const PlaceOptions& option
     if (steps.size() < 2) return nullptr;
     const auto cut = std::clamp<size_t>(static_cast<size_t>(kFittedShare * static_cast<double>(steps.size())), 1, steps.size() - 1);
     SplitLoads split;
-    split.fit_steps.assign(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(cut));
-    split.held_out_steps.assign(steps.begin() + static_cast<std::ptrdiff_t>(cut), steps.end());
+    split.fit_steps.assign(steps.begin(), steps.begin() + cut);
+    split.held_out_steps.assign(steps.begin() + cut, steps.end());
     if (task.objective) out->objective.emplace(options.step, task.cluster, task.model, split, choices_of(task));
     out->loads = {sum_of(steps, 0, cut), sum_of(steps, cut, steps.size())};
   }

@@ -203,7 +203,7 @@ class PlacementSearch {
   /// What the joint search keeps of a model, before it asks for that.
   void check_room() const {
     constexpr double kMostBytes = 4. * (1 << 30);
-    const auto branches = static_cast<double>(task_.branches);
+    const double branches = task_.branches;
     const double bytes = 2 * sizeof(float) * static_cast<double>(task_.layout.routers.size()) * branches * branches;
     if (bytes > kMostBytes)
       bad_input("--solver",
@@ -267,7 +267,7 @@ class PlacementSearch {
       imbalance.push_back(mean_imbalance(p, judge));
     }
     out_.by_clock |= trial.by_clock();
-    auto best = static_cast<size_t>(std::min_element(value.begin(), value.end()) - value.begin());
+    size_t best = std::min_element(value.begin(), value.end()) - value.begin();
     if (by_cost_) return best;
     const double least = value[best];
     for (size_t i = 0; i < value.size(); ++i)
@@ -279,7 +279,7 @@ class PlacementSearch {
   /// left.
   void search(CandidateFitter& fitter) {
     const std::vector<Candidate> list = candidates();
-    const auto many = static_cast<double>(list.size());
+    const double many = list.size();
     size_t chosen = 0;
     if (const auto split = split_for_validation(options_, task_)) {
       out_.chosen_on = ChosenOn::validation;
@@ -310,7 +310,7 @@ class PlacementSearch {
 
   /// Of a step, moves included, in ms.
   double cost(const Placement& p, const DataSlice& data) const {
-    const double moved = static_cast<double>(moved_slots(aim_.before, p));
+    const double moved = moved_slots(aim_.before, p);
     return data.objective->mean_step(p, data.part, progress_)->objective_ms + task_.move_ms * moved;
   }
 
@@ -384,7 +384,7 @@ class PlacementSearch {
   /// may.
   ExactAim exact_traffic() {
     const TokenRoutes& routes = *whole_.routes;
-    const auto branches = static_cast<size_t>(task_.branches);
+    const size_t branches = task_.branches;
     ExactAim aim;
     aim.follows.assign(whole_.loads.size(), std::vector<double>(branches * branches));
     double pairs = 0, visits = 0;
@@ -394,8 +394,7 @@ class PlacementSearch {
         visits += std::ranges::any_of(here, [](int32_t b) { return b >= 0; });
         for (const int32_t a : l > 0 ? routes.at(t, l - 1) : std::span<const int32_t>())
           for (const int32_t b : here)
-            if (a >= 0 && b >= 0)
-              ++pairs, ++aim.follows[static_cast<size_t>(l)][static_cast<size_t>(a) * branches + static_cast<size_t>(b)];
+            if (a >= 0 && b >= 0) ++pairs, ++aim.follows[l][static_cast<size_t>(a) * branches + static_cast<size_t>(b)];
       }
     for (auto& layer : aim.follows)
       for (double& pair : layer) pair /= std::max(pairs, 1.);
@@ -410,11 +409,11 @@ class PlacementSearch {
   double distinct_ranks(size_t l, const LayerSlots& layer) const {
     const std::vector<BranchShares> shares = shares_of(layer, task_.branches, task_.shape.ranks);
     double distinct = 0;
-    std::vector<size_t> seen(static_cast<size_t>(task_.shape.ranks), SIZE_MAX);
+    std::vector<size_t> seen(task_.shape.ranks, SIZE_MAX);
     for (const size_t t : whole_.tokens)
       for (const int32_t b : whole_.routes->at(t, static_cast<int32_t>(l))) {
         if (b < 0) continue;
-        size_t& last = seen[shares[static_cast<size_t>(b)][0].rank];
+        size_t& last = seen[shares[b][0].rank];
         distinct += last != t, last = t;
       }
     return distinct;

@@ -93,7 +93,7 @@ class ProductReader {
       // Two products in one have their weights beside each other.
       const bool joined = of.size() == 2 && std::fabs(first.flops - 2 * last.flops) <= 1e-6 * first.flops && last.flops > 0;
       if (of.size() != 2 && of.size() != 3)
-        bad_input(name_, first.name + " is one of " + counted(static_cast<int64_t>(of.size()), "product") + " of its expert, not of 2 or 3",
+        bad_input(name_, first.name + " is one of " + counted(std::ssize(of), "product") + " of its expert, not of 2 or 3",
                   "times are told of experts of two products, or three where they are gated");
       for (const size_t i : of) {
         const bool is_last = i == of.back();
@@ -105,8 +105,8 @@ class ProductReader {
   }
   /// A plan counts two operations a weight and row, of an even share of a whole number of cells.
   void check_shape(const StepInfo& step, const ExpertStep& expert, const std::string& source) const {
-    const auto branches = static_cast<double>(layout_.routers[static_cast<size_t>(expert.router)].branches);
-    const double rows = branches * step.flops / (2 * static_cast<double>(expert.inputs) * static_cast<double>(expert.outputs));
+    const double branches = layout_.routers[expert.router].branches;
+    const double rows = branches * step.flops / (2 * static_cast<double>(expert.inputs) * expert.outputs);
     if (step.flops <= 0 || (rows > 0.5 && std::fabs(rows - std::round(rows)) <= std::min(1e-6 * rows, 0.25))) return;
     bad_input(name_,
               step.name + " is no product with " + std::to_string(expert.inputs) + " x " + std::to_string(expert.outputs) +
@@ -126,7 +126,7 @@ class ProductReader {
       const auto [found, is_new] = decisions.try_emplace(expert.router);
       if (is_new) found->second = session_.decision(run_.id, expert.router, batch);
       if (!found->second || expert.branch >= found->second->branches) continue;
-      const auto b = static_cast<size_t>(expert.branch);
+      const size_t b = expert.branch;
       const int64_t rows = found->second->offsets[b + 1] - found->second->offsets[b];
       if (rows < 1) continue;
       const int64_t group =
@@ -145,8 +145,7 @@ class ProductReader {
       std::tie(c.inputs, c.outputs, std::ignore) = key;
       c.rows = std::llround(median(group.first)), c.us = median(group.second);
       c.id = run + " " + std::to_string(c.inputs) + "x" + std::to_string(c.outputs) + " rows " + std::to_string(c.rows);
-      c.source = run + (run_.started.empty() ? "" : " of " + run_.started) + ", median of " +
-                 counted(static_cast<int64_t>(group.second.size()), "time");
+      c.source = run + (run_.started.empty() ? "" : " of " + run_.started) + ", median of " + counted(std::ssize(group.second), "time");
     }
     const bool varies = std::any_of(out.begin(), out.end(), [&](const MeasuredCall& c) { return c.rows != out[0].rows; });
     if (!varies)

@@ -77,7 +77,7 @@ TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens
   for (const size_t t : tokens)
     if (fewest_requests > 0 && place.emplace(routes.tokens[t].item, requests.size()).second) requests.push_back(routes.tokens[t].item);
   TokenParts out;
-  out.requests = static_cast<int64_t>(requests.size());
+  out.requests = std::ssize(requests);
   if (fewest_requests > 0 && out.requests >= fewest_requests) {
     out.requests_fit = fitted_of(out.requests, first_share);
     for (const size_t t : tokens)
@@ -86,12 +86,12 @@ TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens
   }
   const auto step = [&](size_t i) { return routes.tokens[tokens[i]].step; };
   const bool one_step = tokens.empty() || step(0) == step(tokens.size() - 1);
-  size_t at = one_step ? tokens.size() : static_cast<size_t>(fitted_of(static_cast<int64_t>(tokens.size()), first_share));
+  size_t at = one_step ? tokens.size() : static_cast<size_t>(fitted_of(std::ssize(tokens), first_share));
   // A step is priced whole, so it lies on one side; the first one is always fitted to.
   while (at > 0 && at < tokens.size() && step(at) == step(at - 1)) --at;
   if (at == 0)
     while (at < tokens.size() && step(at) == step(0)) ++at;
-  const auto cut = tokens.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto cut = tokens.begin() + at;
   out.fit.assign(tokens.begin(), cut), out.held_out.assign(cut, tokens.end());
   return out;
 }
@@ -108,8 +108,8 @@ std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const
   for (const Phase p : {Phase::forward, Phase::prefill, Phase::decode})
     if (is_of(p)) out.dropped_choices += out.routes.dropped[static_cast<size_t>(p)];
   if (tokens.empty()) refuse_no_step(session, run.id, phase);
-  out.step_tokens.resize(static_cast<size_t>(out.routes.steps()));
-  for (const size_t t : tokens) ++out.step_tokens[static_cast<size_t>(out.routes.tokens[t].step)];
+  out.step_tokens.resize(out.routes.steps());
+  for (const size_t t : tokens) ++out.step_tokens[out.routes.tokens[t].step];
   const std::vector<std::string> lacks = lacks_of_import(run);
   const bool requests_known = std::find(lacks.begin(), lacks.end(), "requests") == lacks.end();
   out.parts = part_tokens(out.routes, tokens, fit_fraction, requests_known ? kFewestRequests : 0);
@@ -120,16 +120,16 @@ SplitLoads read_split_loads(const SessionReader& session, int64_t run, const Run
                             double fit_fraction, const Progress& progress) {
   const std::vector<int64_t> steps = steps_of(session, run, phase);
   if (steps.empty()) refuse_no_step(session, run, phase);
-  const auto all = static_cast<int64_t>(steps.size());
+  const auto all = std::ssize(steps);
   SplitLoads out;
   out.fit_units = fitted_of(all, fit_fraction);
   out.held_out_units = all - out.fit_units;
   const Chosen chosen(out.fit_units, all);
   out.fit_steps.resize(chosen.of_part(false)), out.held_out_steps.resize(chosen.of_part(true));
-  const auto routers = static_cast<int64_t>(layout.routers.size());
+  const auto routers = std::ssize(layout.routers);
   for (int64_t r = 0; r < routers; ++r) {
     progress.report("reading loads", r, routers);
-    const auto branches = static_cast<size_t>(layout.routers[static_cast<size_t>(r)].branches);
+    const size_t branches = layout.routers[r].branches;
     std::vector<double> fit(branches), held_out(branches);
     size_t next = 0;  // of `steps`
     for (int64_t first = 0; next < steps.size(); first += kStepsAtATime) {
@@ -137,7 +137,7 @@ SplitLoads read_split_loads(const SessionReader& session, int64_t run, const Run
       if (steps[next] >= end) continue;
       const std::vector<RouterLoads> windows = session.loads(run, static_cast<int32_t>(r), 0, {first, end});
       for (; next < steps.size() && steps[next] < end; ++next) {
-        const RouterLoads& loads = windows[static_cast<size_t>(steps[next] - first)];
+        const RouterLoads& loads = windows[steps[next] - first];
         const bool behind = static_cast<int64_t>(next) >= out.fit_units;
         add(loads, behind ? held_out : fit);
         if (const auto at = chosen.place(static_cast<int64_t>(next))) {

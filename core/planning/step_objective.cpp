@@ -52,7 +52,7 @@ int64_t fill_up(const SplitRoutes& split, const std::vector<size_t>& tokens, uin
   std::mt19937_64 random(seed);
   int64_t filled = 0;
   for (std::vector<size_t>& step : steps) {
-    const size_t own = step.size(), whole = static_cast<size_t>(split.step_tokens[static_cast<size_t>(routes.tokens[step[0]].step)]);
+    const size_t own = step.size(), whole = static_cast<size_t>(split.step_tokens[routes.tokens[step[0]].step]);
     filled += own < whole;
     for (size_t i = own; i < whole; ++i) {
       const std::vector<size_t>& alike = of_phase[routes.tokens[step[i % own]].phase];
@@ -79,7 +79,7 @@ TokenSteps drawn_steps(const std::vector<size_t>& tokens, int64_t tokens_per_ste
   TokenSteps steps;
   if (tokens.empty()) return steps;
   std::mt19937_64 random(seed);
-  steps.resize(static_cast<size_t>(std::clamp(kDrawnTokens / tokens_per_step, kFewestDrawn, kMostDrawn)));
+  steps.resize(std::clamp(kDrawnTokens / tokens_per_step, kFewestDrawn, kMostDrawn));
   for (std::vector<size_t>& step : steps)
     for (int64_t i = 0; i < tokens_per_step; ++i) step.push_back(tokens[random() % tokens.size()]);
   return steps;
@@ -181,7 +181,7 @@ int64_t StepObjective::count(DataPart part) const { return static_cast<int64_t>(
 
 std::optional<double> StepObjective::mean_tokens() const {
   if (!k_known_ || count(DataPart::fitted) == 0) return {};
-  return routes_ ? static_cast<double>(tokens_of(tokens_.fitted)) / static_cast<double>(tokens_.fitted.size()) : counted_tokens_;
+  return routes_ ? static_cast<double>(tokens_of(tokens_.fitted)) / tokens_.fitted.size() : counted_tokens_;
 }
 
 std::optional<RowRange> StepObjective::row_range() const {
@@ -197,10 +197,10 @@ std::optional<RowRange> StepObjective::row_range() const {
       for (const std::vector<double>& layer : step) std::for_each(layer.begin(), layer.end(), add);
     for (const std::vector<size_t>& step : tokens_[part])
       for (int32_t l = 0; l < routes_->layers; ++l) {
-        rows.assign(static_cast<size_t>(routes_->branches), 0);
+        rows.assign(routes_->branches, 0);
         for (const size_t t : step)
           for (const int32_t choice : routes_->at(t, l))
-            if (choice >= 0) ++rows[static_cast<size_t>(choice)];
+            if (choice >= 0) ++rows[choice];
         std::for_each(rows.begin(), rows.end(), add);
       }
   }
@@ -208,7 +208,7 @@ std::optional<RowRange> StepObjective::row_range() const {
 }
 
 std::optional<StepFigures> StepObjective::mean_step(const Placement& placement, DataPart part, const Progress& progress) const {
-  const auto steps = static_cast<size_t>(count(part));
+  const size_t steps = count(part);
   if (steps == 0) return {};
   StepWork work = work_of(placement);
   std::vector<double> seconds;
@@ -275,7 +275,7 @@ TokenSteps StepObjective::searched_tokens(DataPart part, size_t most_tokens) con
 
 size_t StepObjective::homes_of_token() const {
   if (replicas_ != ReplicaRule::nearest || !routes_ || tokens_.fitted.empty()) return 1;
-  const auto ranks = static_cast<int32_t>(cluster_.ranks());
+  const int32_t ranks = cluster_.ranks();
   const auto known = [&](const std::vector<size_t>& step) { return homes_known(*routes_, step, ranks); };
   return std::all_of(tokens_.fitted.begin(), tokens_.fitted.end(), known) ? 1 : static_cast<size_t>(ranks);
 }

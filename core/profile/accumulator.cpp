@@ -47,7 +47,7 @@ ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows, Co
   spaces_.resize(layout_.spaces.size());
   for (size_t r = 0; r < routers_.size(); ++r) {
     const RouterInfo& info = layout_.routers[r];
-    const auto branches = static_cast<size_t>(info.branches);
+    const size_t branches = info.branches;
     Router& router = routers_[r];
     router.total = router.profiled = router.profiled_turns = router.batch = {RouterLoads(info.branches), 0};
     router.labels.rest.resize(branches);
@@ -58,29 +58,23 @@ ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows, Co
   }
   if (counted_ == Counted::everything)
     for (const LayoutEdge& e : layout_.edges)
-      edges_.push_back(
-          {PairPyramid(layout_.routers[static_cast<size_t>(e.from)].branches, layout_.routers[static_cast<size_t>(e.to)].branches),
-           branch_flags(layout_, e)});
+      edges_.push_back({PairPyramid(layout_.routers[e.from].branches, layout_.routers[e.to].branches), branch_flags(layout_, e)});
   decision_of_router_.resize(routers_.size());
   space_of_.resize(spaces_.size());
 }
 
 ProfileAccumulator::~ProfileAccumulator() = default;
 
-const CountedLoads& ProfileAccumulator::counts(int32_t router) const { return routers_[static_cast<size_t>(router)].total; }
-const CountedLoads& ProfileAccumulator::profiled(int32_t router) const { return routers_[static_cast<size_t>(router)].profiled; }
-const CountedLoads& ProfileAccumulator::profiled_turns(int32_t router) const {
-  return routers_[static_cast<size_t>(router)].profiled_turns;
-}
-const KeyedLoads& ProfileAccumulator::label_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].labels; }
-const KeyedLoads& ProfileAccumulator::token_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].tokens; }
-const std::vector<int32_t>& ProfileAccumulator::tokens(int32_t space) const { return spaces_[static_cast<size_t>(space)].tokens; }
+const CountedLoads& ProfileAccumulator::counts(int32_t router) const { return routers_[router].total; }
+const CountedLoads& ProfileAccumulator::profiled(int32_t router) const { return routers_[router].profiled; }
+const CountedLoads& ProfileAccumulator::profiled_turns(int32_t router) const { return routers_[router].profiled_turns; }
+const KeyedLoads& ProfileAccumulator::label_loads(int32_t router) const { return routers_[router].labels; }
+const KeyedLoads& ProfileAccumulator::token_loads(int32_t router) const { return routers_[router].tokens; }
+const std::vector<int32_t>& ProfileAccumulator::tokens(int32_t space) const { return spaces_[space].tokens; }
 
-PairTable ProfileAccumulator::transitions(int32_t edge) const {
-  return edges_.empty() ? PairTable{} : edges_[static_cast<size_t>(edge)].transitions.total();
-}
+PairTable ProfileAccumulator::transitions(int32_t edge) const { return edges_.empty() ? PairTable{} : edges_[edge].transitions.total(); }
 PairTable ProfileAccumulator::coactivation(int32_t router) const {
-  const Router& r = routers_[static_cast<size_t>(router)];
+  const Router& r = routers_[router];
   return r.coactivation ? r.coactivation->total() : PairTable{};
 }
 
@@ -91,25 +85,25 @@ void ProfileAccumulator::check(const BatchRecord& batch) const {
     if (item < 0) wrong("item " + std::to_string(item) + " of batch " + std::to_string(batch.number) + " is no item of a data set");
   for (size_t i = 0; i < batch.spaces(); ++i) {
     const SpaceRecord s = batch.space(i);
-    const auto cells = static_cast<size_t>(s.cells.cells());
+    const size_t cells = s.cells.cells();
     if (s.space < 0 || static_cast<size_t>(s.space) >= spaces_.size())
       wrong("cell space " + std::to_string(s.space) + " is not in the layout");
-    if (!batch.items().empty() && static_cast<int64_t>(batch.items().size()) != s.cells.sequences)
-      wrong("cell space " + layout_.spaces[static_cast<size_t>(s.space)] + " has " + std::to_string(s.cells.sequences) +
-            " sequences, the batch " + std::to_string(batch.items().size()) + " items");
-    if (!s.cells.starts.empty() && static_cast<int64_t>(s.cells.starts.size()) != s.cells.sequences)
-      wrong("cell space " + layout_.spaces[static_cast<size_t>(s.space)] + " has " + std::to_string(s.cells.sequences) + " sequences, " +
+    if (!batch.items().empty() && std::ssize(batch.items()) != s.cells.sequences)
+      wrong("cell space " + layout_.spaces[s.space] + " has " + std::to_string(s.cells.sequences) + " sequences, the batch " +
+            std::to_string(batch.items().size()) + " items");
+    if (!s.cells.starts.empty() && std::ssize(s.cells.starts) != s.cells.sequences)
+      wrong("cell space " + layout_.spaces[s.space] + " has " + std::to_string(s.cells.sequences) + " sequences, " +
             std::to_string(s.cells.starts.size()) + " of them say where they begin");
     if ((!s.mask.empty() && s.mask.size() != cells) || (!s.tokens.empty() && s.tokens.size() != cells))
-      wrong("cell space " + layout_.spaces[static_cast<size_t>(s.space)] + " has " + std::to_string(cells) + " cells, its mask " +
+      wrong("cell space " + layout_.spaces[s.space] + " has " + std::to_string(cells) + " cells, its mask " +
             std::to_string(s.mask.size()) + ", its tokens " + std::to_string(s.tokens.size()));
   }
   for (size_t i = 0; i < batch.decisions(); ++i) {
     const DecisionRecord d = batch.decision(i);
     if (d.router < 0 || static_cast<size_t>(d.router) >= routers_.size())
       wrong("router " + std::to_string(d.router) + " is not in the layout");
-    const RouterInfo& info = layout_.routers[static_cast<size_t>(d.router)];
-    const int32_t at = space_of_[static_cast<size_t>(info.space)];
+    const RouterInfo& info = layout_.routers[d.router];
+    const int32_t at = space_of_[info.space];
     if (at < 0) wrong("the cells of " + info.name + " are not in the batch");
     const int64_t rows = batch.space(static_cast<size_t>(at)).cells.cells();
     const auto k = static_cast<size_t>(info.fan_out), cells = d.choice.size() / k, branches = static_cast<size_t>(info.branches);
@@ -132,9 +126,9 @@ void ProfileAccumulator::check_loads(const BatchRecord& batch) const {
     const LoadRecord l = batch.load_record(i);
     if (l.router < 0 || static_cast<size_t>(l.router) >= routers_.size())
       failed("recorder", "router " + std::to_string(l.router) + " is not in the layout");
-    const RouterInfo& info = layout_.routers[static_cast<size_t>(l.router)];
+    const RouterInfo& info = layout_.routers[l.router];
     const bool negative = std::any_of(l.load.begin(), l.load.end(), [](int64_t n) { return n < 0; });
-    if (static_cast<int64_t>(l.load.size()) != info.branches || negative)
+    if (std::ssize(l.load) != info.branches || negative)
       failed("recorder", "the loads of " + info.name + " are not those of " + std::to_string(info.branches) + " branches");
   }
 }
@@ -163,7 +157,7 @@ void ProfileAccumulator::find_labels(const BatchRecord& batch) {
 void ProfileAccumulator::find_tokens(const BatchRecord& batch) {
   for (size_t i = 0; i < batch.spaces(); ++i) {
     const SpaceRecord s = batch.space(i);
-    Space& space = spaces_[static_cast<size_t>(s.space)];
+    Space& space = spaces_[s.space];
     space.key.resize(s.tokens.size());
     for (size_t c = 0; c < s.tokens.size(); ++c) {
       const int32_t token = s.tokens[c];
@@ -172,7 +166,7 @@ void ProfileAccumulator::find_tokens(const BatchRecord& batch) {
         continue;
       }
       if (static_cast<size_t>(token) >= space.keys.size()) space.keys.resize(static_cast<size_t>(token) + 1, -1);
-      int32_t& key = space.keys[static_cast<size_t>(token)];
+      int32_t& key = space.keys[token];
       if (key < 0) {
         key = static_cast<int32_t>(space.tokens.size());
         space.tokens.push_back(token);
@@ -183,10 +177,10 @@ void ProfileAccumulator::find_tokens(const BatchRecord& batch) {
 }
 
 void ProfileAccumulator::count_keys(Router& router, const DecisionRecord& d, const SpaceRecord& space) {
-  const RouterInfo& info = layout_.routers[static_cast<size_t>(d.router)];
+  const RouterInfo& info = layout_.routers[d.router];
   const auto k = static_cast<size_t>(info.fan_out), branches = static_cast<size_t>(info.branches);
   const size_t cells = d.choice.size() / k;
-  const std::vector<int32_t>& keys = spaces_[static_cast<size_t>(info.space)].key;
+  const std::vector<int32_t>& keys = spaces_[info.space].key;
   const bool with_labels = !labels_.empty() && space.cells.per_sequence > 0,
              with_tokens = counted_ == Counted::everything && !space.tokens.empty();
   if (!with_labels && !with_tokens) return;
@@ -194,7 +188,7 @@ void ProfileAccumulator::count_keys(Router& router, const DecisionRecord& d, con
   router.labels.load.resize(labels_.size() * branches);
   if (with_tokens) {
     const size_t most = std::max<size_t>(1024, kMostTokenCounts / branches);
-    const size_t known = std::min(spaces_[static_cast<size_t>(info.space)].tokens.size(), most);
+    const size_t known = std::min(spaces_[info.space].tokens.size(), most);
     router.tokens.cells.resize(known);
     router.tokens.load.resize(known * branches);
   }
@@ -217,21 +211,21 @@ void ProfileAccumulator::count_keys(Router& router, const DecisionRecord& d, con
 }
 
 void ProfileAccumulator::count_pairs(const BatchRecord& batch, const DecisionRecord& d, const SpaceRecord& space) {
-  Router& router = routers_[static_cast<size_t>(d.router)];
-  const int32_t k = layout_.routers[static_cast<size_t>(d.router)].fan_out;
-  const auto choices = static_cast<int64_t>(d.choice.size());
+  Router& router = routers_[d.router];
+  const int32_t k = layout_.routers[d.router].fan_out;
+  const auto choices = std::ssize(d.choice);
   const auto out = [&](PairKind kind, int32_t from) {
     return [this, kind, from, to = d.router](int32_t level, int64_t window, int64_t batches, const PairTable& table) {
       if (windows_) windows_->pairs(kind, {from, level, window}, to, batches, table);
     };
   };
   for (const int32_t e : router.incoming) {
-    Edge& edge = edges_[static_cast<size_t>(e)];
-    const int32_t from = layout_.edges[static_cast<size_t>(e)].from, at = decision_of_router_[static_cast<size_t>(from)];
+    Edge& edge = edges_[e];
+    const int32_t from = layout_.edges[e].from, at = decision_of_router_[from];
     edge.transitions.begin(batch.number, choices, out(PairKind::transition, from));
     if (at >= 0)
-      add_transitions({batch.decision(static_cast<size_t>(at)), layout_.routers[static_cast<size_t>(from)].fan_out}, {d, k}, edge.branches,
-                      space.mask, scratch_, edge.transitions.counter());
+      add_transitions({batch.decision(static_cast<size_t>(at)), layout_.routers[from].fan_out}, {d, k}, edge.branches, space.mask, scratch_,
+                      edge.transitions.counter());
   }
   if (router.coactivation) {
     router.coactivation->begin(batch.number, choices, out(PairKind::coactivation, d.router));
@@ -243,7 +237,7 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
   std::fill(space_of_.begin(), space_of_.end(), -1);
   for (size_t i = 0; i < batch.spaces(); ++i) {
     const int32_t space = batch.space(i).space;
-    if (space >= 0 && static_cast<size_t>(space) < space_of_.size()) space_of_[static_cast<size_t>(space)] = static_cast<int32_t>(i);
+    if (space >= 0 && static_cast<size_t>(space) < space_of_.size()) space_of_[space] = static_cast<int32_t>(i);
   }
   check(batch);
   check_loads(batch);
@@ -251,15 +245,14 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
   ++batches_;
   profiled_batches_ += (batch.part & kProfiled) != 0;
   std::fill(decision_of_router_.begin(), decision_of_router_.end(), -1);
-  for (size_t i = 0; i < batch.decisions(); ++i)
-    decision_of_router_[static_cast<size_t>(batch.decision(i).router)] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < batch.decisions(); ++i) decision_of_router_[batch.decision(i).router] = static_cast<int32_t>(i);
   find_labels(batch);
   if (counted_ == Counted::everything) find_tokens(batch);
   for (size_t i = 0; i < batch.decisions(); ++i) {
     const DecisionRecord d = batch.decision(i);
-    const RouterInfo& info = layout_.routers[static_cast<size_t>(d.router)];
-    const SpaceRecord space = batch.space(static_cast<size_t>(space_of_[static_cast<size_t>(info.space)]));
-    Router& router = routers_[static_cast<size_t>(d.router)];
+    const RouterInfo& info = layout_.routers[d.router];
+    const SpaceRecord space = batch.space(static_cast<size_t>(space_of_[info.space]));
+    Router& router = routers_[d.router];
     RouterLoads& loads = router.batch.loads;
     loads.clear();
     router.batch.cells_real = add_loads(d, info.fan_out, space.mask, loads);
@@ -269,20 +262,19 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
   }
   for (size_t i = 0; i < batch.load_records(); ++i) {
     const LoadRecord l = batch.load_record(i);
-    CountedLoads& here = routers_[static_cast<size_t>(l.router)].batch;
+    CountedLoads& here = routers_[l.router].batch;
     here.loads.clear();
     here.loads.batches = 1;
     here.loads.load.assign(l.load.begin(), l.load.end());
     here.loads.padded = here.loads.load;
-    here.cells_real = here.loads.cells =
-        std::accumulate(l.load.begin(), l.load.end(), int64_t{0}) / layout_.routers[static_cast<size_t>(l.router)].fan_out;
+    here.cells_real = here.loads.cells = std::accumulate(l.load.begin(), l.load.end(), int64_t{0}) / layout_.routers[l.router].fan_out;
     count(batch, l.router, Phase::forward);
   }
 }
 
 // What the router's branches got in this batch, into everything that sums batches up.
 void ProfileAccumulator::count(const BatchRecord& batch, int32_t id, Phase phase) {
-  Router& router = routers_[static_cast<size_t>(id)];
+  Router& router = routers_[id];
   router.total.add(router.batch);
   const bool is_profiled = batch.part & kProfiled;
   if (is_profiled) router.profiled.add(router.batch);
@@ -296,7 +288,7 @@ void ProfileAccumulator::count(const BatchRecord& batch, int32_t id, Phase phase
 void ProfileAccumulator::finish() {
   if (!windows_) return;
   for (size_t r = 0; r < routers_.size(); ++r) {
-    const auto id = static_cast<int32_t>(r);
+    const int32_t id = r;
     Router& router = routers_[r];
     router.pyramid.finish([&](int32_t level, int64_t window, const RouterLoads& loads) { windows_->loads({id, level, window}, loads); });
     const auto out = [&](PairKind kind, int32_t from) {
@@ -304,8 +296,7 @@ void ProfileAccumulator::finish() {
         windows_->pairs(kind, {from, level, window}, id, batches, table);
       };
     };
-    for (const int32_t e : router.incoming)
-      edges_[static_cast<size_t>(e)].transitions.finish(out(PairKind::transition, layout_.edges[static_cast<size_t>(e)].from));
+    for (const int32_t e : router.incoming) edges_[e].transitions.finish(out(PairKind::transition, layout_.edges[e].from));
     if (router.coactivation) router.coactivation->finish(out(PairKind::coactivation, id));
   }
 }

@@ -92,10 +92,10 @@ class Cache {
   void touch(size_t key, size_t use, const Call& call) {
     Entry& e = entries_[key];
     if (e.resident) order_.erase({e.priority, key});
-    if (!e.resident) bytes_ += routes_.branch_bytes[static_cast<size_t>(call.layer)];
+    if (!e.resident) bytes_ += routes_.branch_bytes[call.layer];
     e.resident = true;
     ++e.uses;
-    const auto now = static_cast<int64_t>(use);
+    const int64_t now = use;
     e.priority = policy_ == CachePolicy::lru   ? std::pair(now, int64_t{0})
                  : policy_ == CachePolicy::lfu ? std::pair(e.uses, now)
                                                : std::pair(-next_[use], now);
@@ -134,7 +134,7 @@ CacheReplay replay_cache(const TokenRoutes& routes, CachePolicy policy, int64_t 
   Cache cache(routes, uses, policy, budget_bytes);
   CacheReplay out;
   for (size_t c = 0; c < uses.calls.size(); ++c) {
-    if (c % 256 == 0) progress.report("replaying the cache", static_cast<int64_t>(c), static_cast<int64_t>(uses.calls.size()));
+    if (c % 256 == 0) progress.report("replaying the cache", static_cast<int64_t>(c), std::ssize(uses.calls));
     const CacheCount count = cache.run(c);
     out.all.hits += count.hits, out.all.lookups += count.lookups;
     if (uses.calls[c].decode) out.decode.hits += count.hits, out.decode.lookups += count.lookups;

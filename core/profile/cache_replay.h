@@ -22,9 +22,7 @@ std::optional<CachePolicy> cache_policy(std::string_view word);
 
 struct CacheCount {
   int64_t hits = 0, lookups = 0;
-  std::optional<double> rate() const {
-    return lookups > 0 ? std::optional(static_cast<double>(hits) / static_cast<double>(lookups)) : std::nullopt;
-  }
+  std::optional<double> rate() const { return lookups > 0 ? std::optional(static_cast<double>(hits) / lookups) : std::nullopt; }
 };
 
 struct CacheReplay {

@@ -25,10 +25,8 @@ double distance_of(const std::vector<Block>& blocks, std::span<const size_t> ord
   int64_t layers = 0;
   for (size_t begin = 0, l = 0; l < branches.size(); begin += static_cast<size_t>(branches[l++])) {
     const auto end = begin + static_cast<size_t>(branches[l]);
-    const double a = std::accumulate(first.begin() + static_cast<std::ptrdiff_t>(begin), first.begin() + static_cast<std::ptrdiff_t>(end),
-                                     0.),
-                 b = std::accumulate(second.begin() + static_cast<std::ptrdiff_t>(begin), second.begin() + static_cast<std::ptrdiff_t>(end),
-                                     0.);
+    const double a = std::accumulate(first.begin() + begin, first.begin() + end, 0.),
+                 b = std::accumulate(second.begin() + begin, second.begin() + end, 0.);
     if (a == 0 || b == 0) continue;
     double apart = 0;
     for (size_t j = begin; j < end; ++j) apart += std::abs(first[j] / a - second[j] / b);
@@ -45,7 +43,7 @@ std::optional<Drift> drift_of_part(const std::vector<Block>& blocks, size_t part
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), size_t{0});
   Drift drift;
-  drift.blocks = static_cast<int64_t>(blocks.size());
+  drift.blocks = std::ssize(blocks);
   drift.distance = distance_of(blocks, order, part, branches);
   std::mt19937 random(1);
   int at_least = 1;
@@ -75,13 +73,13 @@ std::vector<double> shares_of_block(const BlockLoads& block, std::span<const int
 /// `block_of`: the block of a step, by its number among those that are judged.
 template <class BlockOf>
 std::vector<BlockLoads> count_blocks(const TokenRoutes& routes, bool decoding, int64_t blocks, BlockOf block_of) {
-  const auto branches = static_cast<size_t>(routes.branches);
-  std::vector<BlockLoads> counts(static_cast<size_t>(blocks), BlockLoads(static_cast<size_t>(routes.layers) * branches));
+  const size_t branches = routes.branches;
+  std::vector<BlockLoads> counts(blocks, BlockLoads(static_cast<size_t>(routes.layers) * branches));
   int64_t number = -1, last = -1;
   for (size_t t = 0; t < routes.size(); ++t) {
     if (decoding && routes.tokens[t].phase != Phase::decode) continue;
     if (routes.tokens[t].step != last) ++number, last = routes.tokens[t].step;
-    BlockLoads& block = counts[static_cast<size_t>(block_of(number))];
+    BlockLoads& block = counts[block_of(number)];
     for (int32_t l = 0; l < routes.layers; ++l)
       for (const int32_t e : routes.at(t, l))
         if (e >= 0) ++block[static_cast<size_t>(l) * branches + static_cast<size_t>(e)];

@@ -6,13 +6,13 @@
 namespace stormcell {
 
 std::string edge_fault(const RunLayout& layout) {
-  const auto routers = static_cast<int32_t>(layout.routers.size());
+  const int32_t routers = layout.routers.size();
   std::set<std::pair<int32_t, int32_t>> seen;
   for (const LayoutEdge& e : layout.edges) {
     const std::string name = "the edge from router " + std::to_string(e.from) + " to router " + std::to_string(e.to);
     if (e.from < 0 || e.from >= routers || e.to < 0 || e.to >= routers) return name + " names no router";
     if (e.from >= e.to) return name + " leads back";
-    const RouterInfo &from = layout.routers[static_cast<size_t>(e.from)], &to = layout.routers[static_cast<size_t>(e.to)];
+    const RouterInfo &from = layout.routers[e.from], &to = layout.routers[e.to];
     if (from.space != to.space) return name + " leads to another cell space";
     if (!seen.emplace(e.from, e.to).second) return name + " is there twice";
     for (size_t i = 0; i < e.branches.size(); ++i)
@@ -43,8 +43,8 @@ int32_t find_edge(const RunLayout& layout, int32_t from, int32_t to) {
 
 std::vector<uint8_t> branch_flags(const RunLayout& layout, const LayoutEdge& edge) {
   if (edge.branches.empty()) return {};
-  std::vector<uint8_t> flags(static_cast<size_t>(layout.routers[static_cast<size_t>(edge.from)].branches));
-  for (const int32_t b : edge.branches) flags[static_cast<size_t>(b)] = 1;
+  std::vector<uint8_t> flags(layout.routers[edge.from].branches);
+  for (const int32_t b : edge.branches) flags[b] = 1;
   return flags;
 }
 

@@ -18,7 +18,7 @@ int64_t sum_of(const std::vector<int64_t>& counts) { return std::accumulate(coun
 }  // namespace
 
 RouterLoads::RouterLoads(int32_t branches) {
-  const auto n = static_cast<size_t>(branches);
+  const size_t n = branches;
   for (auto* counts : {&load, &padding, &dropped, &padded}) counts->assign(n, 0);
   weight.assign(n, 0);
 }

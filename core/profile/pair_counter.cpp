@@ -36,7 +36,7 @@ void PairCounter::grow() {
 PairTable PairCounter::take() {
   PairTable table{rows_, columns_, {}};
   table.entries.reserve(used_);
-  const auto columns = static_cast<uint64_t>(columns_);
+  const uint64_t columns = columns_;
   if (!dense_.empty()) {
     for (size_t i = 0; i < dense_.size() && used_ > 0; ++i)
       if (dense_[i]) {

@@ -12,9 +12,7 @@ constexpr double kFitShare = 0.7;
 /// Hits of choices, and how many choices there were.
 struct Recall {
   int64_t hits = 0, choices = 0;
-  std::optional<double> share() const {
-    return choices > 0 ? std::optional(static_cast<double>(hits) / static_cast<double>(choices)) : std::nullopt;
-  }
+  std::optional<double> share() const { return choices > 0 ? std::optional(static_cast<double>(hits) / choices) : std::nullopt; }
 };
 
 int64_t count_of(std::span<const int32_t> choice) {
@@ -41,7 +39,7 @@ std::vector<int32_t> most_frequent(const Counts& counts, int32_t k) {
   std::iota(order.begin(), order.end(), 0);
   const auto most = std::min(order.size(), static_cast<size_t>(k));
   std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(most), order.end(), [&](int32_t a, int32_t b) {
-    const auto x = counts[static_cast<size_t>(a)], y = counts[static_cast<size_t>(b)];
+    const auto x = counts[a], y = counts[b];
     return x != y ? x > y : a < b;
   });
   order.resize(most);
@@ -51,10 +49,10 @@ std::vector<int32_t> most_frequent(const Counts& counts, int32_t k) {
 Recall static_recall(const TokenRoutes& routes, std::span<const size_t> fit, std::span<const size_t> judged) {
   Recall recall;
   for (int32_t l = 0; l < routes.layers; ++l) {
-    std::vector<int64_t> counts(static_cast<size_t>(routes.branches));
+    std::vector<int64_t> counts(routes.branches);
     for (const size_t t : fit)
       for (const int32_t c : routes.at(t, l))
-        if (c >= 0) ++counts[static_cast<size_t>(c)];
+        if (c >= 0) ++counts[c];
     const std::vector<int32_t> guess = most_frequent(counts, routes.k);
     for (const size_t t : judged) {
       recall.hits += common(guess, routes.at(t, l));
@@ -67,20 +65,19 @@ Recall static_recall(const TokenRoutes& routes, std::span<const size_t> fit, std
 /// A guess is the sum of the shares P(next | this) of the token's branches in the layer before.
 Recall transition_recall(const TokenRoutes& routes, std::span<const size_t> fit, std::span<const size_t> judged) {
   Recall recall;
-  const auto branches = static_cast<size_t>(routes.branches);
+  const size_t branches = routes.branches;
   for (int32_t l = 1; l < routes.layers; ++l) {
     std::vector<double> table(branches * branches), rows(branches);
     for (const size_t t : fit)
       for (const int32_t from : routes.at(t, l - 1))
         for (const int32_t to : routes.at(t, l))
-          if (from >= 0 && to >= 0)
-            ++table[static_cast<size_t>(from) * branches + static_cast<size_t>(to)], ++rows[static_cast<size_t>(from)];
+          if (from >= 0 && to >= 0) ++table[static_cast<size_t>(from) * branches + static_cast<size_t>(to)], ++rows[from];
     for (const size_t t : judged) {
       std::vector<double> sum(branches);
       for (const int32_t from : routes.at(t, l - 1)) {
-        if (from < 0 || rows[static_cast<size_t>(from)] == 0) continue;
+        if (from < 0 || rows[from] == 0) continue;
         const double* row = table.data() + static_cast<size_t>(from) * branches;
-        for (size_t b = 0; b < branches; ++b) sum[b] += row[b] / rows[static_cast<size_t>(from)];
+        for (size_t b = 0; b < branches; ++b) sum[b] += row[b] / rows[from];
       }
       recall.hits += common(most_frequent(sum, routes.k), routes.at(t, l));
       recall.choices += count_of(routes.at(t, l));
@@ -96,7 +93,7 @@ std::optional<double> temporal_recall(const TokenRoutes& routes, int64_t lag) {
   std::map<int64_t, std::vector<size_t>> of_item;
   for (const size_t t : judged_tokens(routes)) {
     std::vector<size_t>& before = of_item[routes.tokens[t].item];
-    if (static_cast<int64_t>(before.size()) >= lag) {
+    if (std::ssize(before) >= lag) {
       const size_t at = before[before.size() - static_cast<size_t>(lag)];
       for (int32_t l = 0; l < routes.layers; ++l) {
         recall.hits += common(routes.at(at, l), routes.at(t, l));

@@ -9,7 +9,7 @@ constexpr int32_t kLevels = 16, kFinestPairs = 2, kCoarsestPairs = 6;
 }  // namespace
 
 void LoadPyramid::close(int32_t level, const Out& out) {
-  Level& l = levels_[static_cast<size_t>(level)];
+  Level& l = levels_[level];
   if (l.window < 0) return;
   out(level, l.window, l.loads);
   if (level + 1 < kLevels) push(level + 1, l.window, l.loads, out);
@@ -19,7 +19,7 @@ void LoadPyramid::close(int32_t level, const Out& out) {
 
 // Adds a window of the level below. One that completes its parent closes it at once.
 void LoadPyramid::push(int32_t level, int64_t child, const RouterLoads& loads, const Out& out) {
-  Level& l = levels_[static_cast<size_t>(level)];
+  Level& l = levels_[level];
   const int64_t window = child >> kWindowBits;
   if (l.window != window) close(level, out);
   l.window = window;
@@ -56,7 +56,7 @@ void PairPyramid::begin(int64_t batch, int64_t choices, const Out& out) {
 }
 
 void PairPyramid::close(int32_t level, const Out& out) {
-  Level& l = levels_[static_cast<size_t>(level)];
+  Level& l = levels_[level];
   if (l.window < 0) return;
   out(level, l.window, l.batches, l.table);
   if (level + 1 < kLevels) push(level + 1, l.window, l.batches, l.table, out);
@@ -66,7 +66,7 @@ void PairPyramid::close(int32_t level, const Out& out) {
 }
 
 void PairPyramid::push(int32_t level, int64_t child, int64_t batches, const PairTable& table, const Out& out) {
-  Level& l = levels_[static_cast<size_t>(level)];
+  Level& l = levels_[level];
   const int64_t window = child >> kWindowBits;
   if (l.window != window) close(level, out);
   l.window = window;

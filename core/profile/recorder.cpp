@@ -20,7 +20,7 @@ double milliseconds_since(int64_t begin) { return static_cast<double>(nanosecond
 
 Recorder::Recorder(std::vector<RecordSink*> sinks, RecorderOptions options) : sinks_(std::move(sinks)), options_(options) {
   options_.records = std::max(options_.records, 2);
-  const auto records = static_cast<size_t>(options_.records);
+  const size_t records = options_.records;
   for (auto* list : {&free_, &queue_, &writing_}) list->reserve(records);
   thread_ = start_thread([this] { loop(); });
 }

@@ -26,7 +26,7 @@ class Marks {
 /// (layer, expert) in the order in which they are looked up.
 std::vector<size_t> lookups_of(const TokenRoutes& routes) {
   const bool decodes = std::any_of(routes.tokens.begin(), routes.tokens.end(), [](const auto& t) { return t.phase == Phase::decode; });
-  const auto branches = static_cast<size_t>(routes.branches);
+  const size_t branches = routes.branches;
   std::vector<size_t> keys;
   std::vector<int64_t> seen(static_cast<size_t>(routes.layers) * branches, -1);  // the step that looked it up
   for (size_t first = 0, end = 0; first < routes.size(); first = end) {
@@ -56,7 +56,7 @@ ReuseDistance reuse_distance(const TokenRoutes& routes, const Progress& progress
   std::vector<int64_t> distances;
   Marks marks(keys.size());
   ReuseDistance out;
-  out.lookups = static_cast<int64_t>(keys.size());
+  out.lookups = std::ssize(keys);
   for (size_t i = 0; i < keys.size(); ++i) {
     if (i % kPollEvery == 0) progress.report("looking at uses", static_cast<int64_t>(i), out.lookups);
     size_t& before = last[keys[i]];

@@ -46,14 +46,14 @@ double least(const std::function<double(double)>& error) {
 }  // namespace
 
 std::optional<PowerLaw> power_law_of(std::span<const int64_t> loads, int64_t cells) {
-  const double choices = static_cast<double>(std::accumulate(loads.begin(), loads.end(), int64_t{0}));
+  const double choices = std::accumulate(loads.begin(), loads.end(), int64_t{0});
   if (choices <= 0 || cells <= 0) return {};
   std::vector<double> shares;
   for (const int64_t load : loads) shares.push_back(static_cast<double>(load) / choices);
   std::sort(shares.begin(), shares.end());
   const bool many = choices > static_cast<double>(loads.size()) && cells > 1;
   const double low = many ? 1 : 0.01, high = many ? std::max(0.8 * static_cast<double>(cells), 1.) : 2;
-  const auto n = static_cast<double>(loads.size());
+  const double n = loads.size();
   const auto error = [&](double alpha) {
     const std::vector<double> law = shares_by_law(shares.size(), alpha, low, high);
     double sum = 0;
@@ -67,8 +67,7 @@ std::optional<PowerLaw> power_law_of(std::span<const int64_t> loads, int64_t cel
 
 double distinct_branches(std::span<const int64_t> loads, int64_t cells, double drawn) {
   double distinct = 0;
-  for (const int64_t load : loads)
-    distinct += 1 - std::pow(std::max(1 - static_cast<double>(load) / static_cast<double>(cells), 0.), drawn);
+  for (const int64_t load : loads) distinct += 1 - std::pow(std::max(1 - static_cast<double>(load) / cells, 0.), drawn);
   return distinct;
 }
 

@@ -13,11 +13,11 @@ size_t row_of(const DecisionRecord& d, size_t cell) { return d.ancestor.empty() 
 }  // namespace
 
 double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int64_t columns) {
-  std::vector<double> row(static_cast<size_t>(rows)), column(static_cast<size_t>(columns));
+  std::vector<double> row(rows), column(static_cast<size_t>(columns));
   double all = 0;
   for (size_t r = 0; r < row.size(); ++r)
     for (size_t c = 0; c < column.size(); ++c) {
-      const auto count = static_cast<double>(table[r * column.size() + c]);
+      const double count = table[r * column.size() + c];
       row[r] += count;
       column[c] += count;
       all += count;
@@ -25,7 +25,7 @@ double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int
   double bits = 0;
   for (size_t r = 0; r < row.size(); ++r)
     for (size_t c = 0; c < column.size(); ++c) {
-      const auto count = static_cast<double>(table[r * column.size() + c]);
+      const double count = table[r * column.size() + c];
       if (count > 0) bits += count / all * std::log2(count * all / (row[r] * column[c]));
     }
   return std::max(0.0, bits);
@@ -33,7 +33,7 @@ double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int
 
 int64_t add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint8_t> mask, RouterLoads& loads) {
   const int32_t branches = loads.branches();
-  const auto k = static_cast<size_t>(fan_out);
+  const size_t k = fan_out;
   const size_t cells = d.choice.size() / k;
   int64_t real = 0;
   for (size_t c = 0; c < cells; ++c) {
@@ -46,7 +46,7 @@ int64_t add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint
       if (branch >= branches)
         failed("recorder",
                "router " + std::to_string(d.router) + " chose branch " + std::to_string(branch) + " of " + std::to_string(branches));
-      const auto b = static_cast<size_t>(branch);
+      const size_t b = branch;
       if (!is_kept(choice)) {
         ++loads.dropped[b];
         continue;
@@ -89,7 +89,7 @@ void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const
     }
     for (size_t i = 0; i < from_k; ++i) {
       const int32_t a = from.decision.choice[source * from_k + i];
-      if (!is_kept(a) || (!branches.empty() && !branches[static_cast<size_t>(a)])) continue;
+      if (!is_kept(a) || (!branches.empty() && !branches[a])) continue;
       for (size_t j = 0; j < to_k; ++j) {
         const int32_t b = to.decision.choice[c * to_k + j];
         if (is_kept(b)) counts.add(a, b);
@@ -99,7 +99,7 @@ void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const
 }
 
 void add_coactivation(DecisionOfRouter d, std::span<const uint8_t> mask, PairCounter& counts) {
-  const auto k = static_cast<size_t>(d.fan_out);
+  const size_t k = d.fan_out;
   const size_t cells = d.decision.choice.size() / k;
   for (size_t c = 0; c < cells; ++c) {
     if (!is_real(mask, row_of(d.decision, c))) continue;

@@ -48,12 +48,8 @@ struct TokenRoutes {
     out.heaviest_first = heaviest_first, out.branch_bytes = branch_bytes, out.dropped = dropped;
     return out;
   }
-  std::span<const int32_t> at(size_t token, int32_t layer) const {
-    return std::span(choice).subspan(first_choice(token, layer), static_cast<size_t>(k));
-  }
-  std::span<int32_t> at(size_t token, int32_t layer) {
-    return std::span(choice).subspan(first_choice(token, layer), static_cast<size_t>(k));
-  }
+  std::span<const int32_t> at(size_t token, int32_t layer) const { return std::span(choice).subspan(first_choice(token, layer), k); }
+  std::span<int32_t> at(size_t token, int32_t layer) { return std::span(choice).subspan(first_choice(token, layer), k); }
   /// Where a token that follows moves to at this layer: the choice of the largest weight, where they are heaviest first; -1: it stays.
   int32_t heaviest(size_t token, int32_t layer) const { return first_kept(at(token, layer)); }
   bool visits(size_t token, int32_t layer) const { return heaviest(token, layer) >= 0; }

@@ -39,11 +39,11 @@ class ClassJudge final : public TaskJudge {
   std::vector<std::string> warnings() const override {
     std::vector<std::string> all;
     if (!no_answers_.empty())
-      all.push_back(data_.name() + ": " + counted(static_cast<int64_t>(no_answers_.size()), "answer holds", "answers hold") +
+      all.push_back(data_.name() + ": " + counted(std::ssize(no_answers_), "answer holds", "answers hold") +
                     " values that are not numbers, and count as wrong");
     if (strangers_.empty()) return all;
     const auto [item, label] = *strangers_.begin();
-    const auto some = static_cast<int64_t>(strangers_.size());
+    const auto some = std::ssize(strangers_);
     all.push_back(data_.name() + ": " + counted(some, "label is no class", "labels are no classes") + " of the model, which has " +
                   with_commas(classes_) + "; the first is " + in_quotes(label) + ", of " + data_.place(item) +
                   "; accuracy leaves such items out");
@@ -86,7 +86,7 @@ std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data
                            with_commas(model.answer.classes));
         std::erase(names, name);
       }
-    const auto some = static_cast<int64_t>(names.size());
+    const auto some = std::ssize(names);
     if (some != model.answer.classes) {
       warnings.push_back(data.name() + ": the folders name " + counted(some, "class") + ", the model has " +
                          with_commas(model.answer.classes) +

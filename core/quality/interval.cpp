@@ -29,7 +29,7 @@ std::array<double, 2> drawn_interval(Figure figure) {
 std::optional<std::array<double, 2>> wilson_interval(int64_t right, int64_t of) {
   if (of <= 0) return std::nullopt;
   constexpr double z = 1.959964;  // of the normal distribution, two-sided 95 %
-  const auto n = static_cast<double>(of);
+  const double n = of;
   const double p = static_cast<double>(right) / n, z2 = z * z / n;
   const double centre = (p + z2 / 2) / (1 + z2), half = z / (1 + z2) * std::sqrt(p * (1 - p) / n + z2 / (4 * n));
   // At the ends rounding alone could leave a hair.

@@ -46,7 +46,7 @@ std::optional<PartsComputed> parts_of(const Some& items) {
 
 ItemsSpent spent_by(const Some& items) {
   const auto share = [&](std::span<const size_t> drawn) { return share_of(&ItemCost::of_all, items, drawn); };
-  return {static_cast<int64_t>(items.size()), share(all_places(items)), bootstrap_interval(items.size(), share), parts_of(items)};
+  return {std::ssize(items), share(all_places(items)), bootstrap_interval(items.size(), share), parts_of(items)};
 }
 
 /// Between the two values around it, in proportion: of few items the nearest rank, by which quantile() of times goes, jumps.
@@ -114,7 +114,7 @@ ItemCostFigures item_cost_figures(const std::vector<ItemCost>& items, const Clas
   f.most = spent_by(*std::max_element(items.begin(), items.end(), less));
   std::sort(shares.begin(), shares.end());
   f.quartiles = {interpolated_quantile(shares, 0.25), interpolated_quantile(shares, 0.5), interpolated_quantile(shares, 0.75)};
-  if (dropped > 0) f.served = static_cast<double>(choices - dropped) / static_cast<double>(choices);
+  if (dropped > 0) f.served = static_cast<double>(choices - dropped) / choices;
   f.groups = groups_of(items, classes);
   return f;
 }

@@ -64,7 +64,7 @@ QualityMeter::JudgedPlans QualityMeter::judged_plans(std::optional<int64_t>& bat
     Judged judged;
     for (const JudgedBatch& b : ran) {
       if (!common.contains(b.index)) {
-        batches = static_cast<int64_t>(common.size());
+        batches = std::ssize(common);
         continue;
       }
       judged.scores.insert(judged.scores.end(), b.scores.begin(), b.scores.end());
@@ -79,7 +79,7 @@ PlanQuality QualityMeter::quality_of(const std::vector<ItemScore>& scores) const
   PlanQuality quality;
   quality.value = value_of(*task_, scores);
   quality.value_ci95 = task_->ci95(scores);
-  quality.items = static_cast<int64_t>(by_item(scores).size());
+  quality.items = std::ssize(by_item(scores));
   if (task_->counts.empty()) return quality;
   double part = 0;
   for (const ItemScore& s : scores) part += s.part;
@@ -106,13 +106,13 @@ void QualityMeter::add_groups(const JudgedPlans& judged, QualityFigures& figures
   for (const auto& [plan, of_plan] : judged)
     for (const ItemScore& s : of_plan.scores) {
       if (s.group < 0 || static_cast<size_t>(s.group) >= names.size()) continue;
-      of_group[static_cast<size_t>(s.group)][plan].push_back(s);
+      of_group[s.group][plan].push_back(s);
     }
   for (size_t g = 0; g < names.size(); ++g) {
     if (of_group[g].empty()) continue;  // none of it in these data
     GroupQuality group{names[g], 0, {}, {}};
     for (const auto& [plan, scores] : of_group[g]) {
-      group.items = static_cast<int64_t>(scores.size());
+      group.items = std::ssize(scores);
       (plan == JudgedAs::baseline ? group.baseline : group.optimized) = value_of(*task_, scores);
     }
     figures.groups.push_back(std::move(group));

@@ -13,7 +13,7 @@ class ClassMapJudge final : public TaskJudge {
   ClassMapJudge(const Dataset& data, std::vector<std::string> names) : data_(data), names_(std::move(names)) {}
 
   void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) override {
-    expect_values(batch, answers, batch.size() * batch.picture.pixels() * static_cast<int64_t>(names_.size()), "the classes of its pixels");
+    expect_values(batch, answers, batch.size() * batch.picture.pixels() * std::ssize(names_), "the classes of its pixels");
     const float* logits = answers.reals.data();
     std::vector<Overlap> overlaps(names_.size());
     for (const int64_t item : batch.items) {
@@ -40,17 +40,17 @@ class ClassMapJudge final : public TaskJudge {
 
   /// A pixel without an answer is wrong for the class that it shows.
   void add(int32_t shown, const float* logits, int64_t item, std::vector<Overlap>& overlaps) const {
-    const auto classes = static_cast<std::ptrdiff_t>(names_.size());
+    const auto classes = std::ssize(names_);
     if (shown >= classes)
       bad_input(data_.name(),
                 "the target of " + data_.place(item) + " has class " + std::to_string(shown) + ", the model has " + std::to_string(classes),
                 "give classes from 0 to " + std::to_string(classes - 1) + ", and 255 (u8) or -1 (i32) where nothing is to be judged");
     const int32_t answer = largest_class(logits, classes);
-    ++overlaps[static_cast<size_t>(shown)].either;
+    ++overlaps[shown].either;
     if (answer == shown)
-      ++overlaps[static_cast<size_t>(shown)].both;
+      ++overlaps[shown].both;
     else if (answer >= 0)
-      ++overlaps[static_cast<size_t>(answer)].either;
+      ++overlaps[answer].either;
   }
 
   const Dataset& data_;

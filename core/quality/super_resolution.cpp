@@ -20,7 +20,7 @@ class PictureJudge final : public TaskJudge {
     const float* answer = answers.reals.data();
     for (const int64_t item : batch.items) {
       const TargetPicture target = data_.target_picture(item);
-      const auto channels = static_cast<size_t>(target.shape[2]);
+      const size_t channels = target.shape[2];
       ItemScore score{item, 0, 0};
       for (size_t i = 0; i < target.values.size(); ++i) {
         if (!target.judged.empty() && target.judged[i / channels] == 0) continue;
@@ -29,7 +29,7 @@ class PictureJudge final : public TaskJudge {
       }
       answer += target.values.size();
       if (score.whole > 0) scores.push_back(score);
-      values_.judged += static_cast<int64_t>(score.whole), values_.all += static_cast<int64_t>(target.values.size());
+      values_.judged += static_cast<int64_t>(score.whole), values_.all += std::ssize(target.values);
       look_at_range(target, item);
     }
   }
@@ -40,7 +40,7 @@ class PictureJudge final : public TaskJudge {
     if (values_.judged == 0 && values_.all > 0)
       all.push_back(data_.name() + ": no pixel of the targets is to be judged, so there is no PSNR");
     if (!out_of_range_.empty())
-      all.push_back(data_.name() + ": " + counted(static_cast<int64_t>(out_of_range_.size()), "target holds", "targets hold") +
+      all.push_back(data_.name() + ": " + counted(std::ssize(out_of_range_), "target holds", "targets hold") +
                     " values far from 0 to 1, to which answers are cut: divide them by 255 where they are bytes; the first is that of " +
                     data_.place(*out_of_range_.begin()));
     return all;

@@ -68,7 +68,7 @@ struct JudgedValues {
   int64_t judged = 0, all = 0;
   std::optional<double> share() const {
     if (judged == all) return std::nullopt;
-    return static_cast<double>(judged) / static_cast<double>(all);
+    return static_cast<double>(judged) / all;
   }
 };
 

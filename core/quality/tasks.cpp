@@ -29,7 +29,7 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 std::optional<std::array<double, 2>> wilson_of_items(std::span<const ItemScore> scores) {
   const auto right = std::count_if(scores.begin(), scores.end(), [](const ItemScore& s) { return s.part > 0; });
-  return wilson_interval(right, static_cast<int64_t>(scores.size()));
+  return wilson_interval(right, std::ssize(scores));
 }
 
 /// Of values from 0 to 1. What is equal to the last bit would be infinite.
@@ -140,7 +140,7 @@ double value_of(const QualityTask& task, std::span<const ItemScore> scores) {
 }
 
 std::string class_name(const std::vector<std::string>& names, int64_t number) {
-  return number < static_cast<int64_t>(names.size()) ? names[static_cast<size_t>(number)] : std::to_string(number);
+  return number < std::ssize(names) ? names[number] : std::to_string(number);
 }
 
 std::vector<std::string> class_names(const std::vector<std::string>& names, int64_t classes) {
@@ -150,7 +150,7 @@ std::vector<std::string> class_names(const std::vector<std::string>& names, int6
 }
 
 void expect_values(const Batch& batch, const OutputValue& answers, int64_t values, std::string_view of) {
-  const auto came = static_cast<int64_t>(answers.reals.size());
+  const auto came = std::ssize(answers.reals);
   if (came != values)
     failed("quality", "the answers to batch " + std::to_string(batch.index) + " hold " + counted(came, "value") + ", " + std::string(of) +
                           " " + with_commas(values));

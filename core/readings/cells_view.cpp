@@ -31,12 +31,12 @@ class RowsOf {
  public:
   RowsOf(const StoredDecision& d, int64_t cells) : cells_(d.cells) {
     if (d.ancestor.empty()) return;
-    at_.assign(static_cast<size_t>(cells), -1);
+    at_.assign(cells, -1);
     for (size_t i = 0; i < d.ancestor.size(); ++i)
-      if (d.ancestor[i] >= 0 && d.ancestor[i] < cells) at_[static_cast<size_t>(d.ancestor[i])] = static_cast<int64_t>(i);
+      if (d.ancestor[i] >= 0 && d.ancestor[i] < cells) at_[d.ancestor[i]] = static_cast<int64_t>(i);
   }
   int64_t operator()(int64_t row) const {
-    const int64_t at = at_.empty() ? row : at_[static_cast<size_t>(row)];
+    const int64_t at = at_.empty() ? row : at_[row];
     return at < cells_ ? at : -1;
   }
 
@@ -54,7 +54,7 @@ class RowsSeen {
     for (size_t row = 0; row < seen_.size(); ++row) seen_[row] |= rows(static_cast<int64_t>(row)) >= 0;
   }
   /// True where no decision says anything.
-  bool operator()(int64_t row) const { return !any_ || seen_[static_cast<size_t>(row)]; }
+  bool operator()(int64_t row) const { return !any_ || seen_[row]; }
 
  private:
   bool any_ = false;
@@ -63,7 +63,7 @@ class RowsSeen {
 
 /// Adds `count` rows from `row` on to a line; a weight or margin that is missing for some leaves the whole line without.
 void add_choices(const StoredDecision& d, const RowsOf& rows, int64_t row, int64_t count, CellLine::Routed& to) {
-  const auto k = static_cast<size_t>(d.fan_out);
+  const size_t k = d.fan_out;
   for (int64_t r = row; r < row + count; ++r) {
     const int64_t at = rows(r);
     const auto from = static_cast<size_t>(std::max<int64_t>(0, at)) * k;
@@ -71,7 +71,7 @@ void add_choices(const StoredDecision& d, const RowsOf& rows, int64_t row, int64
       to.choice.push_back(at < 0 ? kNoChoice : d.choice[from + j]);
       if (!d.weight.empty()) to.weight.push_back(at < 0 ? 0 : d.weight[from + j]);
     }
-    if (!d.margin.empty()) to.margin.push_back(at < 0 ? 0 : d.margin[static_cast<size_t>(at)]);
+    if (!d.margin.empty()) to.margin.push_back(at < 0 ? 0 : d.margin[at]);
   }
 }
 
@@ -91,12 +91,12 @@ void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, 
   if (here.empty()) return;
   for (Here& h : here) {
     CellLine& line = page.lines[h.line];
-    h.before = static_cast<int64_t>(line.position.size());
+    h.before = std::ssize(line.position);
     h.taken = std::clamp<int64_t>(most_cells - h.before, 0, per);
     line.cells += per;
     line.columns = s.cells.columns;
     for (int64_t p = 0; p < h.taken; ++p) {
-      const auto row = static_cast<size_t>(h.first_row + p);
+      const size_t row = h.first_row + p;
       line.position.push_back(s.cells.position(h.first_row + p));
       line.phase.push_back(static_cast<uint8_t>(s.cells.phase));
       line.real.push_back(s.mask.empty() || (row < s.mask.size() && s.mask[row]));
@@ -112,7 +112,7 @@ void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, 
     for (const Here& h : here) {
       CellLine::Routed& routed = page.lines[h.line].routed[r];
       // Batches without this decision leave a gap, so that the arrays keep their step.
-      routed.choice.resize(static_cast<size_t>(h.before * d->fan_out), kNoChoice);
+      routed.choice.resize(h.before * d->fan_out, kNoChoice);
       add_choices(*d, rows, h.first_row, h.taken, routed);
     }
   }
@@ -152,7 +152,7 @@ std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file
   constexpr int64_t kLookedAt = 64;
   for (const Phase phase : reader.phases(summary.id))
     for (const SpaceOfBatch& s : reader.batches_of_phase(summary.id, phase, {0, std::min(summary.batches, kLookedAt)}))
-      o->phases[layout.spaces[static_cast<size_t>(s.space)]].emplace(to_text(phase));
+      o->phases[layout.spaces[s.space]].emplace(to_text(phase));
   // The first batch tells: what is recorded is recorded for all of a run.
   for (const BatchSpace& s : reader.spaces(summary.id, 0)) o->tokens |= !s.tokens.empty();
   for (const SequenceInput& input : reader.inputs(summary.id, {0, 64})) o->texts |= !input.text.empty(), o->labels |= !input.label.empty();
@@ -181,16 +181,16 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
   page->space = request.space;
   page->first_sequence = std::max<int64_t>(0, request.first_sequence);
   if (space == layout.spaces.end()) return page;
-  const auto number = static_cast<int32_t>(space - layout.spaces.begin());
+  const int32_t number = space - layout.spaces.begin();
   const std::vector<int32_t> routers = routers_of(layout, number);
   int64_t each = 1;
   for (const int32_t r : routers) {
-    page->routers.push_back(line_of(layout, layout.routers[static_cast<size_t>(r)]));
+    page->routers.push_back(line_of(layout, layout.routers[r]));
     each += page->routers.back().fan_out;
   }
   const int64_t end = std::min(reader.sequences(summary.id), page->first_sequence + std::max<int64_t>(1, request.count));
   if (page->first_sequence >= end) return page;
-  page->lines.resize(static_cast<size_t>(end - page->first_sequence));
+  page->lines.resize(end - page->first_sequence);
   for (size_t i = 0; i < page->lines.size(); ++i) {
     page->lines[i].sequence = page->first_sequence + static_cast<int64_t>(i);
     page->lines[i].routed.resize(routers.size());
@@ -207,19 +207,18 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
       choices += s.cells.cells() * each;
     }
   }
-  if (reached > page->first_sequence) page->lines.resize(static_cast<size_t>(std::min(end, reached) - page->first_sequence));
+  if (reached > page->first_sequence) page->lines.resize(std::min(end, reached) - page->first_sequence);
   even_out(*page);
   std::set<int32_t> tokens;
   for (const CellLine& line : page->lines) tokens.insert(line.token.begin(), line.token.end());
   const std::vector<int32_t> wanted(tokens.begin(), tokens.end());
   page->pieces = reader.pieces(wanted);
-  for (const SequenceInput& input :
-       reader.inputs(summary.id, {page->first_sequence, page->first_sequence + static_cast<int64_t>(page->lines.size())})) {
-    CellLine& line = page->lines[static_cast<size_t>(input.sequence - page->first_sequence)];
+  for (const SequenceInput& input : reader.inputs(summary.id, {page->first_sequence, page->first_sequence + std::ssize(page->lines)})) {
+    CellLine& line = page->lines[input.sequence - page->first_sequence];
     line.label = input.label, line.text = input.text;
   }
   for (auto& [item, picture] : reader.thumbnails(summary.id, {page->first_sequence, page->end_sequence()}))
-    page->lines[static_cast<size_t>(item - page->first_sequence)].picture = std::move(picture);
+    page->lines[item - page->first_sequence].picture = std::move(picture);
   return page;
 }
 
@@ -233,8 +232,8 @@ std::shared_ptr<const BranchDictionary> read_branch_dictionary(const std::string
   dictionary->branch = branch;
   const auto found = std::find_if(layout.routers.begin(), layout.routers.end(), [&](const RouterInfo& r) { return r.name == router; });
   if (found == layout.routers.end() || branch < 0 || branch >= found->branches) return dictionary;
-  const auto number = static_cast<int32_t>(found - layout.routers.begin());
-  const auto b = static_cast<size_t>(branch);
+  const int32_t number = found - layout.routers.begin();
+  const size_t b = branch;
   progress.report("reading tokens", 0, 1);
   const std::vector<TokenLoads> tokens = reader.token_loads(summary.id, number, kMostTokens);
   int64_t listed_branch = 0, listed = 0;
@@ -258,8 +257,7 @@ std::shared_ptr<const BranchDictionary> read_branch_dictionary(const std::string
   std::vector<int32_t> ids;
   for (BranchDictionary::Entry& e : dictionary->entries) {
     ids.push_back(e.token);
-    e.lift = static_cast<double>(e.count) / static_cast<double>(dictionary->cells) * static_cast<double>(dictionary->all) /
-             static_cast<double>(e.everywhere);
+    e.lift = static_cast<double>(e.count) / dictionary->cells * dictionary->all / e.everywhere;
   }
   const auto pieces = reader.pieces(ids);
   for (BranchDictionary::Entry& e : dictionary->entries)

@@ -65,7 +65,7 @@ struct CellPage {
   std::vector<RouterLine> routers;  ///< those of this space, in the order in which cells meet them
   std::vector<CellLine> lines;      ///< of first_sequence, first_sequence + 1, ...
   std::map<int32_t, std::string> pieces;
-  int64_t end_sequence() const { return first_sequence + static_cast<int64_t>(lines.size()); }
+  int64_t end_sequence() const { return first_sequence + std::ssize(lines); }
 };
 /// At most `count` sequences, fewer where they would hold more than `most_choices` choices of routers; at least one. A sequence's cells
 /// beyond `most_cells` are counted, not listed.

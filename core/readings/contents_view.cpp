@@ -88,7 +88,7 @@ std::shared_ptr<const SessionData> read_session_data(const std::string& file, in
   data->weights_stated = says ? flag_at(model, "weights_stated") : data->weights != to_text(WeightOrigin::trained);
   data->parameters = whole_at(model, "parameters"), data->weight_bytes = whole_at(model, "weight_bytes");
   for (const RunLine& line : overview.runs) {
-    progress.report("reading runs", static_cast<int64_t>(data->runs.size()), static_cast<int64_t>(overview.runs.size()));
+    progress.report("reading runs", std::ssize(data->runs), std::ssize(overview.runs));
     RunContents contents;
     contents.line = line;
     const RunSummary summary = reader.run(line.id);

@@ -89,7 +89,7 @@ void choose_gallery(size_t exits, int64_t most, std::vector<Candidate>& all) {
            std::tuple(b.kind, b.turn, b.item.label.size(), std::string_view(b.item.label));
   });
   std::vector<int64_t> taken(exits, 0);
-  std::erase_if(all, [&](const Candidate& c) { return taken[static_cast<size_t>(c.item.exit)]++ >= most; });
+  std::erase_if(all, [&](const Candidate& c) { return taken[c.item.exit]++ >= most; });
 }
 
 /// Items that are read together: [first, end).
@@ -114,16 +114,16 @@ std::vector<Stretch> stretches_around(const std::vector<int64_t>& some, int64_t 
 /// among many items without one is read alone.
 std::vector<Stretch> stretches_of(int64_t items, std::vector<int64_t> pictured) {
   const auto by_rank = [](int64_t a, int64_t b) { return spread_rank(a) < spread_rank(b); };
-  const bool alone = static_cast<int64_t>(pictured.size()) * kSparse < items;
-  std::vector<int64_t> pages(static_cast<size_t>((items + kPage - 1) / kPage));
+  const bool alone = std::ssize(pictured) * kSparse < items;
+  std::vector<int64_t> pages((items + kPage - 1) / kPage);
   std::iota(pages.begin(), pages.end(), 0);
   std::sort(pages.begin(), pages.end(), by_rank);
   std::sort(pictured.begin(), pictured.end(), by_rank);
   std::vector<Stretch> all;
   std::vector<bool> listed(pages.size(), false);
   const auto list = [&](int64_t page) {
-    if (!listed[static_cast<size_t>(page)]) all.push_back({page * kPage, std::min(items, (page + 1) * kPage)});
-    listed[static_cast<size_t>(page)] = true;
+    if (!listed[page]) all.push_back({page * kPage, std::min(items, (page + 1) * kPage)});
+    listed[page] = true;
   };
   for (const int64_t item : pictured) {
     if (alone)
@@ -175,7 +175,7 @@ class GalleryReader {
         if (!counted_.insert(line.sequence).second) return;
         if (const std::optional<size_t> exit = list(line, chain)) ++found_[*exit];
       });
-      view_.looked_at = static_cast<int64_t>(counted_.size());
+      view_.looked_at = std::ssize(counted_);
     }
   }
 
@@ -209,7 +209,7 @@ class GalleryReader {
   std::optional<size_t> list(const CellLine& line, const Chain& chain) {
     std::optional<ExitItem> item = item_of(line, chain);
     if (!item || static_cast<size_t>(item->exit) >= found_.size()) return std::nullopt;
-    const auto exit = static_cast<size_t>(item->exit);
+    const size_t exit = item->exit;
     if (!is_listed_.insert(line.sequence).second) return exit;
     const KnownAnswer known = answers_.of(item->sequence, item->label);
     item->answer = known.answer, item->wrong = known.wrong;

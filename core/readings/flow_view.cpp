@@ -12,13 +12,13 @@ namespace {
 BranchPairs pairs_of(const PairTable& table, int64_t most) {
   BranchPairs pairs;
   pairs.rows = table.rows, pairs.columns = table.columns;
-  pairs.pairs = static_cast<int64_t>(table.entries.size());
+  pairs.pairs = std::ssize(table.entries);
   for (const PairCount& p : table.entries) {
     pairs.total += p.count;
     pairs.entries.push_back({p.from, p.to, p.count});
   }
   std::stable_sort(pairs.entries.begin(), pairs.entries.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
-  if (most >= 0 && pairs.pairs > most) pairs.entries.resize(static_cast<size_t>(most));
+  if (most >= 0 && pairs.pairs > most) pairs.entries.resize(most);
   return pairs;
 }
 
@@ -34,8 +34,8 @@ PairTable sum_ranges(const std::vector<BatchRange>& ranges, Pairs pairs) {
 /// The router in focus, and the next one: indexes, -1: none.
 void find_focus(const FlowFocus& focus, RoutingFlow& flow) {
   const auto has_pairs = [](const FlowRouter& r) { return !r.next.empty() || r.line.fan_out > 1; };
-  const auto count = static_cast<int32_t>(flow.routers.size());
-  const auto at = [&](int32_t r) -> const FlowRouter& { return flow.routers[static_cast<size_t>(r)]; };
+  const int32_t count = flow.routers.size();
+  const auto at = [&](int32_t r) -> const FlowRouter& { return flow.routers[r]; };
   for (int32_t r = 0; r < count && flow.router < 0; ++r)
     if (at(r).line.name == focus.router) flow.router = r;
   if (flow.router >= 0 && !has_pairs(at(flow.router))) {
@@ -69,12 +69,12 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
                                     : batches_of_phase(reader, summary.id, phase, range, progress);
   for (const RouterInfo& info : layout.routers) flow->routers.push_back({line_of(layout, info), {}});
   // Edges stand by the router that they lead to; those of one router come out in the order of the next ones.
-  for (const LayoutEdge& e : layout.edges) flow->routers[static_cast<size_t>(e.from)].next.push_back({e.to, !e.branches.empty(), {}});
+  for (const LayoutEdge& e : layout.edges) flow->routers[e.from].next.push_back({e.to, !e.branches.empty(), {}});
   find_focus(focus, *flow);
   for (size_t r = 0; r < flow->routers.size(); ++r) {
-    progress.report("reading transitions", static_cast<int64_t>(r), static_cast<int64_t>(flow->routers.size()));
-    const auto router = static_cast<int32_t>(r);
-    const std::vector<BatchRange>& ranges_of = ranges[static_cast<size_t>(layout.routers[r].space)];
+    progress.report("reading transitions", static_cast<int64_t>(r), std::ssize(flow->routers));
+    const int32_t router = r;
+    const std::vector<BatchRange>& ranges_of = ranges[layout.routers[r].space];
     for (FlowEdge& e : flow->routers[r].next) {
       const PairTable table =
           sum_ranges(ranges_of, [&](BatchRange batches) { return reader.transitions(summary.id, router, e.to, batches); });

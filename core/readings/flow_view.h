@@ -20,7 +20,7 @@ struct BranchPairs {
   std::vector<Entry> entries;  ///< most cells first; where `left_out` > 0 not all of them
   int64_t total = 0;           ///< of all pairs
   int64_t pairs = 0;           ///< how many different ones there are
-  int64_t left_out() const { return pairs - static_cast<int64_t>(entries.size()); }
+  int64_t left_out() const { return pairs - std::ssize(entries); }
 };
 
 /// Where cells of a router go with no router between.

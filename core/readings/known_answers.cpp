@@ -9,7 +9,7 @@ KnownAnswers::KnownAnswers(const QualityFigures* quality, int64_t items) : quali
   const PlanQuality* plan = quality->baseline ? &*quality->baseline : quality->optimized ? &*quality->optimized : nullptr;
   if (!plan || !plan->counted) return;
   // Figures of earlier versions count wrong answers, and do not list them.
-  const auto wrong = static_cast<size_t>(std::max<int64_t>(0, plan->items - *plan->counted));
+  const size_t wrong = std::max<int64_t>(0, plan->items - *plan->counted);
   all_judged_ = quality->wrong.size() == std::min(wrong, kMostWrong) && quality->items == items;
 }
 

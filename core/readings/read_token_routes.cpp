@@ -29,7 +29,7 @@ class RouteReader {
  private:
   void choose_space() {
     std::vector<int32_t> routers(layout_.spaces.size());
-    for (const RouterInfo& r : layout_.routers) ++routers[static_cast<size_t>(r.space)];
+    for (const RouterInfo& r : layout_.routers) ++routers[r.space];
     space_ = static_cast<int32_t>(std::max_element(routers.begin(), routers.end()) - routers.begin());
     for (size_t r = 0; r < layout_.routers.size(); ++r) {
       const RouterInfo& info = layout_.routers[r];
@@ -46,16 +46,16 @@ class RouteReader {
   void add_cells(const BatchSummary& batch, const BatchSpace& space) {
     const CellTable& cells = space.cells;
     const bool decoding = cells.phase == Phase::decode;
-    place_.assign(static_cast<size_t>(cells.cells()), -1);
+    place_.assign(cells.cells(), -1);
     const bool numbered = batch.server_step >= 0, goes_on = numbered && batch.server_step == last_server_step_ && routes_.size() > 0;
     const int64_t first_step = goes_on ? routes_.steps() - 1 : routes_.steps();
     last_server_step_ = batch.server_step;
     for (int64_t i = 0; i < cells.cells(); ++i) {
       const int64_t sequence = decoding ? i % cells.sequences : i / cells.per_sequence,
                     offset = decoding ? i / cells.sequences : i % cells.per_sequence, row = sequence * cells.per_sequence + offset;
-      if (!space.mask.empty() && !space.mask[static_cast<size_t>(row)]) continue;
-      place_[static_cast<size_t>(row)] = static_cast<int64_t>(routes_.tokens.size());
-      const int64_t item = cells.items.empty() ? cells.first_sequence + sequence : cells.items[static_cast<size_t>(sequence)];
+      if (!space.mask.empty() && !space.mask[row]) continue;
+      place_[row] = std::ssize(routes_.tokens);
+      const int64_t item = cells.items.empty() ? cells.first_sequence + sequence : cells.items[sequence];
       // A step whose cells are all padding has no number: steps ascend without holes.
       int64_t step = numbered                             ? first_step
                      : decoding && last_offset_ != offset ? routes_.steps()
@@ -77,7 +77,7 @@ class RouteReader {
       const auto decision = session_.decision(run_.id, routers_[l], batch.number);
       if (!decision) continue;
       routes_.heaviest_first &= !decision->weight.empty();
-      const auto k = static_cast<size_t>(decision->fan_out);
+      const size_t k = decision->fan_out;
       for (size_t c = 0; c < static_cast<size_t>(decision->cells); ++c) {
         const size_t row = decision->ancestor.empty() ? c : static_cast<size_t>(decision->ancestor[c]);
         if (row >= place_.size() || place_[row] < 0) continue;

@@ -60,11 +60,9 @@ std::shared_ptr<const RouterGraph> read_router_graph(const std::string& file, in
   graph->first_batch = range.first, graph->end_batch = range.end;
   const auto ranges = phase.empty() ? std::vector<std::vector<BatchRange>>(layout.spaces.size(), {range})
                                     : batches_of_phase(reader, summary.id, phase, range, progress);
-  const auto ranges_of = [&](int32_t router) -> const std::vector<BatchRange>& {
-    return ranges[static_cast<size_t>(layout.routers[static_cast<size_t>(router)].space)];
-  };
+  const auto ranges_of = [&](int32_t router) -> const std::vector<BatchRange>& { return ranges[layout.routers[router].space]; };
   for (size_t r = 0; r < layout.routers.size(); ++r) {
-    progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
+    progress.report("reading loads", static_cast<int64_t>(r), std::ssize(layout.routers));
     RouterLoads loads(layout.routers[r].branches);
     for (const BatchRange& batches : ranges_of(static_cast<int32_t>(r)))
       add_loads(reader, summary.id, static_cast<int32_t>(r), batches, summary.batches, loads);
@@ -72,12 +70,11 @@ std::shared_ptr<const RouterGraph> read_router_graph(const std::string& file, in
     graph->routers.push_back({line, loads.cells_without_padding(line.fan_out), loads.real(), loads.dropped});
   }
   for (const LayoutEdge& e : layout.edges) {
-    progress.report("reading transitions", static_cast<int64_t>(graph->edges.size()), static_cast<int64_t>(layout.edges.size()));
+    progress.report("reading transitions", std::ssize(graph->edges), std::ssize(layout.edges));
     GraphEdge edge{e.from, e.to, {}};
-    edge.cells.resize(static_cast<size_t>(layout.routers[static_cast<size_t>(e.from)].branches));
+    edge.cells.resize(layout.routers[e.from].branches);
     for (const BatchRange& batches : ranges_of(e.to))
-      for (const PairCount& pair : reader.transitions(summary.id, e.from, e.to, batches).entries)
-        edge.cells[static_cast<size_t>(pair.from)] += pair.count;
+      for (const PairCount& pair : reader.transitions(summary.id, e.from, e.to, batches).entries) edge.cells[pair.from] += pair.count;
     graph->edges.push_back(std::move(edge));
   }
   std::sort(graph->edges.begin(), graph->edges.end(),

@@ -34,10 +34,10 @@ void collect(const std::vector<RouterLine>& routers, RouterPlaces& to) {
   size_t exits = 0;
   for (size_t r = 0; r < routers.size(); ++r) {
     const RouterLine& line = routers[r];
-    const auto parent = static_cast<size_t>(line.parent);
+    const size_t parent = line.parent;
     if (line.parent >= 0 && parent < r && are_of_one_part(routers[parent], line)) {
       to.place_of.push_back(to.place_of[parent]);
-      RouterPlace& place = to.places[static_cast<size_t>(to.place_of[r])];
+      RouterPlace& place = to.places[to.place_of[r]];
       place.routers.push_back(static_cast<int32_t>(r));
       place.name = part_of(line.name);
       continue;
@@ -49,32 +49,31 @@ void collect(const std::vector<RouterLine>& routers, RouterPlaces& to) {
 
 void count_cells(const RouterGraph& graph, const std::vector<RouterLine>& routers, RouterPlaces& to) {
   for (RouterPlace& place : to.places) {
-    const auto outermost = static_cast<size_t>(place.routers.front());
+    const size_t outermost = place.routers.front();
     place.cells = computed(graph.routers[deciding_router(routers, outermost)]);
     const int64_t all = graph.all_cells(graph.routers[outermost]);
-    place.share = all > 0 ? static_cast<double>(place.cells) / static_cast<double>(all) : 0;
+    place.share = all > 0 ? static_cast<double>(place.cells) / all : 0;
   }
 }
 
 void join(const RouterGraph& graph, RouterPlaces& to) {
   std::map<std::pair<int32_t, int32_t>, PlaceEdge> found;
   const auto edge = [&](int32_t from, int32_t target) -> PlaceEdge& {
-    const std::pair places{to.place_of[static_cast<size_t>(from)], to.place_of[static_cast<size_t>(target)]};
+    const std::pair places{to.place_of[from], to.place_of[target]};
     PlaceEdge& e = found[places];
     e.from = places.first, e.to = places.second;
     return e;
   };
   for (size_t i = 0; i < graph.edges.size(); ++i) {
     const GraphEdge& e = graph.edges[i];
-    if (to.place_of[static_cast<size_t>(e.from)] == to.place_of[static_cast<size_t>(e.to)]) continue;
+    if (to.place_of[e.from] == to.place_of[e.to]) continue;
     PlaceEdge& between = edge(e.from, e.to);
     between.edges.push_back(static_cast<int32_t>(i));
     between.cells += e.total();
   }
   for (size_t r = 0; r < graph.routers.size(); ++r)
     if (const int32_t parent = graph.routers[r].line.parent;
-        parent >= 0 && static_cast<size_t>(parent) < r &&
-        graph.routers[static_cast<size_t>(parent)].line.space != graph.routers[r].line.space)
+        parent >= 0 && static_cast<size_t>(parent) < r && graph.routers[parent].line.space != graph.routers[r].line.space)
       edge(parent, static_cast<int32_t>(r));
   for (auto& [places, e] : found) to.edges.push_back(std::move(e));
 }
@@ -84,19 +83,19 @@ std::vector<int32_t> find_lanes(const RouterPlaces& all) {
   std::vector<int32_t> root(all.places.size()), lane(all.places.size(), -1);
   std::iota(root.begin(), root.end(), 0);
   const auto find = [&](int32_t place) {
-    while (root[static_cast<size_t>(place)] != place) place = root[static_cast<size_t>(place)];
+    while (root[place] != place) place = root[place];
     return place;
   };
   std::vector<bool> joined(all.places.size());
   for (const PlaceEdge& e : all.edges) {
     const int32_t a = find(e.from), b = find(e.to);
-    root[static_cast<size_t>(std::max(a, b))] = std::min(a, b);
-    joined[static_cast<size_t>(e.from)] = joined[static_cast<size_t>(e.to)] = true;
+    root[std::max(a, b)] = std::min(a, b);
+    joined[e.from] = joined[e.to] = true;
   }
   int32_t lanes = 0;
   for (size_t p = 0; p < lane.size(); ++p) {
     if (!joined[p]) continue;
-    const auto first = static_cast<size_t>(find(static_cast<int32_t>(p)));
+    const size_t first = find(static_cast<int32_t>(p));
     lane[p] = first == p ? lanes++ : lane[first];
   }
   return lane;
@@ -121,7 +120,7 @@ class Lane {
     for (const auto& column : stops_)
       for (const Stop& s : column) {
         lane.rows = std::max(lane.rows, s.row + 1);
-        if (s.place >= 0) all_.places[static_cast<size_t>(s.place)].row = first_row + s.row;
+        if (s.place >= 0) all_.places[s.place].row = first_row + s.row;
       }
     for (PlaceEdge& e : all_.edges) {
       if (!leads_forward(e)) continue;
@@ -131,8 +130,8 @@ class Lane {
   }
 
  private:
-  bool has(int32_t place) const { return lane_of_[static_cast<size_t>(place)] == number_; }
-  int32_t& column(int32_t place) { return all_.places[static_cast<size_t>(place)].column; }
+  bool has(int32_t place) const { return lane_of_[place] == number_; }
+  int32_t& column(int32_t place) { return all_.places[place].column; }
   /// Places stand in running order, so these form no cycle; where routers of one place lie before and behind another's, the way back is
   /// drawn, and does not say where anything lies.
   bool leads_forward(const PlaceEdge& e) const { return has(e.from) && e.from < e.to; }
@@ -158,7 +157,7 @@ class Lane {
 
   std::vector<Stop>& at(int32_t column) {
     if (static_cast<size_t>(column) >= stops_.size()) stops_.resize(static_cast<size_t>(column) + 1);
-    return stops_[static_cast<size_t>(column)];
+    return stops_[column];
   }
   int32_t row_of(int32_t column, int32_t place, int32_t source) {
     for (const Stop& s : at(column))
@@ -203,7 +202,7 @@ std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most) {
   std::vector<BranchSquare> squares;
   for (int32_t first = 0; first < branches; first += each) {
     BranchSquare& square = squares.emplace_back(BranchSquare{first, std::min(each, branches - first)});
-    for (auto b = static_cast<size_t>(first); b < static_cast<size_t>(first + square.branches); ++b)
+    for (size_t b = first; b < static_cast<size_t>(first + square.branches); ++b)
       square.cells += router.load[b], square.dropped += router.dropped[b];
   }
   return squares;

@@ -32,7 +32,7 @@ void add_times(const SessionReader& reader, const Progress& progress, RunFacts& 
 void add_left(const ExitRole& test, const std::vector<int64_t>& load, std::vector<int64_t>& left) {
   if (test.exit < 0) return;
   const bool known = load.size() == 2;
-  const auto leave = static_cast<size_t>(test.leave);
+  const size_t leave = test.leave;
   left.push_back(known ? load[leave] : 0);
   if (test.last) left.push_back(known ? load[1 - leave] : 0);
 }
@@ -43,7 +43,7 @@ void add_routers(const SessionReader& reader, const Progress& progress, RunFacts
   for (const RouterInfo& router : layout.routers) lines.push_back(line_of(layout, router));
   const std::vector<ExitRole> exits = exit_roles(lines);
   for (size_t r = 0; r < layout.routers.size(); ++r) {
-    progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
+    progress.report("reading loads", static_cast<int64_t>(r), std::ssize(layout.routers));
     const RouterLoads loads = reader.total_loads(facts.line.id, static_cast<int32_t>(r));
     // Without padding, as heatmap, cells and transitions have it.
     const std::vector<int64_t> real = loads.real();

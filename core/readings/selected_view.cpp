@@ -20,14 +20,14 @@ bool only_phase(const SessionReader& reader, int64_t run, const std::string& pha
 /// Adds the batches of `ranges` to the windows that they lie in.
 void add_batches(const SessionReader& reader, int64_t run, int32_t number, const std::vector<BatchRange>& ranges,
                  const LoadWindows& windows, LoadWindows::Router& to) {
-  const auto branches = static_cast<size_t>(to.line.branches);
+  const size_t branches = to.line.branches;
   for (const BatchRange& range : ranges)
     for (int64_t first = range.first; first < range.end; first += kChunk) {
       const auto loads = reader.loads(run, number, 0, {first, std::min(first + kChunk, range.end)});
       for (size_t i = 0; i < loads.size(); ++i) {
         const int64_t window = (first + static_cast<int64_t>(i)) / windows.batches_per_window - windows.first_window;
         if (window < 0 || window >= windows.windows) continue;
-        const auto w = static_cast<size_t>(window);
+        const size_t w = window;
         to.cells[w] += loads[i].cells;
         // What a trace lacks has no values to add to.
         const auto add = [&](auto& values, const auto& more) {
@@ -73,7 +73,7 @@ std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reade
     if (to_text(each) != phase) continue;
     for (const SpaceOfBatch& at : reader.batches_of_phase(run, each, batches)) {
       if (static_cast<size_t>(at.space) >= ranges.size()) continue;
-      auto& of_space = ranges[static_cast<size_t>(at.space)];
+      auto& of_space = ranges[at.space];
       if (!of_space.empty() && of_space.back().end == at.batch)
         ++of_space.back().end;
       else
@@ -93,12 +93,12 @@ std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, i
   const auto ranges = batches_of_phase(reader, result->run, phase, {result->first_batch(), result->end_batch()}, progress);
   const RunLayout layout = reader.layout(result->run);
   for (size_t r = 0; r < result->routers.size(); ++r) {
-    progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(result->routers.size()));
+    progress.report("reading loads", static_cast<int64_t>(r), std::ssize(result->routers));
     LoadWindows::Router& router = result->routers[r];
     std::fill(router.cells.begin(), router.cells.end(), 0);
     for (auto* values : {&router.load, &router.padding, &router.dropped}) std::fill(values->begin(), values->end(), 0);
     std::fill(router.weight.begin(), router.weight.end(), 0.0f);
-    add_batches(reader, result->run, static_cast<int32_t>(r), ranges[static_cast<size_t>(layout.routers[r].space)], *result, router);
+    add_batches(reader, result->run, static_cast<int32_t>(r), ranges[layout.routers[r].space], *result, router);
   }
   return result;
 }
@@ -114,10 +114,10 @@ std::shared_ptr<const LoadWindows> read_label_window(const std::string& file, in
   result->batches_per_window = std::max<int64_t>(1, summary.batches);
   result->windows = summary.batches > 0 ? 1 : 0;
   for (size_t r = 0; r < layout.routers.size(); ++r) {
-    progress.report("reading loads by label", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
+    progress.report("reading loads by label", static_cast<int64_t>(r), std::ssize(layout.routers));
     const RouterInfo& info = layout.routers[r];
     LoadWindows::Router router{line_of(layout, info), {}, {}, {}, {}, {}};
-    router.cells.resize(static_cast<size_t>(result->windows));
+    router.cells.resize(result->windows);
     router.load.resize(static_cast<size_t>(result->windows) * static_cast<size_t>(info.branches));
     if (result->windows > 0)
       for (const LabelLoads& l : reader.label_loads(summary.id, static_cast<int32_t>(r))) {

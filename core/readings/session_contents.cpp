@@ -28,7 +28,7 @@ SessionContents session_contents(const std::string& file) {
     texts += inputs.texts, tokens += inputs.tokens, labels += inputs.labels;
   }
   contents.private_texts = texts > 0 || tokens > 0;
-  contents.holds.push_back(counted(static_cast<int64_t>(runs.size()), "run") + " with " + counted(batches, "batch") +
+  contents.holds.push_back(counted(std::ssize(runs), "run") + " with " + counted(batches, "batch") +
                            ": timings, loads by router and branch; in " + std::to_string(decisions) +
                            " of them every single routing decision.");
   contents.holds.emplace_back(

@@ -28,8 +28,7 @@ std::string device_of(const RunSummary& run);
 
 RunLine line_of(const SessionReader& reader, const RunSummary& run);
 inline RouterLine line_of(const RunLayout& layout, const RouterInfo& r) {
-  return {r.name,   r.stack,         r.protocol, layout.spaces[static_cast<size_t>(r.space)], r.branches, r.fan_out,
-          r.parent, r.parent_branch, r.residual};
+  return {r.name, r.stack, r.protocol, layout.spaces[r.space], r.branches, r.fan_out, r.parent, r.parent_branch, r.residual};
 }
 
 /// What a run keeps of its inputs. Its first items tell, and its first batch: what is recorded is recorded for all of a run, but an item

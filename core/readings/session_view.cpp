@@ -50,7 +50,7 @@ std::string cells_there(const SessionReader& reader, int64_t run, int64_t sequen
 bool leads_to(const RunLayout& layout, const PathStep& from, const PathStep& to) {
   const int32_t edge = from.batch == to.batch ? find_edge(layout, from.router, to.router) : -1;
   if (edge < 0) return false;
-  const std::vector<int32_t>& branches = layout.edges[static_cast<size_t>(edge)].branches;
+  const std::vector<int32_t>& branches = layout.edges[edge].branches;
   return branches.empty() || std::any_of(from.choice.begin(), from.choice.end(),
                                          [&](int32_t choice) { return std::binary_search(branches.begin(), branches.end(), choice); });
 }
@@ -58,7 +58,7 @@ bool leads_to(const RunLayout& layout, const PathStep& from, const PathStep& to)
 /// Indexes of the steps of a path from which the cell came to step `to` with no router between.
 std::vector<int32_t> steps_before(const RunLayout& layout, const std::vector<PathStep>& path, size_t to) {
   std::vector<int32_t> before;
-  const auto router = [&](size_t step) -> const RouterInfo& { return layout.routers[static_cast<size_t>(path[step].router)]; };
+  const auto router = [&](size_t step) -> const RouterInfo& { return layout.routers[path[step].router]; };
   bool in_branch = false;  // it came from a router of the branch that it is in, not from the one that sent it there
   for (size_t from = 0; from < to; ++from) {
     if (!leads_to(layout, path[from], path[to])) continue;
@@ -143,12 +143,12 @@ std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, in
   result->windows = end_batch > first_batch ? window_of(end_batch - 1, level) - result->first_window + 1 : 0;
 
   for (size_t r = 0; r < layout.routers.size(); ++r) {
-    progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
+    progress.report("reading loads", static_cast<int64_t>(r), std::ssize(layout.routers));
     LoadWindows::Router router{line_of(layout, layout.routers[r]), {}, {}, {}, {}, {}};
     const auto windows =
         reader.loads(summary.id, static_cast<int32_t>(r), level, {result->first_window, result->first_window + result->windows});
     const auto branches = static_cast<size_t>(router.line.branches), size = static_cast<size_t>(result->windows) * branches;
-    router.cells.resize(static_cast<size_t>(result->windows));
+    router.cells.resize(result->windows);
     for (auto* values : {&router.load, &router.padding, &router.dropped}) values->resize(size);
     router.weight.resize(size);
     for (size_t w = 0; w < windows.size(); ++w) {
@@ -191,9 +191,8 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
         listed.push_back(static_cast<int32_t>(known - seen.begin()));
         if (known == seen.end()) {
           seen.push_back(s);
-          trail->steps.push_back({layout.routers[static_cast<size_t>(s.router)].name, s.batch, s.choice, s.weight, {}});
-          for (const int32_t before : steps_before(layout, path, i))
-            trail->steps.back().after.push_back(listed[static_cast<size_t>(before)]);
+          trail->steps.push_back({layout.routers[s.router].name, s.batch, s.choice, s.weight, {}});
+          for (const int32_t before : steps_before(layout, path, i)) trail->steps.back().after.push_back(listed[before]);
         }
         if (trail->token >= 0) continue;
         for (const BatchSpace& b : reader.spaces(summary.id, s.batch)) {
@@ -201,7 +200,7 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
           const int64_t line = b.cells.index_of(place.sequence);
           if (line < 0) continue;
           const int64_t row = line * b.cells.per_sequence + place.position - b.cells.start(line);
-          if (row >= 0 && row < static_cast<int64_t>(b.tokens.size())) trail->token = b.tokens[static_cast<size_t>(row)];
+          if (row >= 0 && row < std::ssize(b.tokens)) trail->token = b.tokens[row];
         }
       }
     }

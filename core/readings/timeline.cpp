@@ -22,10 +22,10 @@ void sort_by_begin(TimelineLane& lane) {
 
 /// Growing by doubling would hold twice the memory at its largest: batches are alike, so the first one tells how much comes.
 void reserve_for(TimelineLane& lane, size_t in_first_batch, int64_t batches, int64_t most_events) {
-  const auto wanted = std::min(static_cast<double>(in_first_batch) * static_cast<double>(batches) * 1.05, static_cast<double>(most_events));
-  lane.begin_ns.reserve(static_cast<size_t>(wanted));
-  lane.length_ns.reserve(static_cast<size_t>(wanted));
-  lane.step.reserve(static_cast<size_t>(wanted));
+  const auto wanted = std::min(static_cast<double>(in_first_batch) * batches * 1.05, static_cast<double>(most_events));
+  lane.begin_ns.reserve(wanted);
+  lane.length_ns.reserve(wanted);
+  lane.step.reserve(wanted);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t r
     if (first)
       for (TimelineLane& lane : timeline->workers) reserve_for(lane, lane.size(), end_batch - first_batch, most_events);
     timeline->spans.add(static_cast<int64_t>(begin - origin), static_cast<int64_t>(end - origin), static_cast<uint32_t>(b));
-    timeline->events += static_cast<int64_t>(events.size());
+    timeline->events += std::ssize(events);
     timeline->length_ns = std::max(timeline->length_ns, static_cast<int64_t>(end - origin));
   }
   for (TimelineLane& lane : timeline->workers) sort_by_begin(lane);

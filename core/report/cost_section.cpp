@@ -127,8 +127,7 @@ std::string operators_section(const ReportData& d) {
   std::vector<Bar> rows;
   const auto line = [&](const char* plan, const OperatorTime* o) {
     if (o)
-      table.row({"<code>" + escape(o->op) + "</code>", plan,
-                 o->batches > 0 ? number(static_cast<double>(o->steps) / static_cast<double>(o->batches)) : "–",
+      table.row({"<code>" + escape(o->op) + "</code>", plan, o->batches > 0 ? number(static_cast<double>(o->steps) / o->batches) : "–",
                  milliseconds(o->milliseconds), o->in_cache() ? kInCache : milliseconds(o->limit_milliseconds),
                  // More than the ceiling allows: the probe met a busy machine.
                  o->in_cache() || o->limit_milliseconds > o->milliseconds ? "–"

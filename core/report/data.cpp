@@ -33,14 +33,14 @@ double shared_bits(const std::vector<LabelLoads>& labels, size_t branches) {
 }
 
 StepInfo guard_step(const RunLayout& layout, int32_t step) {
-  return step >= 0 && static_cast<size_t>(step) < layout.steps.size() ? layout.steps[static_cast<size_t>(step)] : StepInfo{};
+  return step >= 0 && static_cast<size_t>(step) < layout.steps.size() ? layout.steps[step] : StepInfo{};
 }
 
 void read_routing(const SessionReader& session, ReportData& data) {
   const int64_t run = data.run.id;
   const RunLayout layout = session.layout(run);
   for (size_t i = 0; i < layout.routers.size(); ++i) {
-    const auto r = static_cast<int32_t>(i);
+    const int32_t r = i;
     RouterProfile profile{layout.routers[i].name, layout.routers[i].protocol, layout.routers[i].fan_out, session.total_loads(run, r)};
     if (profile.loads.cells == 0) continue;
     profile.real = profile.loads.real();
@@ -53,10 +53,9 @@ void read_routing(const SessionReader& session, ReportData& data) {
     profile.label_bits = shared_bits(profile.labels, profile.loads.load.size());
     data.routers.push_back(std::move(profile));
     for (const int32_t e : edges_from(layout, r)) {
-      const int32_t next = layout.edges[static_cast<size_t>(e)].to;
+      const int32_t next = layout.edges[e].to;
       PairTable pairs = session.transitions(run, r, next, {0, data.run.batches});
-      if (!pairs.entries.empty())
-        data.flows.push_back({layout.routers[i].name, layout.routers[static_cast<size_t>(next)].name, std::move(pairs)});
+      if (!pairs.entries.empty()) data.flows.push_back({layout.routers[i].name, layout.routers[next].name, std::move(pairs)});
     }
   }
   for (const GuardTotal& g : session.guards(run)) {

@@ -30,7 +30,7 @@ class GraphDrawing {
     for (const RouterPlace& p : places_.places) rows = std::max(rows, p.routers.size());
     for (const PlaceLane& lane : places_.lanes) columns = std::max(columns, lane.columns);
     slots_.card = kHead + static_cast<double>(rows) * kRow + 3;
-    const auto fit = static_cast<int32_t>(kWidth / kLeastSlot);
+    const int32_t fit = kWidth / kLeastSlot;
     const int32_t lines = (columns + fit - 1) / fit;
     slots_.columns = (columns + lines - 1) / lines;
     slots_.width = std::min(kMostSlot, kWidth / slots_.columns);
@@ -66,7 +66,7 @@ class GraphDrawing {
  private:
   double share(const GraphRouter& r, const BranchSquare& square) const {
     const int64_t all = graph_.all_cells(r);
-    return all > 0 ? static_cast<double>(square.cells) / static_cast<double>(all) : 0;
+    return all > 0 ? static_cast<double>(square.cells) / all : 0;
   }
   double x(int32_t column) const { return column % slots_.columns * slots_.width; }
   double y(int32_t column, int32_t row) const {
@@ -81,7 +81,7 @@ class GraphDrawing {
     const std::string step = std::to_string(step_of(p.share, 1));
     const std::string head = p.share > 0 ? "q" + step : "zero", on = p.share > 0 ? "on" + step : "soft";
     // Ends of names tell more than their beginnings.
-    const auto room = static_cast<size_t>(wide / 7);
+    const size_t room = wide / 7;
     const std::string name =
         p.name.size() <= room ? escape(p.name) : "…" + escape(p.name.substr(p.name.size() - std::max<size_t>(1, room - 1)));
     std::string svg = fmt::format(
@@ -92,10 +92,10 @@ class GraphDrawing {
         escape(p.name), percent(p.share), head, left, top, wide, kHead, on, left + wide / 2, top + 12, name);
     double row = top + kHead + 1;
     for (const int32_t r : p.routers) {
-      const std::vector<BranchSquare>& squares = squares_[static_cast<size_t>(r)];
+      const std::vector<BranchSquare>& squares = squares_[r];
       const double each = wide / static_cast<double>(squares.size());
       for (size_t s = 0; s < squares.size(); ++s) {
-        const double value = share(graph_.routers[static_cast<size_t>(r)], squares[s]);
+        const double value = share(graph_.routers[r], squares[s]);
         svg += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>",
                            value > 0 ? "q" + std::to_string(step_of(value, high_)) : "zero", left + static_cast<double>(s) * each, row,
                            std::max(0.5, each - 1), kRow - 1);
@@ -106,8 +106,8 @@ class GraphDrawing {
   }
 
   std::string edge(const PlaceEdge& e) const {
-    const RouterPlace &from = places_.places[static_cast<size_t>(e.from)], &to = places_.places[static_cast<size_t>(e.to)];
-    const double width = most_ > 0 ? 1 + 5 * static_cast<double>(e.cells) / static_cast<double>(most_) : 1, middle = slots_.card / 2;
+    const RouterPlace &from = places_.places[e.from], &to = places_.places[e.to];
+    const double width = most_ > 0 ? 1 + 5 * static_cast<double>(e.cells) / most_ : 1, middle = slots_.card / 2;
     std::string path = fmt::format("M{:.1f} {:.1f}", x(from.column) + card_width(), y(from.column, from.row) + middle);
     double at_x = x(from.column) + card_width(), at_y = y(from.column, from.row) + middle;
     const auto curve = [&](double to_x, double to_y) {
@@ -174,7 +174,7 @@ std::string graph_section(const ReportData& d) {
   for (const GraphRouter& r : d.graph->routers) {
     const int64_t all = d.graph->all_cells(r);
     table.row({"<code>" + escape(r.line.name) + "</code>", count(r.cells), count(r.sent()),
-               all > 0 ? percent(static_cast<double>(r.sent()) / static_cast<double>(all)) : "–"});
+               all > 0 ? percent(static_cast<double>(r.sent()) / all) : "–"});
   }
   return section(
       "graph", "Which router feeds which",

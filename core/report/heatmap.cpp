@@ -75,7 +75,7 @@ std::string draw(const Heatmap& map) {
         continue;
       }
       const int32_t step = step_of(v, top);
-      paths[static_cast<size_t>(step)] += box;
+      paths[step] += box;
       if (texts)
         numbers += fmt::format("<text class=\"mid on{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", step, x + (width - gap) / 2,
                                y + height / 2 + 3, value_text(map, v));
@@ -83,7 +83,7 @@ std::string draw(const Heatmap& map) {
   }
   if (!zeros.empty()) svg += "<path class=\"zero\" d=\"" + zeros + "\"/>\n";
   for (int i = 0; i < kScaleSteps; ++i)
-    if (!paths[static_cast<size_t>(i)].empty()) svg += fmt::format("<path class=\"q{}\" d=\"{}\"/>\n", i, paths[static_cast<size_t>(i)]);
+    if (!paths[i].empty()) svg += fmt::format("<path class=\"q{}\" d=\"{}\"/>\n", i, paths[i]);
   return svg + numbers + "\n" + legend(map, top, bottom + 12) + "</svg>\n";
 }
 

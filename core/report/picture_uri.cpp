@@ -73,7 +73,7 @@ std::string picture_uri(const Thumbnail& p) {
   put_u32(static_cast<uint32_t>(p.size.width), header);
   put_u32(static_cast<uint32_t>(p.size.height), header);
   header += {8, p.channels == 1 ? '\0' : '\2', 0, 0, 0};  // bits, grey or colours, the only compression, filter and order that there are
-  const auto width = static_cast<size_t>(p.size.width * p.channels);
+  const size_t width = p.size.width * p.channels;
   for (size_t y = 0; y < static_cast<size_t>(p.size.height); ++y) {
     rows += '\0';  // not filtered
     for (size_t x = 0; x < width; ++x) rows += static_cast<char>(p.pixels[y * width + x]);

@@ -87,7 +87,7 @@ std::string patches_of(const RoutedPicture& p, double width, double height) {
 std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
   constexpr double kBar = 6;
   // A pixel of a small one is seen as a square. Patches have to be told apart.
-  const auto longer = static_cast<double>(std::max(p.picture.size.width, p.picture.size.height));
+  const double longer = std::max(p.picture.size.width, p.picture.size.height);
   const double scale = (all.kind == PictureKind::patches ? (longer >= 48 ? 184 : 140) : longer >= 48 ? 128 : 50) / longer;
   const double width = static_cast<double>(p.picture.size.width) * scale, height = static_cast<double>(p.picture.size.height) * scale;
   const std::string bar = tint_of(all, p);
@@ -110,7 +110,7 @@ std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
 std::string legend(const RoutedPictures& all) {
   constexpr int32_t kMostNamed = 2 * kBranchColours;
   int64_t cells = 0;
-  for (const RoutedPicture& p : all.pictures) cells += static_cast<int64_t>(p.branch_of_patch.size());
+  for (const RoutedPicture& p : all.pictures) cells += std::ssize(p.branch_of_patch);
   std::string html;
   for (int32_t b = -1; b < std::min(all.branches, kMostNamed); ++b) {
     int64_t got = 0;
@@ -118,7 +118,7 @@ std::string legend(const RoutedPictures& all) {
     if (b < 0 && got == 0) continue;
     html += "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"" + (b < 0 ? std::string("zero") : tint_of_branch(b)) +
             "\" width=\"14\" height=\"14\"/></svg> " + name_of_branch(b) + ", " +
-            percent(static_cast<double>(got) / static_cast<double>(std::max<int64_t>(1, cells))) + "</li>";
+            percent(static_cast<double>(got) / (std::max<int64_t>(1, cells))) + "</li>";
   }
   if (all.branches > kMostNamed) html += fmt::format("<li>and {} more</li>", all.branches - kMostNamed);
   return "<ul class=\"legend\">" + html + "</ul>\n";

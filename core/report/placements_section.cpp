@@ -230,8 +230,7 @@ std::string placements_section(const ReportData& d) {
   for (size_t i = 0; i < shown; ++i) html += one_placement(d.placements[d.placements.size() - 1 - i]);
   if (html.empty()) return {};
   if (shown < d.placements.size())
-    html += paragraph("The newest " + count(static_cast<int64_t>(shown)) + " of " + count(static_cast<int64_t>(d.placements.size())) + ".",
-                      "note");
+    html += paragraph("The newest " + count(static_cast<int64_t>(shown)) + " of " + count(std::ssize(d.placements)) + ".", "note");
   return section("placements", "Placements",
                  html + paragraph("Imbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at "
                                   "consecutive layers, the share of pairs on two GPUs; GPUs a token: that it goes to at a layer. Counted. "

@@ -63,7 +63,7 @@ std::string outputs_table(const Verification& v) {
 std::string flips_table(const Verification& v, const std::string& item) {
   if (v.listed.empty()) return {};
   const auto branch = [](int32_t b) { return b < 0 ? std::string("–") : std::to_string(b); };
-  Table flips("Routing choices that differ, " + count(static_cast<int64_t>(v.listed.size())) + " of them",
+  Table flips("Routing choices that differ, " + count(std::ssize(v.listed)) + " of them",
               {"router", "batch", item, "cell", "turn", "oracle", "ours", "margin", "score error", "why"});
   for (const Flip& f : v.listed)
     flips.row({"<code>" + escape(f.router) + "</code>" + (f.above.empty() ? "" : " below " + escape(f.above)), count(f.batch),

@@ -38,7 +38,7 @@ void read_exits(const std::string& file, int64_t run, RoutedPictures& to) {
 /// Of a whole picture, or of each of its patches, what the first router chose.
 std::vector<int32_t> choices(const CellPage& page, const CellLine& line) {
   std::vector<int32_t> branch;
-  const auto each = static_cast<size_t>(page.routers.front().fan_out);
+  const size_t each = page.routers.front().fan_out;
   const std::vector<int32_t>& choice = line.routed.front().choice;
   for (size_t at = 0; at < choice.size(); at += each) branch.push_back(std::max(-1, choice[at]));
   return branch;
@@ -53,14 +53,13 @@ std::vector<int64_t> chosen_items(const SessionReader& reader, int64_t run, int6
   for (const int64_t item : kept) of_label[labels[item]].push_back(item);
   // Labels with few leave the others more.
   std::map<std::string, int64_t> share;
-  for (int64_t left = std::min(most, static_cast<int64_t>(kept.size())); left > 0;)
+  for (int64_t left = std::min(most, std::ssize(kept)); left > 0;)
     for (const auto& [label, items] : of_label)
-      if (left > 0 && share[label] < static_cast<int64_t>(items.size())) ++share[label], --left;
+      if (left > 0 && share[label] < std::ssize(items)) ++share[label], --left;
   std::vector<int64_t> chosen;
   for (const auto& [label, items] : of_label) {
-    const auto all = static_cast<int64_t>(items.size());
-    for (int64_t i = 0; i < share[label]; ++i)
-      chosen.push_back(items[static_cast<size_t>(i * (all - 1) / std::max<int64_t>(1, share[label] - 1))]);
+    const auto all = std::ssize(items);
+    for (int64_t i = 0; i < share[label]; ++i) chosen.push_back(items[i * (all - 1) / std::max<int64_t>(1, share[label] - 1)]);
   }
   std::sort(chosen.begin(), chosen.end());
   return chosen;
@@ -75,7 +74,7 @@ void choose_by_places(std::vector<RoutedPicture>& all) {
   std::map<int64_t, int32_t> turn;  // by item
   for (const RoutedPicture& p : all) turn[p.item] = met[p.places_computed]++;
   order([&](const RoutedPicture& p) { return turn[p.item]; });
-  if (static_cast<int64_t>(all.size()) > kMostPictures) all.resize(static_cast<size_t>(kMostPictures));
+  if (std::ssize(all) > kMostPictures) all.resize(kMostPictures);
   order([](const RoutedPicture& p) { return p.places_computed; });
 }
 
@@ -87,7 +86,7 @@ void read_cells(const std::string& file, int64_t run, const std::string& space, 
     const auto page = read_cell_page(file, run, {space, item, 1});
     if (page->lines.empty() || page->routers.empty()) continue;
     const CellLine& line = page->lines.front();
-    const auto cells = static_cast<int64_t>(line.position.size());
+    const auto cells = std::ssize(line.position);
     // Cells of sequences have no place on a picture.
     if (cells == 0 || (cells > 1 && line.columns < 1)) return;
     const bool by_places = cells == 1 && many;
@@ -108,8 +107,8 @@ void read_cells(const std::string& file, int64_t run, const std::string& space, 
   }
   if (to.kind == PictureKind::places)
     choose_by_places(found);
-  else if (static_cast<int64_t>(found.size()) > kMostPictures)
-    found.resize(static_cast<size_t>(kMostPictures));
+  else if (std::ssize(found) > kMostPictures)
+    found.resize(kMostPictures);
   for (RoutedPicture& picture : found) add(std::move(picture), bytes, to);
 }
 

@@ -46,7 +46,7 @@ std::string loads_section(const ReportData& d) {
   for (const RouterProfile& r : d.routers) {
     if (map.rows.size() < kMostRouters) {
       map.rows.push_back(r.name);
-      const double mean = static_cast<double>(sum(r.real)) / static_cast<double>(std::max<size_t>(r.real.size(), 1));
+      const double mean = static_cast<double>(sum(r.real)) / (std::max<size_t>(r.real.size(), 1));
       std::vector<double> row;
       for (const int64_t v : r.real) row.push_back(mean > 0 ? static_cast<double>(v) / mean : 0);
       map.values.push_back(std::move(row));
@@ -80,8 +80,7 @@ std::string labels_section(const ReportData& d) {
   std::vector<const RouterProfile*> shown;
   for (const RouterProfile& r : d.routers) {
     if (r.labels.size() < 2) continue;
-    bits.row(
-        {"<code>" + escape(r.name) + "</code>", count(static_cast<int64_t>(r.labels.size())), number(r.label_bits), number(r.entropy)});
+    bits.row({"<code>" + escape(r.name) + "</code>", count(std::ssize(r.labels)), number(r.label_bits), number(r.entropy)});
     shown.push_back(&r);
   }
   std::stable_sort(shown.begin(), shown.end(), [](const auto* a, const auto* b) { return a->label_bits > b->label_bits; });
@@ -93,7 +92,7 @@ std::string labels_section(const ReportData& d) {
   std::sort(shown.begin(), shown.end());
   for (const RouterProfile* r : shown) {
     Heatmap map;
-    const int64_t each = grouping(static_cast<int64_t>(r->loads.load.size()), kMostColumns);
+    const int64_t each = grouping(std::ssize(r->loads.load), kMostColumns);
     map.label = "Heatmap of loads by label of router " + r->name + "; the table below has the numbers";
     map.unit = "of the label's cells";
     map.shares = true;

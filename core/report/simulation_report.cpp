@@ -43,7 +43,7 @@ std::string headline(const SimulationTold& s) {
   return "<header>\n" +
          paragraph(escape(step_contents_sentence(s.contents)) + " Simulated by stormcell " + escape(s.version) + ".", "kicker") + "<h1>" +
          shortened(s.model, 80) + " on " + shortened(s.cluster, 80) + "</h1>\n" +
-         paragraph(escape(counted(static_cast<int64_t>(s.layers.size()), "layer") + " of " + counted(s.branches, "expert") + " on " +
+         paragraph(escape(counted(std::ssize(s.layers), "layer") + " of " + counted(s.branches, "expert") + " on " +
                           counted(s.ranks, "GPU") + " in " + counted(s.nodes, "node") + ", " + counted(s.slot_count, "slot") +
                           " a layer, placement " + s.placement + ": " + counted(s.steps, s.step_kind + " step") +
                           (s.phase.empty() ? "" : " of " + s.phase) + " of run #" + std::to_string(s.run) + "."),

@@ -17,7 +17,7 @@ constexpr std::array<const char*, kBranchColours> kColours = {"#3a7bcb", "#df9b4
 std::string ramp(bool dark) {
   std::string css;
   for (int i = 0; i < kScaleSteps; ++i) {
-    const auto step = static_cast<size_t>(dark ? kScaleSteps - 1 - i : i);
+    const size_t step = dark ? kScaleSteps - 1 - i : i;
     css += "--q" + std::to_string(i) + ":" + kRamp[step] + ";--on" + std::to_string(i) + ":" +
            (step >= kFirstUnderWhite ? "#fff" : "#000") + ";";
   }

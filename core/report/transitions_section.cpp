@@ -79,7 +79,7 @@ std::string transitions_section(const ReportData& d) {
     std::vector<PairCount> top = f.pairs.entries;
     std::stable_sort(top.begin(), top.end(), [](const PairCount& a, const PairCount& b) { return a.count > b.count; });
     if (top.size() > kMostFlows) top.resize(kMostFlows);
-    const auto all = static_cast<double>(f.pairs.total());
+    const double all = f.pairs.total();
     int64_t shown = 0;
     Table table("Flows from " + escape(f.from) + " to " + escape(f.to), {"from branch", "to branch", "cells", "share"});
     for (const PairCount& e : top) {

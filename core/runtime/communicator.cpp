@@ -22,11 +22,11 @@ class Meeting {
   explicit Meeting(int ranks) : ranks_(ranks), shown_(static_cast<size_t>(ranks)) {}
   int ranks() const { return ranks_; }
   void show(int rank, std::string_view where, std::span<const std::span<const std::byte>> send) {
-    Shown& mine = shown_[static_cast<size_t>(rank)];
+    Shown& mine = shown_[rank];
     mine.where = where;
     mine.send = send;
   }
-  std::span<const std::byte> from(int source, int to) const { return shown_[static_cast<size_t>(source)].send[static_cast<size_t>(to)]; }
+  std::span<const std::byte> from(int source, int to) const { return shown_[source].send[to]; }
 
   void meet(int rank, const CancellationToken& cancel) {
     std::unique_lock lock(mutex_);
@@ -47,9 +47,9 @@ class Meeting {
   }
   /// After all have met: they are at the same place.
   void compare(int rank) const {
-    const std::string& mine = shown_[static_cast<size_t>(rank)].where;
+    const std::string& mine = shown_[rank].where;
     for (int r = 0; r < ranks_; ++r)
-      if (const std::string& other = shown_[static_cast<size_t>(r)].where; other != mine)
+      if (const std::string& other = shown_[r].where; other != mine)
         failed(rank_name(rank), "is at " + mine + ", where " + rank_name(r) + " is at " + other);
   }
   /// After all have met, and this rank has read what it wants: returns when all have. Between meeting and parting ranks only copy, so none
@@ -121,10 +121,10 @@ class InProcess : public Communicator {
     int unlike = -1;
     for (int s = 0; s < ranks(); ++s) {
       const auto from = meeting_->from(s, rank_);
-      const auto to = receive[static_cast<size_t>(s)];
+      const auto to = receive[s];
       if (from.size() != to.size()) unlike = unlike < 0 ? s : unlike;
       if (unlike < 0 && !from.empty()) std::memcpy(to.data(), from.data(), from.size());
-      if (s != rank_) sent_ += static_cast<int64_t>(send[static_cast<size_t>(s)].size());
+      if (s != rank_) sent_ += std::ssize(send[s]);
     }
     if (unlike >= 0)
       failed(rank_name(rank_), std::string(where) + ": " + rank_name(unlike) + " sent another number of bytes than was expected");
@@ -159,15 +159,15 @@ std::vector<std::unique_ptr<Communicator>> in_process_ranks(int ranks) { return 
 void run_ranks(int ranks, const std::function<void(Communicator&)>& work) {
   const auto meeting = std::make_shared<Meeting>(ranks);
   const auto ends = ends_of(meeting);
-  std::vector<std::exception_ptr> thrown(static_cast<size_t>(ranks));
+  std::vector<std::exception_ptr> thrown(ranks);
   const auto run = [&](int rank) {
     try {
-      work(*ends[static_cast<size_t>(rank)]);
+      work(*ends[rank]);
     } catch (const std::exception& e) {
-      thrown[static_cast<size_t>(rank)] = std::current_exception();
+      thrown[rank] = std::current_exception();
       meeting->abandon(rank, e.what());
     } catch (...) {
-      thrown[static_cast<size_t>(rank)] = std::current_exception();
+      thrown[rank] = std::current_exception();
       meeting->abandon(rank, "unknown");
     }
   };
@@ -180,8 +180,7 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& work) {
       throw;
     }
   }
-  if (const int first = meeting->abandoned_by(); first >= 0 && thrown[static_cast<size_t>(first)])
-    std::rethrow_exception(thrown[static_cast<size_t>(first)]);
+  if (const int first = meeting->abandoned_by(); first >= 0 && thrown[first]) std::rethrow_exception(thrown[first]);
 }
 
 }  // namespace stormcell

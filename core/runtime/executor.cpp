@@ -100,30 +100,28 @@ void Executor::stage_replayed(RouterId router, const Bindings& bindings, const E
   };
   const auto& turns = (*options.replayed)[router];
   const int64_t most = program_->dims[r.executions].evaluate(bindings);
-  if (static_cast<int64_t>(turns.size()) > most)
-    wrong("expected at most " + counted(most, "execution") + ", got " + std::to_string(turns.size()));
+  if (std::ssize(turns) > most) wrong("expected at most " + counted(most, "execution") + ", got " + std::to_string(turns.size()));
   const int64_t rows = program_->dims[program_->replayed_rows(r)].evaluate(bindings);
-  staged.assign(static_cast<size_t>(rows * d.fan_out * most), kNotRecorded);
+  staged.assign(rows * d.fan_out * most, kNotRecorded);
   for (size_t t = 0; t < turns.size(); ++t) {
     const auto& [choice, ancestor] = turns[t];
-    const auto cells = static_cast<int64_t>(choice.size()) / d.fan_out;
+    const auto cells = std::ssize(choice) / d.fan_out;
     const bool by_row = r.by_row && !ancestor.empty();
     // A nested router may have got no cell, and then there is none to name; nested in the model is also one that was made straight.
     const bool nested =
         program_->graph->value(d.value).type.space != r.dense_space || !former_branches(program_->graph->node(r.node)).empty();
     const bool none = choice.empty() && nested;
     const std::string got = std::to_string(choice.size());
-    if (r.by_row && !by_row && !none && static_cast<int64_t>(choice.size()) != rows * d.fan_out)
+    if (r.by_row && !by_row && !none && std::ssize(choice) != rows * d.fan_out)
       wrong("expected " + std::to_string(rows * d.fan_out) + ", got " + got);
-    if (static_cast<int64_t>(choice.size()) != cells * d.fan_out || cells > rows ||
-        (by_row && ancestor.size() != static_cast<size_t>(cells)))
+    if (std::ssize(choice) != cells * d.fan_out || cells > rows || (by_row && ancestor.size() != static_cast<size_t>(cells)))
       wrong("expected " + std::to_string(d.fan_out) + " for each of at most " + std::to_string(rows) + " cells, got " + got);
     for (const int32_t c : choice)
       if (branch_of(c) >= d.branches)
         wrong("expected a branch below " + std::to_string(d.branches) + ", got " + std::to_string(branch_of(c)));
     int32_t* to = staged.data() + static_cast<int64_t>(t) * rows * d.fan_out;
     for (int64_t c = 0; c < cells; ++c) {
-      const int64_t row = by_row ? ancestor[static_cast<size_t>(c)] : c;
+      const int64_t row = by_row ? ancestor[c] : c;
       if (row < 0 || row >= rows) wrong("expected a cell below " + std::to_string(rows) + ", got " + std::to_string(row));
       std::copy_n(choice.begin() + c * d.fan_out, d.fan_out, to + row * d.fan_out);
     }
@@ -139,13 +137,13 @@ void Executor::stage_all_replayed(const Bindings& bindings, const ExecuteOptions
   for (const RouterId r : staged_.ids()) {
     if (!is_replayed(r)) continue;
     stage_replayed(r, bindings, options, staged_[r]);
-    bytes += align_up(static_cast<int64_t>(staged_[r].size()) * 4);
+    bytes += align_up(std::ssize(staged_[r]) * 4);
   }
   memory_->reserve(SharedPart::replayed, bytes);
   DeviceAddress to = memory_->address(SharedPart::replayed);
   for (const RouterId r : staged_.ids()) {
     if (!is_replayed(r)) continue;
-    const auto size = static_cast<int64_t>(staged_[r].size()) * 4;
+    const auto size = std::ssize(staged_[r]) * 4;
     submission_.replayed[r] = to;
     copies_.to_device(*stream_, to, staged_[r].data(), size);
     to = to + align_up(size);
@@ -247,8 +245,7 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     publish_weights();
     executable_->submit(*stream_, submission_);
     stream_->copy_to_pinned(kept_->data(), executable_->status(), status_bytes());
-    if (program_->places != kNone)
-      stream_->copy_to_pinned(places_.data(), executable_->address(program_->places), static_cast<int64_t>(places_.size()) * 4);
+    if (program_->places != kNone) stream_->copy_to_pinned(places_.data(), executable_->address(program_->places), std::ssize(places_) * 4);
     copies_.synchronize(*stream_);
     use.now();
     if (came.status->code == ExecutionStatus::done) break;
@@ -306,7 +303,7 @@ void Executor::check_replayed(const StatusArea& came, const ExecuteOptions& opti
 bool Executor::copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
   bool copies = options.record || options.outputs;
   if (const int64_t events = came.status->events; options.events && events > 0) {
-    result.events.resize(static_cast<size_t>(events));
+    result.events.resize(events);
     copies_.to_host(*stream_, result.events.data(), executable_->status() + came.without_events,
                     events * static_cast<int64_t>(sizeof(DeviceEvent)));
     copies = true;
@@ -332,10 +329,10 @@ void Executor::copy_outputs(const Bindings& bindings, ExecutionResult& result) {
     for (const int64_t d : out.shape) elements *= d;
     void* to = nullptr;
     if (o.dtype == DType::i32) {
-      out.integers.resize(static_cast<size_t>(elements));
+      out.integers.resize(elements);
       to = out.integers.data();
     } else {
-      out.reals.resize(static_cast<size_t>(elements));
+      out.reals.resize(elements);
       to = out.reals.data();
     }
     copies_.to_host(*stream_, to, executable_->address(program_->outputs[i]), elements * 4);
@@ -367,7 +364,7 @@ void Executor::read_records(ExecutionResult& result) {
       if (!submission_.replayed[r]) continue;
       const int64_t rows = program_->dims[program_->replayed_rows(router)].evaluate(submission_.bindings);
       for (int64_t c = 0; c < header.cells; ++c) {
-        const int64_t row = header.turn * rows + (router.by_row ? out.ancestor[static_cast<size_t>(c)] : c);
+        const int64_t row = header.turn * rows + (router.by_row ? out.ancestor[c] : c);
         const auto first = staged_[r].begin() + row * bound.fan_out;
         out.free_choice.insert(out.free_choice.end(), first, first + bound.fan_out);
       }

@@ -17,7 +17,7 @@ void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindin
     return;
   }
   const Operand& places = program_->operands[program_->places];
-  const auto count = static_cast<size_t>(program_->dims[places.rows].evaluate(bindings));
+  const size_t count = program_->dims[places.rows].evaluate(bindings);
   if (!options.sequences.empty() && options.sequences.size() != count)
     bad_input("sequences",
               "expected one for each of " + std::to_string(count) + " of the batch, got " + std::to_string(options.sequences.size()));
@@ -41,7 +41,7 @@ void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindin
       result.state_pages += pages_for(rows), result.state_bytes += pages_for(rows) * state.page_bytes();
   }
   states_->table(sequences_, key_, most, pages_);
-  const auto bytes = static_cast<int64_t>(pages_.size() * sizeof(uint64_t));
+  const int64_t bytes = pages_.size() * sizeof(uint64_t);
   memory_->reserve(SharedPart::pages, bytes);
   submission_.pages = memory_->address(SharedPart::pages);
   submission_.pages_of_sequence = most;

@@ -34,7 +34,7 @@ void outlive_loops(Program& program) {
 
 void find_liveness(Program& program) {
   for (ProgramBuffer& b : program.buffers) b.first = INT32_MAX, b.last = -1;
-  const auto steps = static_cast<int32_t>(program.steps.size());
+  const int32_t steps = program.steps.size();
   for (int32_t s = 0; s < steps; ++s) {
     for (const OperandId o : program.steps[s].inputs) touch(program, o, s);
     for (const OperandId o : program.steps[s].outputs) touch(program, o, s);

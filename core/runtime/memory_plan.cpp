@@ -95,7 +95,7 @@ class Planner {
   int64_t live_set() const {
     std::vector<int64_t> delta(program_.steps.size() + 2, 0);
     for (const size_t i : order_) {
-      delta[static_cast<size_t>(program_.buffers[i].first)] += size_[i];
+      delta[program_.buffers[i].first] += size_[i];
       delta[static_cast<size_t>(plan_.last[i]) + 1] -= size_[i];
     }
     int64_t live = 0, most = 0;
@@ -107,8 +107,7 @@ class Planner {
     const size_t rounds = std::clamp<size_t>(kMostPlacements / std::max<size_t>(order.size(), 1), 1, kRounds);
     for (size_t round = 0; round < rounds && !good_enough(); ++round) {
       const size_t highest = place(order);
-      std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(highest),
-                  order.begin() + static_cast<std::ptrdiff_t>(highest) + 1);
+      std::rotate(order.begin(), order.begin() + highest, order.begin() + static_cast<std::ptrdiff_t>(highest) + 1);
     }
   }
 

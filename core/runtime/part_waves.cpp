@@ -22,19 +22,19 @@ PartWaves::PartWaves(WeightStore& weights, const Program& program, const Executa
 bool PartWaves::is_passed(const Use& use) const {
   const Told& told = told_[use.decision];
   if (!told.at_this_turn || use.step < at_) return false;
-  const int32_t branch = told.branches[static_cast<size_t>(use.branch)];
+  const int32_t branch = told.branches[use.branch];
   return branch == kAbsentBranch || (use.decision == decision_ && use.step == at_ && branch == kComputedBranch);
 }
 
 int64_t PartWaves::next_use(WeightHandle handle) const {
   int64_t next = INT64_MAX;  // of another plan
   if (!uses_.holds(handle)) return next;
-  const auto steps_of_program = static_cast<int64_t>(program_.steps.size());
+  const auto steps_of_program = std::ssize(program_.steps);
   for (const Use& use : uses_[handle]) {
     const Told& told = told_[use.decision];
     const bool passed = is_passed(use), chosen = told.at_this_turn && use.step >= at_ && !passed;
     // Who routes does not send the same cells each time: what has not been chosen for long is unlikely to be chosen next.
-    const int64_t later = chosen || told.left_out.empty() ? 0 : steps_of_program * told.left_out[static_cast<size_t>(use.branch)];
+    const int64_t later = chosen || told.left_out.empty() ? 0 : steps_of_program * told.left_out[use.branch];
     next = std::min(next, turns_.steps_until(at_, use.step, passed) + later);
   }
   return next;
@@ -45,7 +45,7 @@ void PartWaves::forget_turn() {
 }
 
 void PartWaves::hear(const StatusArea& came) {
-  at_ = leaves_[static_cast<size_t>(came.status->leaf)].begin;
+  at_ = leaves_[came.status->leaf].begin;
   decision_ = came.status->decision;
   if (!std::equal(came.turns.begin(), came.turns.end(), turns_told_.begin(), turns_told_.end())) forget_turn();
   turns_told_.assign(came.turns.begin(), came.turns.end());

@@ -4,7 +4,7 @@
 
 namespace stormcell {
 
-ProgramTurns::ProgramTurns(const Program& program) : steps_(static_cast<int64_t>(program.steps.size())) {
+ProgramTurns::ProgramTurns(const Program& program) : steps_(std::ssize(program.steps)) {
   // An inner repeat ends before those around it.
   for (int32_t s = 0; s < static_cast<int32_t>(steps_); ++s)
     if (program.steps[s].kind == StepKind::repeat_end) repeats_.push_back({program.steps[s].target, s + 1});

@@ -11,7 +11,7 @@ template <class Byte>
 void cut(std::span<std::byte> memory, std::span<const int32_t> rows, int64_t row_bytes, std::vector<std::span<Byte>>& parts) {
   size_t at = 0;
   for (size_t r = 0; r < rows.size(); ++r) {
-    const auto bytes = static_cast<size_t>(rows[r] * row_bytes);
+    const size_t bytes = rows[r] * row_bytes;
     parts[r] = memory.subspan(at, bytes);
     at += bytes;
   }
@@ -30,7 +30,7 @@ RankExchange::RankExchange(Communicator& communicator, const Program& program, c
   if (communicator.ranks() != program.ranks)
     failed("rank " + std::to_string(communicator.rank()),
            "a plan of " + counted(program.ranks, "rank") + " runs on " + std::to_string(communicator.ranks()));
-  const auto ranks = static_cast<size_t>(program.ranks);
+  const size_t ranks = program.ranks;
   sent_rows_.resize(ranks);
   arrived_rows_.resize(ranks);
   send_.resize(ranks);
@@ -53,26 +53,26 @@ void RankExchange::learn_rows(const StatusArea& came, DeviceAddress status, Stre
   cut(std::as_writable_bytes(std::span(arrived_rows_)), one, kCount, receive_);
   communicator_.all_to_all(where_, send_, receive_, cancel);
   const auto offset = reinterpret_cast<const std::byte*>(came.arrived_rows.data()) - reinterpret_cast<const std::byte*>(came.status);
-  stream.copy_to_device(status + offset, arrived_rows_.data(), static_cast<int64_t>(arrived_rows_.size()) * kCount);
+  stream.copy_to_device(status + offset, arrived_rows_.data(), std::ssize(arrived_rows_) * kCount);
 }
 
 void RankExchange::run(const StatusArea& came, DeviceAddress status, Stream& stream, const CancellationToken& cancel) {
   const ExchangeStatus& asked = *came.exchange;
   name_place(came);
   sent_rows_.assign(came.sent_rows.begin(), came.sent_rows.end());
-  sent_.resize(static_cast<size_t>(sum(sent_rows_) * asked.row_bytes));
-  stream.copy_to_host(sent_.data(), asked.send, static_cast<int64_t>(sent_.size()));
+  sent_.resize(sum(sent_rows_) * asked.row_bytes);
+  stream.copy_to_host(sent_.data(), asked.send, std::ssize(sent_));
   stream.synchronize();
   learn_rows(came, status, stream, cancel);
   const int64_t rows = sum(arrived_rows_);
   if (rows > asked.most_rows)
     failed("rank " + std::to_string(communicator_.rank()), where_ + ": expected at most " + counted(asked.most_rows, "row") + ", got " +
                                                                std::to_string(rows) + ": the ranks have batches of unlike bounds");
-  arrived_.resize(static_cast<size_t>(rows * asked.row_bytes));
+  arrived_.resize(rows * asked.row_bytes);
   cut(std::span(sent_), sent_rows_, asked.row_bytes, send_);
   cut(std::span(arrived_), arrived_rows_, asked.row_bytes, receive_);
   communicator_.all_to_all(where_, send_, receive_, cancel);
-  stream.copy_to_device(asked.receive, arrived_.data(), static_cast<int64_t>(arrived_.size()));
+  stream.copy_to_device(asked.receive, arrived_.data(), std::ssize(arrived_));
 }
 
 }  // namespace stormcell

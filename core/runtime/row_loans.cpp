@@ -100,7 +100,7 @@ class Lending {
     return at != writes.end() && *at <= until;
   }
   void add_life(BufferId buffer, int32_t from, int32_t until, int64_t sign = 1) {
-    for (int32_t s = from; s <= until; ++s) live_[static_cast<size_t>(s)] += sign * bytes_[buffer];
+    for (int32_t s = from; s <= until; ++s) live_[s] += sign * bytes_[buffer];
   }
 
   const Program& program_;

@@ -45,7 +45,7 @@ void count_contents(const Segment& leaf, const Program& program, SegmentWords& w
 
 void add_lines(const Segment& s, const Program& program, int depth, std::string& text) {
   const SegmentWords words = words_of(s, program);
-  text += std::string(static_cast<size_t>(2 * depth), ' ') + words.kind;
+  text += std::string(2 * depth, ' ') + words.kind;
   if (s.kind == SegmentKind::leaf) text += " " + std::to_string(s.leaf);
   if (!words.of.empty()) text += " " + words.of;
   text += s.end - s.begin == 1 ? ": step " + std::to_string(s.begin)

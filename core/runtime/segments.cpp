@@ -81,7 +81,7 @@ class Cutting {
   /// Children of steps [segment.begin, segment.end); `from`: the first region that may lie within.
   void fill(Segment& segment, size_t from) {
     for (int32_t at = segment.begin; at < segment.end;) {
-      const auto inner = std::find_if(regions_.begin() + static_cast<std::ptrdiff_t>(from), regions_.end(),
+      const auto inner = std::find_if(regions_.begin() + from, regions_.end(),
                                       [&](const Region& r) { return r.begin >= at && r.end <= segment.end && has_cut_within(r); });
       Segment child;
       child.begin = at;
@@ -135,9 +135,8 @@ std::string SegmentTree::name(const Program& program, int32_t leaf, std::span<co
 std::string SegmentTree::turns_text(const Program& program, int32_t leaf, std::span<const int32_t> turns) const {
   std::string text;
   if (leaf < 0 || static_cast<size_t>(leaf) >= leaves.size()) return text;
-  for (const RepeatId r : leaves[static_cast<size_t>(leaf)].repeats)
-    text += (turns.empty() ? " in " : ", turn " + std::to_string(turns[static_cast<size_t>(r)]) + " of ") +
-            program.graph->node(program.repeats[r].node).name;
+  for (const RepeatId r : leaves[leaf].repeats)
+    text += (turns.empty() ? " in " : ", turn " + std::to_string(turns[static_cast<size_t>(r)]) + " of ") + program.graph->node(program.repeats[r].node).name;
   return text;
 }
 

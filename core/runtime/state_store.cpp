@@ -72,7 +72,7 @@ int32_t StateStore::place(SequenceId sequence) const { return at(sequence).place
 void StateStore::set_place(SequenceId sequence, int32_t place) {
   Sequence& s = at(sequence);
   for (const Pages& pages : s.states)
-    if (place < 0 || pages_for(place) > static_cast<int64_t>(pages.addresses.size()))
+    if (place < 0 || pages_for(place) > std::ssize(pages.addresses))
       failed("sequence " + std::to_string(static_cast<int64_t>(sequence)),
              "expected at most " + std::to_string(pages.addresses.size() * kPageRows) + " rows of " + pages.state.name + ", got " +
                  std::to_string(place));
@@ -98,7 +98,7 @@ void StateStore::reserve(SequenceId sequence, const StateKey& key, int64_t rows)
   expect_key(s, key);
   if (s.states.empty())
     for (const SequenceState& state : key.states) s.states.push_back({state, {}});
-  const auto pages_needed = static_cast<size_t>(pages_for(rows));
+  const size_t pages_needed = pages_for(rows);
   try {
     for (Pages& pages : s.states)
       while (pages.addresses.size() < pages_needed) {
@@ -112,7 +112,7 @@ void StateStore::reserve(SequenceId sequence, const StateKey& key, int64_t rows)
 }
 
 void StateStore::table(std::span<const SequenceId> sequences, const StateKey& key, int64_t pages, std::vector<uint64_t>& addresses) const {
-  const auto each = static_cast<size_t>(pages);
+  const size_t each = pages;
   addresses.assign(key.states.size() * sequences.size() * each, 0);
   for (size_t i = 0; i < sequences.size(); ++i) {
     const Sequence& s = at(sequences[i]);
@@ -121,7 +121,7 @@ void StateStore::table(std::span<const SequenceId> sequences, const StateKey& ke
       for (const Pages& held : s.states)
         if (held.state.name == key.states[state].name)
           std::copy_n(held.addresses.begin(), std::min(held.addresses.size(), each),
-                      addresses.begin() + static_cast<std::ptrdiff_t>((state * sequences.size() + i) * each));
+                      addresses.begin() + (state * sequences.size() + i) * each);
   }
 }
 

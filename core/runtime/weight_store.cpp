@@ -119,7 +119,7 @@ void WeightStore::load(const std::vector<WeightHandle>& handles, const Progress&
   const ReusedMemory reused;  // one is read after another
   int64_t done = 0;
   for (const WeightHandle handle : handles) {
-    progress.report("loading weights", done++, static_cast<int64_t>(handles.size()));
+    progress.report("loading weights", done++, std::ssize(handles));
     load(handle, progress.cancel);
   }
 }
@@ -321,7 +321,7 @@ void WeightStore::end_use(const std::vector<WeightHandle>& in_use) {
 
 DeviceAddress WeightStore::device_table() {
   const std::lock_guard lock(mutex_);
-  const auto bytes = static_cast<int64_t>(list_.addresses().size() * sizeof(DeviceAddress));
+  const int64_t bytes = list_.addresses().size() * sizeof(DeviceAddress);
   if (!table_ || table_->bytes() < bytes) {
     table_.reset();
     table_ = device_.allocate(bytes, "addresses of weights");

@@ -55,7 +55,7 @@ RouterLoads read_loads(std::span<const uint8_t> data, int32_t branches, std::str
   r.version();
   const uint8_t parts = r.byte(), width = r.byte();
   r.byte();
-  const auto n = static_cast<uint64_t>(branches);
+  const uint64_t n = branches;
   RouterLoads loads(branches);
   loads.load = r.counts(n, width);
   if (parts & kPadding) loads.padding = r.counts(n, width);
@@ -141,7 +141,7 @@ std::vector<StepEvent> read_events(std::span<const uint8_t> data, std::string_vi
 void put_mask(std::span<const uint8_t> mask, int64_t per_sequence, Bytes& out) {
   Writer w(out);
   if (per_sequence <= 0 || std::all_of(mask.begin(), mask.end(), [](uint8_t real) { return real != 0; })) return;
-  const auto length = static_cast<size_t>(per_sequence);
+  const size_t length = per_sequence;
   std::vector<uint32_t> lengths;
   bool prefixes = true;
   for (size_t begin = 0; begin + length <= mask.size() && prefixes; begin += length) {
@@ -174,14 +174,14 @@ std::vector<uint8_t> read_mask(std::span<const uint8_t> data, int64_t cells, int
   if (kind == kLengths) {
     const uint8_t width = r.byte();
     const auto lengths = r.integers<uint32_t>(static_cast<uint64_t>(cells / per_sequence), width);
-    mask.resize(static_cast<size_t>(cells));
+    mask.resize(cells);
     for (size_t s = 0; s < lengths.size(); ++s) {
       if (lengths[s] > static_cast<uint64_t>(per_sequence)) r.damaged();
       std::fill_n(mask.begin() + static_cast<int64_t>(s) * per_sequence, lengths[s], uint8_t{1});
     }
   } else {
     const auto bits = r.raw(static_cast<size_t>((cells + 7) / 8));
-    mask.resize(static_cast<size_t>(cells));
+    mask.resize(cells);
     for (size_t i = 0; i < mask.size(); ++i) mask[i] = bits[i / 8] >> (i % 8) & 1;
   }
   r.end();

@@ -84,10 +84,10 @@ StoredDecision read_decision(std::span<const uint8_t> data, std::string_view whe
   r.align4();
   if (choice_width == 8) r.damaged();
   d.choice = r.integers<int32_t>(choices, choice_width);
-  const auto none = static_cast<uint32_t>((uint64_t{1} << (8 * choice_width)) - 1);
+  const uint32_t none = (uint64_t{1} << (8 * choice_width)) - 1;
   std::vector<int32_t> loads(branches);
   for (int32_t& c : d.choice) {
-    const auto code = static_cast<uint32_t>(c);
+    const uint32_t code = c;
     if (code == none) {
       c = kNoBranch;
     } else if (code < branches) {

@@ -17,13 +17,13 @@ std::string named(int64_t batch) { return "batch " + std::to_string(batch); }
 void check_space(const CheckedRun& run, int64_t batch, const BatchSpace& s) {
   if (s.space < 0 || static_cast<size_t>(s.space) >= run.layout.spaces.size())
     run.damaged(named(batch) + " has cells of a space that is not there");
-  const std::string where = named(batch) + ", cells of " + run.layout.spaces[static_cast<size_t>(s.space)];
+  const std::string where = named(batch) + ", cells of " + run.layout.spaces[s.space];
   const int64_t cells = s.cells.cells(), real = s.mask.empty() ? cells : std::accumulate(s.mask.begin(), s.mask.end(), int64_t{0});
   if (s.real_cells != real)
     run.damaged(where + ": real_cells is " + std::to_string(s.real_cells) + ", " + (s.mask.empty() ? "the cells are " : "the mask has ") +
                 std::to_string(real));
-  if (!s.tokens.empty() && static_cast<int64_t>(s.tokens.size()) != cells)
-    run.damaged(where + ": " + counted(static_cast<int64_t>(s.tokens.size()), "token") + " of " + counted(cells, "cell"));
+  if (!s.tokens.empty() && std::ssize(s.tokens) != cells)
+    run.damaged(where + ": " + counted(std::ssize(s.tokens), "token") + " of " + counted(cells, "cell"));
 }
 
 void check_sequences(const CheckedRun& run, const BatchSummary& b, const std::vector<BatchSpace>& spaces) {

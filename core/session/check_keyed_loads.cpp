@@ -13,7 +13,7 @@ constexpr const char* kOtherLabels = "(other)";  // ProfileAccumulator: labels a
 
 KeyedLoadsCheck::KeyedLoadsCheck(const CheckedRun& run) : run_(run), routers_(run.layout.routers.size()) {
   for (size_t r = 0; r < routers_.size(); ++r) {
-    const auto router = static_cast<int32_t>(r);
+    const int32_t router = r;
     for (LabelLoads& l : run.reader.label_loads(run.summary.id, router))
       routers_[r].labels[std::move(l.label)] = {l.cells, std::move(l.load)};
     for (TokenLoads& t : run.reader.token_loads(run.summary.id, router, kAllTokens))
@@ -25,7 +25,7 @@ KeyedLoadsCheck::KeyedLoadsCheck(const CheckedRun& run) : run_(run), routers_(ru
 KeyedLoadsCheck::Row* KeyedLoadsCheck::label_row(const CheckedBatch& batch, int32_t router, int64_t sequence) {
   const auto label = batch.labels.find(sequence);
   if (label == batch.labels.end()) return nullptr;
-  auto& rows = routers_[static_cast<size_t>(router)].labels;
+  auto& rows = routers_[router].labels;
   auto at = rows.find(label->second);
   if (at == rows.end()) at = rows.find(kOtherLabels);
   if (at == rows.end()) run_.damaged("router " + run_.router(router).name + " has no loads by label \"" + label->second + "\"");
@@ -40,27 +40,27 @@ void KeyedLoadsCheck::batch(const CheckedBatch& batch, int32_t router, const Sto
   const auto take = [&](Row& row, int64_t cell) {
     --row.cells;
     for (int64_t i = cell * d.fan_out; i < (cell + 1) * d.fan_out; ++i)
-      if (const int32_t choice = d.choice[static_cast<size_t>(i)]; is_kept(choice)) --row.load[static_cast<size_t>(choice)];
+      if (const int32_t choice = d.choice[i]; is_kept(choice)) --row.load[choice];
   };
-  auto& of_token = routers_[static_cast<size_t>(router)].tokens;
+  auto& of_token = routers_[router].tokens;
   int64_t sequence = -1;
   Row* of_label = nullptr;
   for (int64_t cell = 0; cell < d.cells; ++cell) {
-    const int64_t row = d.ancestor.empty() ? cell : d.ancestor[static_cast<size_t>(cell)];
-    if (!space.mask.empty() && !space.mask[static_cast<size_t>(row)]) continue;
+    const int64_t row = d.ancestor.empty() ? cell : d.ancestor[cell];
+    if (!space.mask.empty() && !space.mask[row]) continue;
     if (const int64_t now = row / space.cells.per_sequence; now != sequence) sequence = now, of_label = label_row(batch, router, sequence);
     if (of_label) take(*of_label, cell);
     if (!tokens) continue;
-    if (const auto at = of_token.find(space.tokens[static_cast<size_t>(row)]); at != of_token.end()) take(at->second, cell);
+    if (const auto at = of_token.find(space.tokens[row]); at != of_token.end()) take(at->second, cell);
   }
 }
 
 void KeyedLoadsCheck::finish(const LoadsCheck& loads) const {
   if (run_.is_running) return;
   for (size_t r = 0; r < routers_.size(); ++r) {
-    const auto router = static_cast<int32_t>(r);
+    const int32_t router = r;
     const RouterLoads* total = loads.total(router);
-    const std::vector<int64_t> most = total ? total->real() : std::vector<int64_t>(static_cast<size_t>(0));
+    const std::vector<int64_t> most = total ? total->real() : std::vector<int64_t>(0);
     const auto check = [&](const auto& rows, bool counted_again, const char* by, const auto& text) {
       std::vector<int64_t> sum(most.size());
       for (const auto& [key, row] : rows) {

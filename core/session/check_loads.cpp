@@ -35,7 +35,7 @@ std::string window_text(int32_t level, int64_t number) {
 }  // namespace
 
 const RouterLoads* LoadsCheck::total(int32_t router) const {
-  const auto& total = routers_[static_cast<size_t>(router)].total;
+  const auto& total = routers_[router].total;
   return total ? &*total : nullptr;
 }
 
@@ -50,7 +50,7 @@ std::optional<RouterLoads> LoadsCheck::find(int32_t router, int32_t level, int64
 }
 
 void LoadsCheck::compare(int32_t router, int32_t level, int64_t number, const RouterLoads& expected) {
-  ++routers_[static_cast<size_t>(router)].windows;
+  ++routers_[router].windows;
   const std::string& name = run_.router(router).name;
   const std::optional<RouterLoads> stored = find(router, level, number);
   if (!stored) run_.damaged("router " + name + " has no loads " + window_text(level, number));
@@ -71,7 +71,7 @@ void LoadsCheck::batch(const CheckedBatch& batch, int32_t router, const StoredDe
       run_.damaged("router " + run_.router(router).name + " has loads and no decision in batch " + std::to_string(batch.number));
     loads = *stored;
   }
-  Router& r = routers_[static_cast<size_t>(router)];
+  Router& r = routers_[router];
   if (!r.total) r.total.emplace(loads.branches());
   run_.state.add(loads, *r.total);  // looks at every sum, so that those of the windows cannot overflow
   r.pyramid.add(batch.number, loads, [&](int32_t level, int64_t window, const RouterLoads& sum) { compare(router, level, window, sum); });
@@ -80,7 +80,7 @@ void LoadsCheck::batch(const CheckedBatch& batch, int32_t router, const StoredDe
 void LoadsCheck::finish() {
   Statement count(run_.state.db, "SELECT count(*) FROM load_window WHERE router = ?");
   for (size_t i = 0; i < routers_.size(); ++i) {
-    const auto router = static_cast<int32_t>(i);
+    const int32_t router = i;
     Router& r = routers_[i];
     if (run_.has_ended)
       r.pyramid.finish([&](int32_t level, int64_t window, const RouterLoads& sum) { compare(router, level, window, sum); });

@@ -28,7 +28,7 @@ class PairsCheck {
       progress.report("checking pairs", b, run_.summary.batches);
       if (!has_decision(b)) continue;
       // The first one says how fine the windows are.
-      const int64_t choices = begun ? 0 : static_cast<int64_t>(run_.reader.decision(run_.summary.id, to_, b)->choice.size());
+      const int64_t choices = begun ? 0 : std::ssize(run_.reader.decision(run_.summary.id, to_, b)->choice);
       begun = true;
       pyramid.begin(b, choices, out);
       run_.state.count_pairs(kind_, run_.summary.id, from_, to_, branches, b, scratch, pyramid.counter());

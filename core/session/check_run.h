@@ -27,7 +27,7 @@ struct CheckedRun {
   int64_t counted_through = -1;  ///< the last batch in the loads by label and token
 
   [[noreturn]] void damaged(const std::string& what) const;
-  const RouterInfo& router(int32_t router) const { return layout.routers[static_cast<size_t>(router)]; }
+  const RouterInfo& router(int32_t router) const { return layout.routers[router]; }
 };
 
 /// One batch with its cells.

@@ -87,7 +87,7 @@ constexpr const char* kRules[] = {
 }  // namespace
 
 void check_tables(const SessionReader::State& s, const Progress& progress) {
-  constexpr auto kAll = static_cast<int64_t>(std::size(kOwned) + std::size(kRules));
+  constexpr int64_t kAll = std::size(kOwned) + std::size(kRules);
   int64_t done = 0;
   for (const Owned& owned : kOwned) {
     progress.report("checking tables", done++, kAll);

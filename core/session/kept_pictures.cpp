@@ -45,7 +45,7 @@ std::vector<int64_t> KeptPictures::add(int64_t item, uint64_t group, int64_t byt
   bytes_ += bytes;
   items_.insert(item);
   std::vector<int64_t> gone;
-  while (static_cast<int64_t>(items_.size()) > most_ || bytes_ > most_bytes_) gone.push_back(drop_one());
+  while (std::ssize(items_) > most_ || bytes_ > most_bytes_) gone.push_back(drop_one());
   return gone;
 }
 
@@ -62,7 +62,7 @@ std::vector<uint64_t> picture_groups(const BatchRecord& batch, const RunLayout& 
   std::vector<bool> got;
   for (size_t i = 0; i < batch.decisions(); ++i) {
     const DecisionRecord d = batch.decision(i);
-    const RouterInfo& router = layout.routers[static_cast<size_t>(d.router)];
+    const RouterInfo& router = layout.routers[d.router];
     const SpaceRecord* space = find_space(spaces, router.space);
     if (!space || space->cells.per_sequence == 0) continue;
     const auto branches = static_cast<size_t>(router.branches), fan_out = static_cast<size_t>(router.fan_out);

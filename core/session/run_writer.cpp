@@ -68,7 +68,7 @@ struct RunWriter::State : WindowSink {
 };
 
 RunWriter::RunWriter(std::shared_ptr<SessionWriterState> session, const RunStart& start) {
-  if (static_cast<int64_t>(start.layout.routers.size()) > kMostRouters || static_cast<int64_t>(start.layout.spaces.size()) > kMostSpaces)
+  if (std::ssize(start.layout.routers) > kMostRouters || std::ssize(start.layout.spaces) > kMostSpaces)
     bad_input(session->path, "a session holds at most 4096 routers and 64 cell spaces a run",
               std::to_string(start.layout.routers.size()) + " and " + std::to_string(start.layout.spaces.size()) + " came");
   state_ = std::make_unique<State>(session, start);
@@ -195,7 +195,7 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
   if (inputs) write_thumbnails(batch, first);
   for (size_t i = 0; decisions && i < batch.decisions(); ++i) {
     const DecisionRecord d = batch.decision(i);
-    const RouterInfo& info = accumulator.layout().routers[static_cast<size_t>(d.router)];
+    const RouterInfo& info = accumulator.layout().routers[d.router];
     blob::put_decision(d, info.branches, info.fan_out, buffer);
     s.insert_decision.bind(1, decision_key(key, d.router)).bind(2, std::span<const uint8_t>(buffer)).run();
   }
@@ -273,7 +273,7 @@ void RunWriter::State::write_thumbnails(const BatchRecord& batch, int64_t first)
     const int64_t item = items.empty() ? first + static_cast<int64_t>(sequence) : items[sequence];
     if (small.empty() || pictures.has(item)) continue;
     const uint64_t group = sequence < groups.size() ? groups[sequence] : 0;
-    for (const int64_t gone : pictures.add(item, group, static_cast<int64_t>(small.pixels.size())))
+    for (const int64_t gone : pictures.add(item, group, std::ssize(small.pixels)))
       if (gone != item) session->delete_picture.bind(1, id).bind(2, gone).run();
     if (!pictures.has(item)) continue;
     Statement& insert = session->insert_picture;
@@ -288,7 +288,7 @@ void RunWriter::State::write_pieces(std::span<const int32_t> tokens_of_batch) {
   if (!piece) return;
   for (const int32_t token : tokens_of_batch) {
     if (token < 0 || token >= kMostTokens) continue;
-    const auto at = static_cast<size_t>(token);
+    const size_t at = token;
     if (at >= pieces_written.size()) pieces_written.resize(at + 1);
     if (pieces_written[at]) continue;
     pieces_written[at] = true;
@@ -307,8 +307,8 @@ void RunWriter::State::write_keyed_loads() {
   Statement token(s.db, "INSERT INTO token_load(router, token, cells, load) VALUES(?,?,?,?)");
   const auto& routers = accumulator.layout().routers;
   for (size_t r = 0; r < routers.size(); ++r) {
-    const auto router = static_cast<int32_t>(r);
-    const auto branches = static_cast<size_t>(routers[r].branches);
+    const int32_t router = r;
+    const size_t branches = routers[r].branches;
     const int64_t key = router_key(id, router);
     const KeyedLoads& labels = accumulator.label_loads(router);
     for (size_t i = 0; i < labels.cells.size(); ++i) {

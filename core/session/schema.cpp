@@ -206,7 +206,7 @@ void adapt_to_read(sqlite::Database& db) {
   const int64_t version = db.number("PRAGMA user_version");
   if (version >= kSchemaVersion) return;
   db.execute("PRAGMA temp_store=MEMORY; PRAGMA query_only=0");
-  for (int64_t v = version; v < kSchemaVersion; ++v) db.execute(kAdapters[static_cast<size_t>(v)]);
+  for (int64_t v = version; v < kSchemaVersion; ++v) db.execute(kAdapters[v]);
   db.execute("PRAGMA query_only=1");
 }
 
@@ -215,7 +215,7 @@ void migrate(sqlite::Database& db) {
   try {
     const int64_t version = db.number("PRAGMA user_version");
     if (version > 0 || db.number("SELECT count(*) FROM sqlite_schema") > 0) check_session(db, kChooseAnother);
-    for (int64_t v = version; v < kSchemaVersion; ++v) db.execute(kMigrations[static_cast<size_t>(v)]);
+    for (int64_t v = version; v < kSchemaVersion; ++v) db.execute(kMigrations[v]);
     if (version == 0) {
       db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
       sqlite::Statement meta(db, "INSERT INTO meta(key, value) VALUES(?, ?)");

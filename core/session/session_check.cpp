@@ -75,7 +75,7 @@ void check_inputs(const CheckedRun& run, int64_t listed, const Progress& progres
 void check_run(const CheckedRun& run, const Progress& progress, SessionReader::Checked& seen) {
   LoadsCheck loads(run);
   KeyedLoadsCheck keyed(run);
-  const auto routers = static_cast<int32_t>(run.layout.routers.size());
+  const int32_t routers = run.layout.routers.size();
   int64_t listed = 0;
   for (int64_t b = 0; b < run.summary.batches; ++b) {
     progress.report("checking records", b, run.summary.batches);
@@ -83,7 +83,7 @@ void check_run(const CheckedRun& run, const Progress& progress, SessionReader::C
     if (!batch) continue;
     ++seen.batches;
     if (!batch->spaces.empty() && batch->spaces[0].items)
-      listed += static_cast<int64_t>(std::set(batch->spaces[0].items->begin(), batch->spaces[0].items->end()).size());
+      listed += std::ssize(std::set(batch->spaces[0].items->begin(), batch->spaces[0].items->end()));
     for (int32_t r = 0; r < routers; ++r) {
       const std::optional<StoredDecision> decision = run.decisions ? run.reader.decision(run.summary.id, r, b) : std::nullopt;
       if (decision) check_rows_of(run, *decision, r, *batch);

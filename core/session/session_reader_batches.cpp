@@ -22,8 +22,8 @@ std::vector<uint8_t> spaces_above(const RunLayout& layout, int32_t space) {
     // A damaged file may name parents in a circle.
     int32_t parent = router.parent;
     for (size_t steps = 0; parent >= 0 && steps < layout.routers.size(); ++steps) {
-      const RouterInfo& info = layout.routers[static_cast<size_t>(parent)];
-      if (info.space != space && info.space >= 0) above[static_cast<size_t>(info.space)] = 1;
+      const RouterInfo& info = layout.routers[parent];
+      if (info.space != space && info.space >= 0) above[info.space] = 1;
       parent = info.parent;
     }
   }
@@ -124,16 +124,15 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
     s.cells.per_sequence = small(3);
     s.cells.step = small(4);
     s.cells.columns = small(9);
-    if (items && static_cast<int64_t>(items->size()) != s.cells.sequences)
-      state_->damaged("batch " + std::to_string(batch) + " lists " + counted(static_cast<int64_t>(items->size()), "item") + " of " +
+    if (items && std::ssize(*items) != s.cells.sequences)
+      state_->damaged("batch " + std::to_string(batch) + " lists " + counted(std::ssize(*items), "item") + " of " +
                       std::to_string(s.cells.sequences));
     s.items = items;
     if (items) s.cells.items = *items;
     if (!find.null(10)) {
       auto starts = std::make_shared<std::vector<int32_t>>();
       for (const int64_t start : blob::read_numbers(find.blob(10), path())) starts->push_back(checked(start));
-      if (static_cast<int64_t>(starts->size()) != s.cells.sequences || starts->empty() ||
-          *std::min_element(starts->begin(), starts->end()) != s.cells.step)
+      if (std::ssize(*starts) != s.cells.sequences || starts->empty() || *std::min_element(starts->begin(), starts->end()) != s.cells.step)
         state_->damaged("batch " + std::to_string(batch) + " has other positions than its " + counted(s.cells.sequences, "sequence"));
       s.starts = std::move(starts);
       s.cells.starts = *s.starts;
@@ -204,7 +203,7 @@ std::vector<PathStep> SessionReader::cell_path(int64_t run, int32_t space, const
     const int64_t position = int64_t{cell.position} - own->cells.start(line);
     if (position < 0 || position >= own->cells.per_sequence) continue;
     for (size_t r = 0; r < routers.size(); ++r) {
-      if (routers[r].space != space && (routers[r].space < 0 || !above[static_cast<size_t>(routers[r].space)])) continue;
+      if (routers[r].space != space && (routers[r].space < 0 || !above[routers[r].space])) continue;
       const auto table = std::find_if(tables.begin(), tables.end(), [&](const BatchSpace& s) { return s.space == routers[r].space; });
       if (table == tables.end()) continue;
       const int64_t at = member_of(own->cells, position, table->cells), index = table->cells.index_of(cell.sequence);

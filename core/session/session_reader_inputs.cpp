@@ -29,7 +29,7 @@ std::map<int64_t, Thumbnail> SessionReader::thumbnails(int64_t run, ItemRange it
     const std::span<const uint8_t> pixels = find.blob(4);
     const auto is_side = [](int64_t side) { return side >= 1 && side <= kThumbnailSide; };
     if (!is_side(t.size.height) || !is_side(t.size.width) || (t.channels != 1 && t.channels != 3) ||
-        static_cast<int64_t>(pixels.size()) != t.size.pixels() * t.channels)
+        std::ssize(pixels) != t.size.pixels() * t.channels)
       state_->damaged("the picture of item " + std::to_string(find.integer(0)) + " is not of its size");
     t.pixels.assign(pixels.begin(), pixels.end());
     out.emplace(find.integer(0), std::move(t));

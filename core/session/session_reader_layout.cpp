@@ -71,7 +71,7 @@ const RouterInfo& SessionReader::State::router(int64_t run, int32_t router) cons
   const auto& routers = layout(run).routers;
   if (router < 0 || static_cast<size_t>(router) >= routers.size())
     bad_input(path, "run #" + std::to_string(run) + " has no router " + std::to_string(router));
-  return routers[static_cast<size_t>(router)];
+  return routers[router];
 }
 
 RunLayout SessionReader::layout(int64_t run) const { return state_->layout(run); }

@@ -54,15 +54,15 @@ std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32
   constexpr int64_t kMostMissing = 16;
   if ((end - first) * branches > kMostStoredBranches + kMostMissing * state_->file_bytes())
     state_->damaged("it is too short for its windows");
-  out.reserve(static_cast<size_t>(end - first));
+  out.reserve(end - first);
   // One range scan, then the few that are missing at the end of an unfinished run.
-  std::vector<bool> found(static_cast<size_t>(end - first));
+  std::vector<bool> found(end - first);
   out.assign(found.size(), RouterLoads(branches));
   Statement scan(state_->db,
                  "SELECT number, batches, cells, data FROM load_window WHERE router = ? AND level = ? AND number >= ? AND number < ?");
   scan.bind(1, router_key(run, router)).bind(2, int64_t{level}).bind(3, first).bind(4, end);
   while (scan.step()) {
-    const auto at = static_cast<size_t>(scan.integer(0) - first);
+    const size_t at = scan.integer(0) - first;
     out[at] = blob::read_loads(scan.blob(3), branches, path());
     out[at].batches = state_->count_of(scan, 1);
     out[at].cells = state_->count_of(scan, 2);

@@ -52,7 +52,7 @@ void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t route
   space.bind(1, space_key(batch_key(run, batch), to_info.space));
   const auto mask = space.step() ? blob::read_mask(space.blob(2), space.integer(0), space.integer(1), path) : std::vector<uint8_t>();
   const int64_t needed = std::max(rows_of(*to_decision), from_decision ? rows_of(*from_decision) : 0);
-  if (!mask.empty() && needed > static_cast<int64_t>(mask.size())) damaged("a mask is too short");
+  if (!mask.empty() && needed > std::ssize(mask)) damaged("a mask is too short");
   if (from_decision)
     add_transitions({from_decision->record(router), from_decision->fan_out}, {to_decision->record(to), to_decision->fan_out}, branches,
                     mask, scratch, counter);
@@ -63,8 +63,7 @@ void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t route
 // The range is cut into the largest windows that are stored; what no window covers is counted again from the decisions.
 PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router, int32_t to, BatchRange of) const {
   const int32_t edge = kind == PairKind::coactivation ? -1 : find_edge(layout(run), router, to);
-  const std::vector<uint8_t> branches =
-      edge < 0 ? std::vector<uint8_t>() : branch_flags(layout(run), layout(run).edges[static_cast<size_t>(edge)]);
+  const std::vector<uint8_t> branches = edge < 0 ? std::vector<uint8_t>() : branch_flags(layout(run), layout(run).edges[edge]);
   const int32_t rows = this->router(run, router).branches, columns = this->router(run, to).branches;
   const int64_t all = batches(run);
   const auto [first, end] = of.within(all);

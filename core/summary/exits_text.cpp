@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 3> kCurvePlans = {"baseline", "optimized"
 
 double share_at(const std::vector<int64_t>& items, size_t exit) {
   const auto all = std::accumulate(items.begin(), items.end(), int64_t{0});
-  return all > 0 && exit < items.size() ? static_cast<double>(items[exit]) / static_cast<double>(all) : 0;
+  return all > 0 && exit < items.size() ? static_cast<double>(items[exit]) / all : 0;
 }
 
 std::string exit_name(size_t exit) { return "exit " + std::to_string(exit + 1); }

@@ -184,7 +184,7 @@ void fields(auto& v, Of<FormatCost> auto& f) {
   v("differing_choices", f.differing_choices);
   v("sequences", f.sequences);
   v("equal_sequences", f.equal_sequences);
-  v.derived("differing_share", f.choices > 0 ? static_cast<double>(f.differing_choices) / static_cast<double>(f.choices) : 0.0);
+  v.derived("differing_share", f.choices > 0 ? static_cast<double>(f.differing_choices) / f.choices : 0.0);
 }
 
 void fields(auto& v, Of<DecodedTokens> auto& t) {
@@ -275,7 +275,7 @@ void fields(auto& v, Of<OperatorTime> auto& o) {
   v("op", o.op);
   v("steps", o.steps);
   v("batches", o.batches);
-  v.derived("steps_per_batch", o.batches > 0 ? static_cast<double>(o.steps) / static_cast<double>(o.batches) : 0.0);
+  v.derived("steps_per_batch", o.batches > 0 ? static_cast<double>(o.steps) / o.batches : 0.0);
   v("ms_per_batch", o.milliseconds);
   v("limit_ms_per_batch", o.limit_milliseconds);
   v("limit_compute_ms_per_batch", o.limit_compute_milliseconds);

@@ -85,7 +85,7 @@ double error_of_item(const std::vector<const GroupSpent*>& groups) {
 /// How many standard errors apart the smallest and the largest of so many alike groups lie less often than once in 20 times: every pair of
 /// them has its part of the 5 % (Bonferroni), and a normal deviate exceeds z with at most exp(-z^2 / 2) / 2.
 double far_apart(size_t groups) {
-  const double pairs = static_cast<double>(groups) * static_cast<double>(groups - 1) / 2;
+  const double pairs = static_cast<double>(groups) * (groups - 1) / 2;
   return std::sqrt(2 * std::log(pairs / 0.05));
 }
 

@@ -27,8 +27,8 @@ std::string pictures_text(const std::vector<PictureFigures>& sizes, int64_t batc
   }
   const PictureFigures& most =
       *std::max_element(sizes.begin(), sizes.end(), [](const PictureFigures& a, const PictureFigures& b) { return a.items < b.items; });
-  return text + " of " + counted(static_cast<int64_t>(sizes.size()), "size") + " from " + size_text(sizes.front()) + " to " +
-         size_text(sizes.back()) + in_batches(batches) + ", most often " + size_text(most) + " (" + with_commas(most.items) + ")";
+  return text + " of " + counted(std::ssize(sizes), "size") + " from " + size_text(sizes.front()) + " to " + size_text(sizes.back()) +
+         in_batches(batches) + ", most often " + size_text(most) + " (" + with_commas(most.items) + ")";
 }
 
 std::string items_text(const DatasetFigures& d, int64_t batches) {

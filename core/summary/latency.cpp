@@ -7,7 +7,7 @@ namespace stormcell {
 
 Latency latency_of(const std::vector<double>& ms) {
   Latency l;
-  l.runs = static_cast<int64_t>(ms.size());
+  l.runs = std::ssize(ms);
   if (ms.empty()) return l;
   l.median = median(ms);
   l.p95 = quantile(ms, 0.95);

@@ -24,7 +24,7 @@ std::string profiled_text(const SplitFigures& s, int64_t measured) {
 std::string measured_again_text(const RunSummaryFigures& f) {
   if (!f.measured_once.empty()) return "; measured once, so the spread between runs is not known (" + f.measured_once + ")";
   if (f.measurings.size() < 2 || !f.measured_again_seconds) return {};
-  const auto again = static_cast<int64_t>(f.measurings.size()) - 1;
+  const auto again = std::ssize(f.measurings) - 1;
   const std::string where = f.measurings.back().fresh_process ? "in " + counted(again, "fresh process", "fresh processes")
                                                               : counted(again, "time", "times") +
                                                                     " in this process, which opened the model anew: the program stormcell "

@@ -19,7 +19,7 @@ const PassReport* unpadding_pass(const RunSummaryFigures& f) {
 
 /// "46 %" of `cells` that are not real; of few one digit more.
 std::string padding_share(int64_t cells, int64_t real) {
-  const double percent = 100 * static_cast<double>(cells - real) / static_cast<double>(cells);
+  const double percent = 100 * static_cast<double>(cells - real) / cells;
   return percent < 10 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
 }
 

@@ -39,7 +39,7 @@ std::string parts_text(const std::vector<JudgedPart>& parts) {
 
 std::string free_cost_text(const FormatCost& cost) {
   if (cost.choices == 0) return {};
-  const double percent = 100 * static_cast<double>(cost.differing_choices) / static_cast<double>(cost.choices);
+  const double percent = 100 * static_cast<double>(cost.differing_choices) / cost.choices;
   std::string text = fmt::format("{:.2g} running freely, where {} of {} routing choices ({} %) differ from those of the stored weights",
                                  cost.free_max_rel_diff, fmt::group_digits(cost.differing_choices), fmt::group_digits(cost.choices),
                                  percent < 10 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent));

@@ -46,7 +46,7 @@ class Imatrix {
     begin();
     int32_t router = 0;
     for (const auto& [layer, loads] : loads_) {
-      counts_.rows_read += static_cast<int64_t>(loads.size());
+      counts_.rows_read += std::ssize(loads);
       sink_.loads(0, router++, loads);
     }
     return counts_;
@@ -126,7 +126,7 @@ class Imatrix {
       if (all_equal && loads[0] > 0) equal_layers_.push_back(layer);
       return;
     }
-    const auto experts = static_cast<int64_t>(loads.size());
+    const auto experts = std::ssize(loads);
     const int64_t all = std::accumulate(loads.begin(), loads.end(), int64_t{0}), most = *std::max_element(loads.begin(), loads.end());
     const int64_t slack = exact ? 0 : std::max<int64_t>(number("imatrix.chunk_size") - 1, 0);  // number of merged chunks
     const std::string where = "layer " + std::to_string(layer) + " counts ";
@@ -164,7 +164,7 @@ class Imatrix {
   static std::string choices_text(int64_t all, int64_t tokens) {
     if (all % tokens == 0) return counted(all / tokens, "choice");
     std::ostringstream text;
-    text << std::fixed << std::setprecision(2) << static_cast<double>(all) / static_cast<double>(tokens) << " choices";
+    text << std::fixed << std::setprecision(2) << static_cast<double>(all) / tokens << " choices";
     return text.str();
   }
 
@@ -175,12 +175,12 @@ class Imatrix {
     const int64_t tokens = of_layer != tokens_.end() && of_layer->second > 0 ? of_layer->second : tokens_of_chunks();
     if (tokens == 0) return 0;
     const int64_t all = std::accumulate(loads.begin(), loads.end(), int64_t{0}), k = all / tokens;
-    return all % tokens == 0 && k <= static_cast<int64_t>(loads.size()) ? k : 0;
+    return all % tokens == 0 && k <= std::ssize(loads) ? k : 0;
   }
 
   void begin() {
     const TracedModel& model = source_.model;
-    const auto branches = static_cast<int32_t>(loads_.begin()->second.size());
+    const int32_t branches = loads_.begin()->second.size();
     if (model.branches > 0 && model.branches != branches)
       wrong("counts " + counted(branches, "expert") + ", " + model.source + " says " + std::to_string(model.branches),
             "check that both are of one model");

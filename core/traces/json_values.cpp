@@ -22,12 +22,12 @@ bool JsonRow::has(const char* key) const { return !value_at(value_, key).is_null
 
 std::vector<int64_t> JsonRow::matrix(const char* key, int64_t rows, int64_t least, int64_t most, int64_t& columns) const {
   const nlohmann::json& list = value_at(value_, key);
-  if (!list.is_array() || (rows >= 0 && static_cast<int64_t>(list.size()) != rows))
+  if (!list.is_array() || (rows >= 0 && std::ssize(list) != rows))
     wrong(std::string(key) + " is no list of " + (rows >= 0 ? std::to_string(rows) + " " : "") + "lists");
   std::vector<int64_t> all;
-  columns = list.empty() || !list[0].is_array() ? 0 : static_cast<int64_t>(list[0].size());
+  columns = list.empty() || !list[0].is_array() ? 0 : std::ssize(list[0]);
   for (const nlohmann::json& row : list) {
-    if (!row.is_array() || static_cast<int64_t>(row.size()) != columns) wrong(std::string(key) + " has rows of unlike lengths");
+    if (!row.is_array() || std::ssize(row) != columns) wrong(std::string(key) + " has rows of unlike lengths");
     for (const nlohmann::json& v : row) {
       if (!v.is_number_integer()) wrong(std::string(key) + " holds what is no whole number");
       all.push_back(within(v, key, least, most));

@@ -93,7 +93,7 @@ class LogicalCount {
       read_row(step, layer);
       if (layers_ == 0) used_.push_back(0);
       const bool any = std::any_of(row_.begin(), row_.end(), [](int64_t n) { return n > 0; });
-      used_[static_cast<size_t>(layer)] |= any;
+      used_[layer] |= any;
       row(step, layer++, row_);
     } while (cursor_.take(','));
     cursor_.expect(']', "the end of step " + std::to_string(step));
@@ -108,18 +108,17 @@ class LogicalCount {
     const int64_t most = branches_ > 0 ? branches_ : kMostTracedBranches;
     do {
       cursor_.plain_numbers(kMostCount, static_cast<size_t>(most), row_);
-      if (static_cast<int64_t>(row_.size()) >= most)
+      if (std::ssize(row_) >= most)
         cursor_.wrong(place(step, layer) + " has more experts than " +
                           (branches_ > 0 ? "the first row, " + std::to_string(branches_) : "a layer may have"),
                       kDump);
       row_.push_back(cursor_.whole_number("a count", kMostCount));
     } while (cursor_.take(','));
     cursor_.expect(']', "the end of " + place(step, layer));
-    if (branches_ > 0 && static_cast<int64_t>(row_.size()) != branches_)
-      cursor_.wrong(place(step, layer) + " has " + counted(static_cast<int64_t>(row_.size()), "expert") + ", the first row has " +
-                        std::to_string(branches_),
+    if (branches_ > 0 && std::ssize(row_) != branches_)
+      cursor_.wrong(place(step, layer) + " has " + counted(std::ssize(row_), "expert") + ", the first row has " + std::to_string(branches_),
                     kDump);
-    branches_ = static_cast<int64_t>(row_.size());
+    branches_ = std::ssize(row_);
   }
 
   void begin() {
@@ -136,12 +135,12 @@ class LogicalCount {
   }
 
   void hand_on(int64_t step, int64_t layer, std::span<const int64_t> counts) {
-    const int32_t router = router_of_[static_cast<size_t>(layer)];
+    const int32_t router = router_of_[layer];
     if (router < 0) {
-      counts_.rows_skipped += static_cast<int64_t>(counts.size());
+      counts_.rows_skipped += std::ssize(counts);
       return;
     }
-    counts_.rows_read += static_cast<int64_t>(counts.size());
+    counts_.rows_read += std::ssize(counts);
     sink_.loads(step, router, counts);
   }
 

@@ -108,7 +108,7 @@ class MegatronTrace {
   // A layer that comes again, another number of tokens or another step is the next micro-batch.
   void take(const JsonRow& row) {
     const int32_t router = number_[place_];
-    const auto tokens = static_cast<int64_t>(ids_.size()) / k_;
+    const auto tokens = std::ssize(ids_) / k_;
     int64_t& of_stack = tokens_[place_.mtp ? 1 : 0];
     if (step_ != last_step_ || passes_.contains(router) || (of_stack > 0 && of_stack != tokens)) flush();
     last_step_ = step_;

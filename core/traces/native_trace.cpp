@@ -166,7 +166,7 @@ class NativeTrace {
       layers_.push_back(std::move(l));
     }
     if (layers_.empty()) wrong("has no layer.0.indices");
-    if (number_about("layers", static_cast<int64_t>(layers_.size()), INT32_MAX) != static_cast<int64_t>(layers_.size()))
+    if (number_about("layers", std::ssize(layers_), INT32_MAX) != std::ssize(layers_))
       wrong("its metadata says layers=" + about("layers") + ", tensors are there for " + std::to_string(layers_.size()));
     // Of kNativeLacks the file itself says which mean nothing.
     const std::string told = ' ' + about("lacks") + ' ';
@@ -280,8 +280,7 @@ class NativeTrace {
     segments_.clear();
     if (!batched_) {
       const bool decode = element<int32_t>(phase_, at) == 1;
-      segments_.push_back(
-          table_from(at, cells_, decode ? cells_a_batch(static_cast<int64_t>(layers_.size()) * layers_[0].k) : kMostPrompt));
+      segments_.push_back(table_from(at, cells_, decode ? cells_a_batch(std::ssize(layers_) * layers_[0].k) : kMostPrompt));
       return at + segments_[0].cells;
     }
     const int64_t end = end_of_batch(at);
@@ -316,7 +315,7 @@ class NativeTrace {
         for (int64_t c = s.begin; c < s.begin + s.cells; ++c) take_cell(l, header_.routers[r], c, c - s.begin, s.table.stack);
       }
       if (l.row.empty()) continue;
-      const bool whole = static_cast<int64_t>(l.row.size()) == cells;
+      const bool whole = std::ssize(l.row) == cells;
       decisions_.push_back({.router = static_cast<int32_t>(r),
                             .choice = l.choice,
                             .weight = l.weight,
@@ -344,7 +343,7 @@ class NativeTrace {
       if (branch < kNone || branch >= router.branches)
         wrong_element(l.name + ".indices", cell, j,
                       "is " + std::to_string(branch) + ", -1 to " + std::to_string(router.branches - 1) + " are allowed");
-      if (branch >= 0 && std::find(l.choice.begin() + static_cast<std::ptrdiff_t>(first), l.choice.end(), branch) != l.choice.end())
+      if (branch >= 0 && std::find(l.choice.begin() + first, l.choice.end(), branch) != l.choice.end())
         wrong_element(l.name + ".indices", cell, j, "is " + std::to_string(branch) + ", which the same cell chose already");
       int32_t choice = branch < 0 ? kNoBranch : branch;
       if (branch < 0 && l.dropped) {

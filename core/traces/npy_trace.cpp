@@ -51,7 +51,7 @@ class NpyTrace {
   /// Reads the elements of tokens [first, end), which value() gives until the next call.
   void read_tokens(int64_t first, int64_t end) {
     const int64_t row = layers_ * k_ * static_cast<int64_t>(element_size(array_.dtype));
-    held_.resize(static_cast<size_t>((end - first) * row));
+    held_.resize((end - first) * row);
     array_.bytes.read(static_cast<size_t>(first * row), held_);
     held_from_ = first * layers_ * k_;
   }
@@ -64,7 +64,7 @@ class NpyTrace {
                                                     : kMostTracedBranches,
                   row = layers_ * k_;
     const int64_t group = std::max(int64_t{1}, (int64_t{1} << 17) / row);  // 1 MiB of i64
-    std::vector<uint8_t> used(static_cast<size_t>(layers_)), recorded(used.size());
+    std::vector<uint8_t> used(layers_), recorded(used.size());
     int64_t largest = -1;
     for (int64_t t = 0; t < tokens_; ++t) {
       if (t % group == 0) {
@@ -78,8 +78,8 @@ class NpyTrace {
               "element " + element(t, i / k_, i % k_) + " is " + std::to_string(v) + ", -1 to " + std::to_string(most - 1) + " are allowed",
               source_.model.branches > 0 ? source_.model.source + " says " + counted(most, "branch") : kSave);
         largest = std::max(largest, v);
-        used[static_cast<size_t>(i / k_)] |= v > 0;
-        recorded[static_cast<size_t>(i / k_)] |= v >= 0;
+        used[i / k_] |= v > 0;
+        recorded[i / k_] |= v >= 0;
       }
     }
     // With k = 1, zeros are choices.
@@ -91,7 +91,7 @@ class NpyTrace {
     branches_ = model.branches == 0                                    ? static_cast<int32_t>(std::max(largest + 1, k_))
                 : largest >= model.branches && model.zero_experts == 0 ? model.branches + model.shared
                                                                        : model.branches;
-    const bool whole = model.layers == layers_, only = static_cast<int64_t>(model.moe_layers.size()) == layers_;
+    const bool whole = model.layers == layers_, only = std::ssize(model.moe_layers) == layers_;
     if (model.layers > 0 && !whole && !only)
       wrong("has " + counted(layers_, "layer") + "; " + model.source + " has " + std::to_string(model.layers) + ", " +
                 std::to_string(model.moe_layers.size()) + " of them with branches",
@@ -100,7 +100,7 @@ class NpyTrace {
     for (int64_t l = 0; l < layers_; ++l) {
       const bool has = !model.moe_layers.empty()
                            ? only || std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l))
-                           : k_ == 1 || used[static_cast<size_t>(l)] != 0;
+                           : k_ == 1 || used[l] != 0;
       if (has) taken_.push_back(l);
     }
     numbered_ = only && !whole;
@@ -108,7 +108,7 @@ class NpyTrace {
 
   /// Refuses an array that contradicts the model. Layers that were not recorded contradict nothing; with k = 1, zeros may be choices.
   void check(std::vector<uint8_t> used, const std::vector<uint8_t>& recorded) const {
-    for (const int32_t layer : source_.model.moe_layers) used[static_cast<size_t>(layer)] |= recorded[static_cast<size_t>(layer)] == 0;
+    for (const int32_t layer : source_.model.moe_layers) used[layer] |= recorded[layer] == 0;
     routers_of_layers(source_, used);
   }
 
@@ -121,7 +121,7 @@ class NpyTrace {
     header.origin["format"] = "npy " + shape_text(array_.shape);
     for (const int64_t l : taken_) {
       TraceRouter router;
-      router.layer = numbered_ ? model.moe_layers[static_cast<size_t>(l)] : static_cast<int32_t>(l);
+      router.layer = numbered_ ? model.moe_layers[l] : static_cast<int32_t>(l);
       router.name = "layer." + std::to_string(router.layer);
       router.branches = branches_;
       router.fan_out = static_cast<int32_t>(k_);
@@ -132,7 +132,7 @@ class NpyTrace {
   }
 
   void hand_on() {
-    const int64_t group = cells_a_batch(static_cast<int64_t>(taken_.size()) * k_);
+    const int64_t group = cells_a_batch(std::ssize(taken_) * k_);
     choice_.resize(taken_.size());
     for (int64_t first = 0; first < tokens_; first += group) {
       progress_.report("reading tokens", first, tokens_);
@@ -147,7 +147,7 @@ class NpyTrace {
       for (size_t i = 0; i < choice_.size(); ++i) decisions_.push_back({.router = static_cast<int32_t>(i), .choice = choice_[i]});
       sink_.batch({&table, 1}, decisions_);
     }
-    counts_.rows_skipped = tokens_ * k_ * (layers_ - static_cast<int64_t>(taken_.size()));
+    counts_.rows_skipped = tokens_ * k_ * (layers_ - std::ssize(taken_));
   }
 
   void take(int64_t token, int64_t layer, std::vector<int32_t>& choice) {
@@ -155,7 +155,7 @@ class NpyTrace {
     const size_t begin = choice.size();
     int64_t sum = 0;
     for (int64_t j = 0; j < k_; ++j) {
-      auto v = static_cast<int32_t>(value(at + j));
+      int32_t v = value(at + j);
       if (source_.model.zero_experts > 0 && v >= source_.model.branches) v = kNoBranch;
       sum += v;
       choice.push_back(v < 0 ? kNoBranch : v);
@@ -171,8 +171,7 @@ class NpyTrace {
       return;
     }
     for (size_t j = 1; j < mine.size(); ++j)
-      if (mine[j] >= 0 &&
-          std::find(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(j), mine[j]) != mine.begin() + static_cast<std::ptrdiff_t>(j))
+      if (mine[j] >= 0 && std::find(mine.begin(), mine.begin() + j, mine[j]) != mine.begin() + j)
         wrong("element " + element(token, layer, static_cast<int64_t>(j)) + " is " + std::to_string(mine[j]) +
                   ", which the same cell chose already",
               "the k choices of a cell differ; is the order [tokens, layers, k]?");

@@ -62,7 +62,7 @@ class RouteTrace {
 
   TraceCounts read() {
     read_preamble();
-    rows_.resize(static_cast<size_t>(layers_));
+    rows_.resize(layers_);
     constexpr int64_t kBetweenReports = 1 << 14;
     for (DelimitedText::Line line; (line = table_.next()) != DelimitedText::Line::end;) {
       if (line == DelimitedText::Line::comment) {
@@ -155,13 +155,13 @@ class RouteTrace {
     header_.origin["model"] = model;
     header_.model = model.substr(model.find_last_of("/\\") + 1);
     header_.family = value_of(line, "arch=");
-    facts_.resize(static_cast<size_t>(layers_));
+    facts_.resize(layers_);
     k_groups_ = cells_a_batch(layers_ * k_);
   }
 
   void read_layer(std::string_view line) {
     if (layers_ == 0) wrong("a layer stands before the model", "record it again");
-    LayerFacts& layer = facts_[static_cast<size_t>(number_of(line, "layer=", 0, layers_ - 1))];
+    LayerFacts& layer = facts_[number_of(line, "layer=", 0, layers_ - 1)];
     layer.expert_bytes = number_of(line, "expert_bytes=", 0, int64_t{1} << 50);
     if (!value_of(line, "dense_bytes=").empty()) layer.dense_bytes = number_of(line, "dense_bytes=", 0, int64_t{1} << 50);
     layer.told = true;
@@ -170,7 +170,7 @@ class RouteTrace {
   void read_columns() {
     table_.read_names(kNames, kNeeded);
     for (const std::string& name : table_.names()) {
-      const auto at = static_cast<size_t>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
+      const size_t at = std::find(kNames.begin(), kNames.end(), name) - kNames.begin();
       if (at == kWeight)
         places_.push_back({nullptr, &weight_});
       else
@@ -235,7 +235,7 @@ class RouteTrace {
   }
 
   void put(int64_t cell) {
-    Rows& rows = rows_[static_cast<size_t>(value_[kLayer])];
+    Rows& rows = rows_[value_[kLayer]];
     const auto k = static_cast<size_t>(k_), begin = static_cast<size_t>(cell) * k, at = begin + static_cast<size_t>(value_[kSlot]);
     if (begin + k > rows.choice.size()) {
       rows.choice.resize(begin + k, kUnset);
@@ -247,7 +247,7 @@ class RouteTrace {
       wrong("the row of turn " + std::to_string(turn_) + ", step " + std::to_string(value_[kStep]) + ", layer " +
                 std::to_string(value_[kLayer]) + ", slot " + std::to_string(value_[kSlot]) + " comes twice",
             "record it again, or remove the duplicate");
-    const auto expert = static_cast<int32_t>(value_[kExpert]);
+    const int32_t expert = value_[kExpert];
     for (size_t i = begin; i < begin + k; ++i)
       if (rows.choice[i] == expert || rows.choice[i] == dropped_from(expert))
         wrong("expert " + std::to_string(expert) + " comes twice for step " + std::to_string(value_[kStep]) + " in layer " +
@@ -271,12 +271,12 @@ class RouteTrace {
   /// Layers that have branches: those whose experts have a size, and those that the first batch met.
   void begin() {
     header_.model_layers = static_cast<int32_t>(layers_);
-    router_.assign(static_cast<size_t>(layers_), -1);
+    router_.assign(layers_, -1);
     bool sized = false;
     for (int64_t l = 0; l < layers_; ++l) {
-      const LayerFacts& facts = facts_[static_cast<size_t>(l)];
-      if (rows_[static_cast<size_t>(l)].filled == 0 && facts.expert_bytes == 0) continue;
-      router_[static_cast<size_t>(l)] = static_cast<int32_t>(header_.routers.size());
+      const LayerFacts& facts = facts_[l];
+      if (rows_[l].filled == 0 && facts.expert_bytes == 0) continue;
+      router_[l] = static_cast<int32_t>(header_.routers.size());
       TraceRouter router;
       router.name = "layer." + std::to_string(l);
       router.layer = static_cast<int32_t>(l);
@@ -310,10 +310,10 @@ class RouteTrace {
       return "layer " + std::to_string(layer) + " of turn " + std::to_string(turn_) + ", step " + std::to_string(first_ + cell);
     };
     const std::string advice = ended_ ? "the file may be truncated; " + std::string(kRecordAgain) : kRecordAgain;
-    const int64_t stored = static_cast<int64_t>(rows.choice.size()) / k_;
+    const int64_t stored = std::ssize(rows.choice) / k_;
     for (int64_t c = 0; c < cells_; ++c) {
       int64_t there = 0;
-      for (int64_t i = c * k_; c < stored && i < (c + 1) * k_; ++i) there += rows.choice[static_cast<size_t>(i)] != kUnset;
+      for (int64_t i = c * k_; c < stored && i < (c + 1) * k_; ++i) there += rows.choice[i] != kUnset;
       if (there == k_ || (there == 0 && may_miss)) continue;
       wrong(where(c) + " has " + std::to_string(there) + " of " + std::to_string(k_) + " choices", advice);
     }
@@ -321,13 +321,12 @@ class RouteTrace {
 
   /// Leaves the cells that a layer saw, and which they were.
   void compact(Rows& rows) const {
-    const auto k = static_cast<size_t>(k_);
+    const size_t k = k_;
     size_t kept = 0;
     for (size_t c = 0; c * k < rows.choice.size(); ++c) {
       if (rows.choice[c * k] == kUnset) continue;
       const auto move = [&](auto& values) {
-        if (!values.empty())
-          std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(c * k), k, values.begin() + static_cast<std::ptrdiff_t>(kept * k));
+        if (!values.empty()) std::copy_n(values.begin() + c * k, k, values.begin() + kept * k);
       };
       move(rows.choice), move(rows.weight), move(rows.residency), move(rows.bytes);
       rows.row.push_back(static_cast<int32_t>(c));
@@ -347,8 +346,8 @@ class RouteTrace {
     if (!begun_) begin();
     decisions_.clear();
     for (int64_t l = 0; l < layers_; ++l) {
-      Rows& rows = rows_[static_cast<size_t>(l)];
-      const int32_t router = router_[static_cast<size_t>(l)];
+      Rows& rows = rows_[l];
+      const int32_t router = router_[l];
       if (rows.filled > 0 && router < 0)
         wrong("layer " + std::to_string(l) + " has rows, but none in the first batch and no expert_bytes", kRecordAgain);
       if (router < 0) continue;
@@ -357,7 +356,7 @@ class RouteTrace {
         compact(rows);
       }
       DecisionRecord d{.router = router, .choice = rows.choice, .weight = rows.weight, .ancestor = rows.row, .residency = rows.residency};
-      if (measured_ && !(resident_ && follows_from_residency(rows, facts_[static_cast<size_t>(l)].expert_bytes))) d.bytes_read = rows.bytes;
+      if (measured_ && !(resident_ && follows_from_residency(rows, facts_[l].expert_bytes))) d.bytes_read = rows.bytes;
       decisions_.push_back(d);
     }
     const TraceCells cells{

@@ -69,7 +69,7 @@ void RoutedAlone::batch(std::span<const TraceCells> cells, std::span<const Decis
   routed_.resize(decisions.size());
   for (size_t i = 0; i < decisions.size(); ++i) {
     DecisionRecord& d = decisions_[i];
-    const Router& router = routers_[static_cast<size_t>(d.router)];
+    const Router& router = routers_[d.router];
     if (!router.fused) continue;
     strip(decisions[i], router, routed_[i]);
     d.choice = routed_[i].choice, d.weight = routed_[i].weight, d.residency = routed_[i].residency, d.bytes_read = routed_[i].bytes_read;
@@ -78,13 +78,13 @@ void RoutedAlone::batch(std::span<const TraceCells> cells, std::span<const Decis
 }
 
 void RoutedAlone::loads(int64_t step, int32_t router, std::span<const int64_t> counts) {
-  const Router& of = routers_[static_cast<size_t>(router)];
+  const Router& of = routers_[router];
   if (of.fused) {
-    const auto routed = counts.first(static_cast<size_t>(of.routed)), shared = counts.subspan(routed.size());
+    const auto routed = counts.first(of.routed), shared = counts.subspan(routed.size());
     // Every token goes there: no expert can have been chosen by more.
     if (std::accumulate(shared.begin(), shared.end(), int64_t{0}) < *std::max_element(routed.begin(), routed.end()))
       wrong(of, "chose a routed expert more often than the shared ones behind");
-    shared_ += static_cast<int64_t>(shared.size());
+    shared_ += std::ssize(shared);
     counts = routed;
   }
   sink_.loads(step, router, counts);

@@ -32,7 +32,7 @@ struct PlacedRows {
   int32_t id(int64_t row, int64_t column) const {
     int64_t at = row * layout.layers * layout.width + column;
     for (const RoutedIds* part : parts) {
-      if (at < std::ssize(part->ids)) return part->ids[static_cast<size_t>(at)];
+      if (at < std::ssize(part->ids)) return part->ids[at];
       at -= std::ssize(part->ids);
     }
     return kNoBranch;
@@ -126,8 +126,8 @@ class RoutedExperts {
     header.model = model.name, header.family = model.family;
     header.origin["format"] = "routed_experts of answers";
     header.model_layers = model.layers;
-    std::vector<int32_t> router_of(static_cast<size_t>(model.layers), -1);
-    for (size_t i = 0; i < model.moe_layers.size(); ++i) router_of[static_cast<size_t>(model.moe_layers[i])] = static_cast<int32_t>(i);
+    std::vector<int32_t> router_of(model.layers, -1);
+    for (size_t i = 0; i < model.moe_layers.size(); ++i) router_of[model.moe_layers[i]] = static_cast<int32_t>(i);
     header.routers = routers_by_layer(router_of, model.branches, k_);
     header.lacks =
         lacks_without({{"model", !model.name.empty()}, "branches", "k", "decisions", "steps", "order", "requests", "positions", "phases"});
@@ -310,8 +310,7 @@ class RoutedExperts {
     for (size_t r = 0; r < model.moe_layers.size(); ++r) {
       const int64_t layer = rows.layout.all_layers ? model.moe_layers[r] : static_cast<int64_t>(r);
       std::vector<int32_t>& chosen = choice.emplace_back(static_cast<size_t>(tokens * k_), kNoBranch);
-      for (int64_t t = 0; t < tokens; ++t)
-        take(rows, first + t, layer, std::span(chosen).subspan(static_cast<size_t>(t * k_), static_cast<size_t>(k_)), row);
+      for (int64_t t = 0; t < tokens; ++t) take(rows, first + t, layer, std::span(chosen).subspan(t * k_, k_), row);
     }
     for (size_t r = 0; r < choice.size(); ++r) decisions.push_back({.router = static_cast<int32_t>(r), .choice = choice[r]});
     counts_.rows_skipped += tokens * model.k * (rows.layout.layers - std::ssize(choice));
@@ -330,7 +329,7 @@ class RoutedExperts {
       if (v < -1 || v >= model.branches + model.zero_experts)
         row.wrong(place() + " names expert " + std::to_string(v) + ", " + model.source + " has " + std::to_string(model.branches));
       chosen |= v > 0;
-      if (j < k_) to[static_cast<size_t>(j)] = v < 0 || v >= model.branches ? kNoBranch : v;
+      if (j < k_) to[j] = v < 0 || v >= model.branches ? kNoBranch : v;
     }
     if (!chosen) std::fill(to.begin(), to.end(), kNoBranch);
     int64_t taken = 0;

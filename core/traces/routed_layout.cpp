@@ -93,7 +93,7 @@ class LayoutSearch {
         else if (chooses_twice(first, end))
           ++wrong;
       }
-    const auto share = [](int64_t part, int64_t all) { return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0; };
+    const auto share = [](int64_t part, int64_t all) { return all > 0 ? static_cast<double>(part) / all : 0; };
     return kWrongId * share(wrong, expert_rows) + kDense * share(dense, dense_rows) + share(unrecorded, expert_rows) +
            (is_partial(l) ? kPartial : 0) + (l.width > model_.k ? kShared : 0);
   }

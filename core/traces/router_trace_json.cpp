@@ -61,7 +61,7 @@ class RouterTrace {
   void read_header() {
     const std::string_view text = source_.text();
     std::string rest(text.substr(0, begin_));
-    rest += "null" + std::string(static_cast<size_t>(end_line_ - line_), '\n');
+    rest += "null" + std::string(end_line_ - line_, '\n');
     rest += text.substr(end_);
     const nlohmann::json header = parse_json_text(rest, source_.path());
     const auto version = header.find("version");
@@ -83,7 +83,7 @@ class RouterTrace {
     const std::vector<int32_t> numbers = numbers_of_layers_with_branches(source_, layers_);
     for (int64_t l = 0; l < layers_; ++l) {
       TraceRouter router;
-      router.layer = numbers[static_cast<size_t>(l)];
+      router.layer = numbers[l];
       router.name = "layer." + std::to_string(router.layer >= 0 ? router.layer : l);
       router.branches = static_cast<int32_t>(branches_);
       router.fan_out = static_cast<int32_t>(k_);
@@ -95,8 +95,8 @@ class RouterTrace {
   void read_selections() {
     cursor_.start(begin_, line_);
     const int64_t group = cells_a_batch(layers_ * k_);
-    choice_.resize(static_cast<size_t>(layers_));
-    for (auto& c : choice_) c.reserve(static_cast<size_t>(group * k_));
+    choice_.resize(layers_);
+    for (auto& c : choice_) c.reserve(group * k_);
     cursor_.expect('[', "selections");
     int64_t first = 0;
     for (int64_t t = 0; t < tokens_; ++t) {
@@ -120,13 +120,13 @@ class RouterTrace {
       if (l > 0 && !cursor_.take(','))
         cursor_.wrong(token(t) + " has " + counted(l, "layer") + ", \"layers\" says " + std::to_string(layers_));
       cursor_.expect('[', where());
-      auto& choice = choice_[static_cast<size_t>(l)];
+      auto& choice = choice_[l];
       const size_t begin = choice.size();
       for (int64_t r = 0; r < k_; ++r) {
         if (r > 0 && !cursor_.take(','))
           cursor_.wrong(where() + " has " + counted(r, "selection") + ", \"topK\" says " + std::to_string(k_));
-        const auto expert = static_cast<int32_t>(cursor_.whole_number("an expert", branches_));
-        if (std::find(choice.begin() + static_cast<std::ptrdiff_t>(begin), choice.end(), expert) != choice.end())
+        const int32_t expert = cursor_.whole_number("an expert", branches_);
+        if (std::find(choice.begin() + begin, choice.end(), expert) != choice.end())
           cursor_.wrong(where() + " has expert " + std::to_string(expert) + " twice");
         choice.push_back(expert);
       }

@@ -77,14 +77,14 @@ class SglangDump {
     const int64_t steps = counts.shape[0];
     layers_ = counts.shape[1], branches_ = counts.shape[2];
     check_layers(layers_, branches_);
-    std::vector<uint8_t> used(static_cast<size_t>(layers_)), filled(static_cast<size_t>(steps));
+    std::vector<uint8_t> used(layers_), filled(static_cast<size_t>(steps));
     const int64_t row = layers_ * branches_;
     for (int64_t s = 0; s < steps; ++s) {
       progress_.report("looking at steps", s, steps);
       for (int64_t i = 0; i < row; ++i) {
         const int64_t v = counts.whole(s * row + i);
         if (v < 0) wrong("step " + std::to_string(s) + ", layer " + std::to_string(i / branches_) + ": a count is " + std::to_string(v));
-        if (v > 0) used[static_cast<size_t>(i / branches_)] = filled[static_cast<size_t>(s)] = 1;
+        if (v > 0) used[i / branches_] = filled[s] = 1;
       }
     }
     if (std::find(used.begin(), used.end(), 1) == used.end()) {
@@ -93,15 +93,15 @@ class SglangDump {
     }
     router_of_ = routers_of_layers(source_, used);
     begin_counts("stat", std::count(filled.begin(), filled.end(), 1), in_order(filled));
-    std::vector<int64_t> loads(static_cast<size_t>(branches_));
+    std::vector<int64_t> loads(branches_);
     for (int64_t s = 0, step = 0; s < steps; ++s) {
       progress_.report("reading steps", s, steps);
-      if (!filled[static_cast<size_t>(s)]) {
+      if (!filled[s]) {
         counts_.rows_masked += row;
         continue;
       }
       for (int64_t l = 0; l < layers_; ++l) {
-        for (int64_t b = 0; b < branches_; ++b) loads[static_cast<size_t>(b)] = counts.whole(s * row + l * branches_ + b);
+        for (int64_t b = 0; b < branches_; ++b) loads[b] = counts.whole(s * row + l * branches_ + b);
         hand_on(step, l, loads);
       }
       ++step;
@@ -125,8 +125,8 @@ class SglangDump {
     sink_.begin(header);
   }
   void hand_on(int64_t step, int64_t layer, std::span<const int64_t> loads) {
-    const int32_t router = router_of_[static_cast<size_t>(layer)];
-    (router < 0 ? counts_.rows_skipped : counts_.rows_read) += static_cast<int64_t>(loads.size());
+    const int32_t router = router_of_[layer];
+    (router < 0 ? counts_.rows_skipped : counts_.rows_read) += std::ssize(loads);
     if (router >= 0) sink_.loads(step, router, loads);
   }
 
@@ -207,7 +207,7 @@ class SglangDump {
   RecordedSlots slots_of_routers() const {
     RecordedSlots slots;
     for (int64_t l = 0; l < layers_ && !slot_load_.empty(); ++l) {
-      if (router_of_[static_cast<size_t>(l)] < 0) continue;
+      if (router_of_[l] < 0) continue;
       const auto begin = l * slots_, end = begin + slots_;
       slots.layers.push_back({{logical_.begin() + begin, logical_.begin() + end}, {slot_load_.begin() + begin, slot_load_.begin() + end}});
     }
@@ -215,7 +215,7 @@ class SglangDump {
   }
   /// What is behind the slots is a shared expert that was fused.
   int32_t logical(int64_t layer, int64_t slot) const {
-    return slot < slots_ ? logical_[static_cast<size_t>(layer * slots_ + slot)] : static_cast<int32_t>(branches_ + slot - slots_);
+    return slot < slots_ ? logical_[layer * slots_ + slot] : static_cast<int32_t>(branches_ + slot - slots_);
   }
 
   /// Of a record; that records name each other's numbers again and again is no trace.
@@ -228,7 +228,7 @@ class SglangDump {
   }
   void spend(int64_t elements) {
     spent_ += elements;
-    if (spent_ > 3 * static_cast<int64_t>(source_.file->size())) wrong("its records name more numbers than the file holds");
+    if (spent_ > 3 * std::ssize(*source_.file)) wrong("its records name more numbers than the file holds");
   }
 
   /// The slots of a pass, [layers][slots], and as experts are counted, [layers][experts].
@@ -242,20 +242,20 @@ class SglangDump {
     for (int64_t i = 0; i < layers_ * slots_; ++i) {
       const int64_t v = counts.whole(i);
       if (v < 0) wrong("pass " + std::to_string(record.pass) + ": a count is " + std::to_string(v));
-      loads[static_cast<size_t>(i / slots_ * branches_ + logical(i / slots_, i % slots_))] += v;
-      slot_load[static_cast<size_t>(i)] += v;
+      loads[i / slots_ * branches_ + logical(i / slots_, i % slots_)] += v;
+      slot_load[i] += v;
     }
   }
 
   void read_passes() {
-    const auto row = static_cast<size_t>(layers_ * branches_);
+    const size_t row = layers_ * branches_;
     std::vector<int64_t> loads(row);
-    const auto all = static_cast<int64_t>(records_.size());
+    const auto all = std::ssize(records_);
     for (size_t r = 0; r < records_.size(); ++r) {
       progress_.report("looking at passes", static_cast<int64_t>(r), all);
       count_pass(records_[r], loads, slot_load_);
     }
-    std::vector<uint8_t> used(static_cast<size_t>(layers_));
+    std::vector<uint8_t> used(layers_);
     for (size_t i = 0; i < row; ++i) used[i / static_cast<size_t>(branches_)] |= loads[i] > 0;
     router_of_ = routers_of_layers(source_, used);
     int64_t passes = 0, last = -1;
@@ -271,15 +271,14 @@ class SglangDump {
       for (; r < records_.size() && records_[r].pass == pass; ++r)
         count_pass(records_[r], loads, slot_load);  // halves of an overlapped batch
       sink_.server_step(pass);
-      for (int64_t l = 0; l < layers_; ++l)
-        hand_on(step, l, std::span(loads).subspan(static_cast<size_t>(l * branches_), static_cast<size_t>(branches_)));
+      for (int64_t l = 0; l < layers_; ++l) hand_on(step, l, std::span(loads).subspan(l * branches_, branches_));
     }
   }
 
   void read_tokens() {
-    std::vector<uint8_t> used(static_cast<size_t>(layers_));
+    std::vector<uint8_t> used(layers_);
     bool positions = true, phases = true;
-    const auto all = static_cast<int64_t>(records_.size());
+    const auto all = std::ssize(records_);
     for (size_t r = 0; r < records_.size(); ++r) {
       progress_.report("looking at passes", static_cast<int64_t>(r), all);
       look_at_tokens(records_[r], used);
@@ -337,11 +336,11 @@ class SglangDump {
           if (v < 0) continue;
           ++k;
           if (v < slots_)
-            ++slot_load_[static_cast<size_t>(l * slots_ + v)];
+            ++slot_load_[l * slots_ + v];
           else
             fused_ = true;
         }
-        if (k > 0) used[static_cast<size_t>(l)] = 1;
+        if (k > 0) used[l] = 1;
         k_ = std::max(k_, k);
       }
     if (source_.model.k > 0 && k_ > source_.model.k + (fused_ ? shared_ : 0))
@@ -361,10 +360,10 @@ class SglangDump {
         wrong("a position of pass " + std::to_string(record.pass) + " is out of range");
       positions.push_back(static_cast<int32_t>(v.whole));
     }
-    if (static_cast<int64_t>(positions.size()) < tokens)
+    if (std::ssize(positions) < tokens)
       wrong("pass " + std::to_string(record.pass) + " has " + counted(tokens, "token") + " and " + std::to_string(positions.size()) +
             " positions");
-    positions.resize(static_cast<size_t>(tokens));
+    positions.resize(tokens);
     return positions;
   }
 
@@ -380,22 +379,21 @@ class SglangDump {
     cells.cells.phase = mode == kExtend ? Phase::prefill : mode == kDecode ? Phase::decode : Phase::forward;
     cells.cells.starts = positions;
     if (!positions.empty()) cells.cells.step = *std::min_element(positions.begin(), positions.end());
-    std::vector<int32_t> real(static_cast<size_t>(tokens));
-    std::vector<std::vector<int32_t>> choice(static_cast<size_t>(layers_));
+    std::vector<int32_t> real(tokens);
+    std::vector<std::vector<int32_t>> choice(layers_);
     std::vector<DecisionRecord> decisions;
     for (int64_t l = 0; l < layers_; ++l) {
-      const int32_t router = router_of_[static_cast<size_t>(l)];
+      const int32_t router = router_of_[l];
       if (router < 0) {
         counts_.rows_skipped += tokens * k_;
         continue;
       }
-      std::vector<int32_t>& chosen = choice[static_cast<size_t>(l)];
-      chosen.assign(static_cast<size_t>(tokens * k_), kNoBranch);
+      std::vector<int32_t>& chosen = choice[l];
+      chosen.assign(tokens * k_, kNoBranch);
       for (int64_t t = 0; t < tokens; ++t) {
-        const int64_t taken =
-            take_choices(record, ids, l, t, width, std::span(chosen).subspan(static_cast<size_t>(t * k_), static_cast<size_t>(k_)));
+        const int64_t taken = take_choices(record, ids, l, t, width, std::span(chosen).subspan(t * k_, k_));
         counts_.rows_read += taken, counts_.rows_masked += k_ - taken;
-        real[static_cast<size_t>(t)] |= taken > 0;
+        real[t] |= taken > 0;
       }
       decisions.push_back({.router = router, .choice = chosen});
     }
@@ -418,7 +416,7 @@ class SglangDump {
         wrong("pass " + std::to_string(record.pass) + ", layer " + std::to_string(layer) + ": a token went to expert " +
                   std::to_string(expert) + " twice, so experts were moved while it was recorded",
               "record without --enable-eplb, or between two re-balances");
-      to[static_cast<size_t>(taken++)] = expert;
+      to[taken++] = expert;
     }
     return taken;
   }

@@ -57,7 +57,7 @@ std::string advice_of(const TracedModel& model) {
 
 /// "layer 3", "layers 3, 4 and 2 more"
 std::string layers_text(const std::vector<int32_t>& layers) {
-  std::string text = noun_for(static_cast<int64_t>(layers.size()), "layer") + " " + std::to_string(layers[0]);
+  std::string text = noun_for(std::ssize(layers), "layer") + " " + std::to_string(layers[0]);
   constexpr size_t kNamed = 3;
   for (size_t i = 1; i < std::min(layers.size(), kNamed); ++i) text += ", " + std::to_string(layers[i]);
   if (layers.size() > kNamed) text += " and " + std::to_string(layers.size() - kNamed) + " more";
@@ -103,14 +103,14 @@ std::string TracedModel::of_rule() const { return source + (said_by.empty() ? ""
 
 std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vector<uint8_t>& used) {
   const TracedModel& model = source.model;
-  const auto layers = static_cast<int64_t>(used.size());
+  const auto layers = std::ssize(used);
   if (model.layers > 0 && model.layers != layers && model.layers + model.further_layers != layers)
     bad_input(source.path(), "has " + counted(layers, "layer") + ", " + model.source + " says " + std::to_string(model.layers),
               advice_of(model));
   std::vector<int32_t> router_of(used.size(), -1), idle, counted_dense;
   int32_t routers = 0;
   for (size_t l = 0; l < used.size(); ++l) {
-    const auto layer = static_cast<int32_t>(l);
+    const int32_t layer = l;
     const bool is_known = !model.moe_layers.empty() && layer < model.layers;
     const bool has = is_known ? std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), layer) : used[l] != 0;
     if (has && !used[l]) idle.push_back(layer);
@@ -191,11 +191,11 @@ std::string missing_layers(const TracedModel& model, const std::vector<int32_t>&
 std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, int64_t rows) {
   const TracedModel& model = source.model;
   std::vector<int32_t> numbers = model.moe_layers;
-  const auto known = static_cast<int64_t>(numbers.size());
+  const auto known = std::ssize(numbers);
   if (known == 0) {
     // The family is not in the table: if there are as many rows as layers, the rows are all layers.
     for (int32_t l = 0; model.layers == rows && l < model.layers; ++l) numbers.push_back(l);
-    return numbers.empty() ? std::vector<int32_t>(static_cast<size_t>(rows), -1) : numbers;
+    return numbers.empty() ? std::vector<int32_t>(rows, -1) : numbers;
   }
   if (known + model.further_layers == rows)
     for (int32_t l = 0; l < model.further_layers; ++l) numbers.push_back(model.layers + l);

@@ -180,7 +180,7 @@ class TrtllmStatistics {
 
   void hand_on() {
     int64_t step = -1, iteration = -1;
-    std::vector<int64_t> loads(static_cast<size_t>(branches_));
+    std::vector<int64_t> loads(branches_);
     for (auto at = counts_of_.begin(); at != counts_of_.end();) {
       if (at->first.iteration != iteration) {
         iteration = at->first.iteration, ++step;

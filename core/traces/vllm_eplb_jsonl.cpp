@@ -41,7 +41,7 @@ class VllmLoads {
       load_ = row.matrix("expert_load", layers_ > 0 ? layers_ : -1, 0, kMostLoad - 1, slots_);
       int64_t slots = 0;
       if (load_.empty()) row.wrong("expert_load is empty");
-      layers_ = static_cast<int64_t>(load_.size()) / slots_;
+      layers_ = std::ssize(load_) / slots_;
       map_ = row.matrix("p2l_map", layers_, -1, kMostTracedBranches - 1, slots);
       if (slots != slots_) row.wrong("expert_load has " + counted(slots_, "slot") + ", p2l_map " + std::to_string(slots));
       visit(row);
@@ -68,7 +68,7 @@ class VllmLoads {
 
   /// Over all steps, as long as no expert moves.
   void add_slots(const JsonRow& row) {
-    const auto ranks = static_cast<int32_t>(row.has("num_ranks") ? row.whole("num_ranks", 1, kMostTracedBranches) : 0);
+    const int32_t ranks = row.has("num_ranks") ? row.whole("num_ranks", 1, kMostTracedBranches) : 0;
     if (steps_ == 1) first_map_ = map_, slot_load_.assign(load_.size(), 0), ranks_ = ranks;
     if (map_ != first_map_ || ranks != ranks_) slot_load_.clear();
     for (size_t i = 0; i < slot_load_.size(); ++i) slot_load_[i] += load_[i];
@@ -97,7 +97,7 @@ class VllmLoads {
     header.recorded_slots = recorded_slots();
     for (int64_t l = 0; l < layers_; ++l) {
       TraceRouter& router = header.routers.emplace_back();
-      router.layer = numbers[static_cast<size_t>(l)];
+      router.layer = numbers[l];
       router.name = router.layer >= 0 ? "layer." + std::to_string(router.layer) : "moe." + std::to_string(l);
       router.branches = static_cast<int32_t>(branches_);
       router.fan_out = static_cast<int32_t>(std::clamp<int64_t>(model.k, 1, branches_));
@@ -108,12 +108,12 @@ class VllmLoads {
 
   void hand_on(const JsonRow& row) {
     sink_.server_step(row.whole("step", 0, INT64_MAX));
-    std::vector<int64_t> loads(static_cast<size_t>(branches_));
+    std::vector<int64_t> loads(branches_);
     for (int64_t l = 0; l < layers_; ++l) {
       std::fill(loads.begin(), loads.end(), 0);
       for (int64_t s = 0; s < slots_; ++s) {
-        const auto at = static_cast<size_t>(l * slots_ + s);
-        if (map_[at] >= 0) loads[static_cast<size_t>(map_[at])] += load_[at];
+        const size_t at = l * slots_ + s;
+        if (map_[at] >= 0) loads[map_[at]] += load_[at];
       }
       counts_.rows_read += branches_;
       sink_.loads(steps_, static_cast<int32_t>(l), loads);

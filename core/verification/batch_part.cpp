@@ -14,7 +14,7 @@ namespace {
 /// Of each item as many values, one after another.
 template <class T>
 std::vector<T> values_of(const std::vector<T>& all, const std::vector<int64_t>& rows, int64_t items) {
-  const auto per_item = static_cast<std::ptrdiff_t>(all.size()) / items;
+  const auto per_item = std::ssize(all) / items;
   std::vector<T> part;
   part.reserve(static_cast<size_t>(per_item) * rows.size());
   for (const int64_t row : rows) part.insert(part.end(), all.begin() + row * per_item, all.begin() + (row + 1) * per_item);
@@ -22,7 +22,7 @@ std::vector<T> values_of(const std::vector<T>& all, const std::vector<int64_t>& 
 }
 
 void shorten(std::vector<int64_t>& shape, const std::vector<int64_t>& rows, int64_t items) {
-  if (!shape.empty()) shape[0] = shape[0] / items * static_cast<int64_t>(rows.size());
+  if (!shape.empty()) shape[0] = shape[0] / items * std::ssize(rows);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::vector<JudgedDecision> part_of(const std::vector<JudgedDecision>& decisions
     if (d.per_item == 0) failed(d.router, "decides over cells of " + d.dense_name + ", whose items nobody knows");
     std::vector<int32_t>& mask = of_part[d.dense_name];
     if (!mask.empty()) continue;
-    mask.assign(static_cast<size_t>(items * d.per_item), 0);
+    mask.assign(items * d.per_item, 0);
     for (const int64_t row : rows) std::fill_n(mask.begin() + row * d.per_item, d.per_item, 1);
   }
   return only_computed(decisions, of_part);
@@ -80,7 +80,7 @@ void place_in_batch(std::vector<JudgedDecision>& decisions, const std::vector<in
   for (JudgedDecision& d : decisions)
     for (int64_t c = 0; c < d.shape.cells; ++c) {
       int32_t& row = d.place[static_cast<size_t>(c) * d.depth()];
-      row = static_cast<int32_t>(rows[static_cast<size_t>(row / d.per_item)] * d.per_item + row % d.per_item);
+      row = static_cast<int32_t>(rows[row / d.per_item] * d.per_item + row % d.per_item);
     }
 }
 

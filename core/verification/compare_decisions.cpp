@@ -45,7 +45,7 @@ struct CorrectedScores {
   CorrectedScores(const JudgedDecision& r, const float* scores) : per_group(r.shape.branches / r.protocol.groups) {
     for (int32_t b = 0; b < r.shape.branches; ++b) {
       const double s = 1 / (1 + std::exp(-static_cast<double>(scores[b])));
-      branch.push_back(std::isnan(s) ? -kNever : s + (r.bias.empty() ? 0.0 : static_cast<double>(r.bias[static_cast<size_t>(b)])));
+      branch.push_back(std::isnan(s) ? -kNever : s + (r.bias.empty() ? 0.0 : static_cast<double>(r.bias[b])));
     }
     for (int32_t g = 0; g < r.protocol.groups; ++g) {
       double first = -kNever, second = -kNever;
@@ -57,12 +57,12 @@ struct CorrectedScores {
     }
     std::vector<double> sorted = group;
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
-    const auto kept = static_cast<size_t>(std::clamp(r.protocol.groups_kept, 1, r.protocol.groups));
+    const size_t kept = std::clamp(r.protocol.groups_kept, 1, r.protocol.groups);
     last_kept = sorted[kept - 1];
     first_left = kept < sorted.size() ? sorted[kept] : -kNever;
   }
-  double of(int32_t b) const { return branch[static_cast<size_t>(b)]; }
-  double of_group(int32_t b) const { return group[static_cast<size_t>(b / per_group)]; }
+  double of(int32_t b) const { return branch[b]; }
+  double of_group(int32_t b) const { return group[b / per_group]; }
 
   int32_t per_group;
   std::vector<double> branch, group;
@@ -118,7 +118,7 @@ double groups_size(const JudgedDecision& r, int64_t cell, std::vector<double>& s
   const Cut cut = cut_of(
       r, cell, [&](int32_t b) { return corrected.of(b); }, [&](int32_t b) { return corrected.of_group(b) >= corrected.last_kept; });
   const double own = add_sizes(
-      cut, [&](int32_t b) { return 1 + (r.bias.empty() ? 0 : size_of(static_cast<double>(r.bias[static_cast<size_t>(b)]))); }, sizes);
+      cut, [&](int32_t b) { return 1 + (r.bias.empty() ? 0 : size_of(static_cast<double>(r.bias[b]))); }, sizes);
   const double by_group = distance(corrected.last_kept, corrected.first_left) / 2,
                by_branch =
                    cut.kept == kNoBranch || cut.next == kNoBranch ? kNever : distance(corrected.of(cut.kept), corrected.of(cut.next));
@@ -127,10 +127,10 @@ double groups_size(const JudgedDecision& r, int64_t cell, std::vector<double>& s
 
 /// The score that lies nearest to the threshold; usual is what all of them are.
 double threshold_size(const JudgedDecision& r, const float* scores, std::vector<double>& sizes) {
-  const auto threshold = static_cast<double>(r.protocol.threshold);
+  const double threshold = r.protocol.threshold;
   double nearest = kNever;
   for (int32_t b = 0; b < r.score_columns; ++b) {
-    const auto score = static_cast<double>(scores[b]);
+    const double score = scores[b];
     sizes.push_back(size_of(score));
     if (std::fabs(score - threshold) < std::fabs(nearest - threshold)) nearest = score;
   }
@@ -139,8 +139,8 @@ double threshold_size(const JudgedDecision& r, const float* scores, std::vector<
 
 /// What priority ranks: softmax at the branch of choice `i` [cells, fan_out]. NaN: not known.
 double confidence(const JudgedDecision& d, int64_t i) {
-  const auto at = static_cast<size_t>(i);
-  if (d.scores.empty()) return d.protocol.renormalize ? NAN : static_cast<double>(d.weight[at]) / static_cast<double>(d.protocol.scale);
+  const size_t at = i;
+  if (d.scores.empty()) return d.protocol.renormalize ? NAN : static_cast<double>(d.weight[at]) / d.protocol.scale;
   const float* scores = d.scores.data() + i / d.shape.fan_out * d.score_columns;
   const double own = usable(scores[branch_of(d.choice[at])]);
   double sum = 0;
@@ -162,7 +162,7 @@ struct LastPlace {
 LastPlace last_place(const JudgedDecision& d, int32_t branch) {
   LastPlace last;
   for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
-    const int32_t choice = d.choice[static_cast<size_t>(i)];
+    const int32_t choice = d.choice[i];
     if (branch_of(choice) != branch) continue;
     const double x = confidence(d, i);
     if (std::isnan(x)) last.is_known = false;
@@ -181,17 +181,17 @@ int64_t wrong_drops_by_confidence(const JudgedDecision& d, const std::vector<int
   const auto capacity = static_cast<int64_t>(d.protocol.capacity_factor * static_cast<double>(even_share));
   // Divided by itself a weight is 1, whatever the confidence: who of those is dropped is judged by the reference's scores alone.
   const bool ranked = weight && !d.protocol.renormalize;
-  const auto branches = static_cast<size_t>(d.shape.branches);
+  const size_t branches = d.shape.branches;
   std::vector<int64_t> wanted(branches), dropped(branches);
   std::vector<double> least_kept(branches, kNever), most_dropped(branches, -kNever);
   for (size_t i = 0; i < static_cast<size_t>(d.shape.slot_count()); ++i) {
     const int32_t c = choice[i];
     if (c == kNoBranch) continue;
-    const auto b = static_cast<size_t>(branch_of(c));
+    const size_t b = branch_of(c);
     ++wanted[b];
     dropped[b] += is_dropped(c);
     if (!ranked) continue;
-    const auto w = static_cast<double>((*weight)[i]);
+    const double w = (*weight)[i];
     if (is_dropped(c)) most_dropped[b] = std::max(most_dropped[b], w);
     if (is_kept(c)) least_kept[b] = std::min(least_kept[b], w);
   }
@@ -206,13 +206,13 @@ int64_t wrong_drops_by_confidence(const JudgedDecision& d, const std::vector<int
 /// The first cells of each parent are kept, as many as fit in a branch.
 int64_t wrong_drops_in_order(const JudgedDecision& d, const std::vector<int32_t>& choice) {
   const int64_t capacity = mixes_parent(d.protocol) ? d.protocol.capacity : std::numeric_limits<int64_t>::max();
-  std::vector<int64_t> wanted(static_cast<size_t>(d.shape.branches));
+  std::vector<int64_t> wanted(d.shape.branches);
   int64_t group = -1, wrong = 0;
   for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
     const int64_t own = capacity_group(d, i / d.shape.fan_out);
     if (own != group) std::fill(wanted.begin(), wanted.end(), 0), group = own;
-    const int32_t c = choice[static_cast<size_t>(i)];
-    if (c != kNoBranch) wrong += (++wanted[static_cast<size_t>(branch_of(c))] > capacity) != is_dropped(c);
+    const int32_t c = choice[i];
+    if (c != kNoBranch) wrong += (++wanted[branch_of(c)] > capacity) != is_dropped(c);
   }
   return wrong;
 }
@@ -233,14 +233,14 @@ std::vector<CellPair> pair_cells(const JudgedDecision& a, const JudgedDecision& 
   // Branches of other routers are other branches.
   if (a.above == b.above)
     for (int64_t c = 0; c < b.shape.cells; ++c) known.emplace(place(b, c), c);
-  std::vector<bool> taken(static_cast<size_t>(b.shape.cells));
+  std::vector<bool> taken(b.shape.cells);
   for (int64_t c = 0; c < a.shape.cells; ++c) {
     const auto at = known.find(place(a, c));
     pairs.push_back({c, at == known.end() ? -1 : at->second});
-    if (at != known.end()) taken[static_cast<size_t>(at->second)] = true;
+    if (at != known.end()) taken[at->second] = true;
   }
   for (int64_t c = 0; c < b.shape.cells; ++c)
-    if (!taken[static_cast<size_t>(c)]) pairs.push_back({-1, c});
+    if (!taken[c]) pairs.push_back({-1, c});
   return pairs;
 }
 
@@ -274,7 +274,7 @@ ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, i
 }
 
 double flip_margin(const JudgedDecision& r, int64_t cell, const ChoiceDifference& difference) {
-  const double cut = static_cast<double>(r.margin[static_cast<size_t>(cell)]);
+  const double cut = r.margin[cell];
   if (r.scores.empty()) return cut;
   const float* scores = r.scores.data() + cell * r.score_columns;
   switch (protocol_row(r.protocol.kind).margin) {
@@ -316,7 +316,7 @@ double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {
   if (!mixes_batch(r.protocol)) return kNever;
   const LastPlace last = last_place(r, branch);
   for (int64_t i = cell * r.shape.fan_out; i < (cell + 1) * r.shape.fan_out; ++i)
-    if (const int32_t choice = r.choice[static_cast<size_t>(i)]; branch_of(choice) == branch) return last.margin(choice, confidence(r, i));
+    if (const int32_t choice = r.choice[i]; branch_of(choice) == branch) return last.margin(choice, confidence(r, i));
   return kNever;
 }
 
@@ -327,7 +327,7 @@ std::vector<Misplaced> misplaced(const JudgedDecision& d) {
     const LastPlace last = last_place(d, b);
     if (last.most_dropped <= last.least_kept) continue;
     for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
-      const int32_t choice = d.choice[static_cast<size_t>(i)];
+      const int32_t choice = d.choice[i];
       if (branch_of(choice) != b) continue;
       const double margin = last.margin(choice, confidence(d, i));
       if (margin < 0) found.push_back({i / d.shape.fan_out, choice, -margin});
@@ -344,7 +344,7 @@ double margin_size(const JudgedDecision& r, int64_t cell, std::vector<double>& s
   };
   if (margin == MarginOf::none) return 0;
   if (margin == MarginOf::largest_share) return only(1);
-  if (r.scores.empty()) return only(size_of(static_cast<double>(r.margin[static_cast<size_t>(cell)])));
+  if (r.scores.empty()) return only(size_of(static_cast<double>(r.margin[cell])));
   const float* scores = r.scores.data() + cell * r.score_columns;
   if (margin == MarginOf::groups) return groups_size(r, cell, sizes);
   if (margin == MarginOf::each_score) return threshold_size(r, scores, sizes);
@@ -377,7 +377,7 @@ ChoiceCount count_choices(const std::vector<JudgedDecision>& reference, const st
       if (pair.a >= 0 && pair.b < 0) count.elsewhere += chosen(pair.a);
       if (pair.a < 0 || pair.b < 0) continue;
       const ChoiceDifference difference = difference_of(r.of_cell(r.choice, pair.a), o->of_cell(o->choice, pair.b), r.shape.fan_out);
-      count.elsewhere += static_cast<int64_t>(difference.lost.size());
+      count.elsewhere += std::ssize(difference.lost);
     }
   }
   return count;

@@ -19,7 +19,7 @@ bool DisturbedCells::reaches(const JudgedDecision& r, int32_t row) const {
       if (disturbed.every_item || r.per_item == 0 || disturbed.items.contains(row / r.per_item)) return true;
       continue;
     }
-    const auto first = static_cast<int32_t>(row / r.together * r.together);
+    const int32_t first = row / r.together * r.together;
     const auto at = disturbed.rows.lower_bound(first);
     if (at != disturbed.rows.end() && *at < first + r.together) return true;
   }

@@ -17,7 +17,7 @@ void name_items(const Dataset& data, const Model* decodes, std::vector<Flip>& fl
       flip.item = -1;
       continue;
     }
-    const auto place = static_cast<size_t>(flip.item);
+    const size_t place = flip.item;
     if (decodes && flip.turn >= 0) flip.position += first[place] + flip.turn;
     flip.item = batch.items[place];
   }

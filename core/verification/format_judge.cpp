@@ -60,7 +60,7 @@ void FormatJudge::add_decoded(const Observed& stored, const Observed& replayed, 
   const std::vector<int32_t>& expected = output(stored, kGenerated)->integers;
   const auto counts_of = [&](const Observed& ours) { return tokens_that_count(expected, output(ours, kGenerated)->integers, tokens); };
   const std::vector<int64_t> counts = counts_of(free);
-  const auto items = static_cast<int64_t>(counts.size());
+  const auto items = std::ssize(counts);
   const std::vector<OutputValue> theirs = logits_of(stored);
   replayed_.add(logits_of(replayed), theirs, real_logits(counts_of(replayed), tokens), items);
   free_.add(logits_of(free), theirs, real_logits(counts, tokens), items);

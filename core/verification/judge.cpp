@@ -32,7 +32,7 @@ std::map<std::string, std::vector<int32_t>> not_reached(const Observed& referenc
   if (!reached.any) return counts;
   for (const OutputValue& output : reference.outputs) {
     std::vector<int32_t>& cells = counts[output.name];
-    const auto items = static_cast<size_t>(reference.items);
+    const size_t items = reference.items;
     if (cells.empty()) cells.assign(items, 1);
     if (reached.every_item || !reference.by_item.contains(output.name) || cells.size() % items != 0) {
       cells.assign(1, 0);

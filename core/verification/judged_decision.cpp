@@ -22,7 +22,7 @@ std::vector<std::pair<int64_t, int32_t>> sent_rows(const JudgedDecision& above, 
   const int32_t first = branch == kAllBranches ? 0 : branch, last = branch == kAllBranches ? above.shape.branches - 1 : branch;
   for (int32_t b = first; b <= last; ++b)
     for (int64_t i = 0; i < above.shape.slot_count(); ++i)
-      if (above.choice[static_cast<size_t>(i)] == b) rows.emplace_back(i / above.shape.fan_out, b);
+      if (above.choice[i] == b) rows.emplace_back(i / above.shape.fan_out, b);
   return rows;
 }
 
@@ -82,7 +82,7 @@ class CellPlaces {
     } else if (s.kind == SpaceKind::routed) {
       fill_routed(s, d);
     } else {
-      d.place.resize(static_cast<size_t>(d.shape.cells));
+      d.place.resize(d.shape.cells);
       std::iota(d.place.begin(), d.place.end(), 0);
     }
     for (const FormerBranch& former : former_branches(n)) add_former(former, d);
@@ -92,7 +92,7 @@ class CellPlaces {
     d.above = above.above;
     d.above.push_back(above.router);
     const auto rows = sent_rows(above, s.branch);
-    if (static_cast<int64_t>(rows.size()) != d.shape.cells)
+    if (std::ssize(rows) != d.shape.cells)
       failed(d.router,
              "decided over " + std::to_string(d.shape.cells) + " cells, " + std::to_string(rows.size()) + " were sent by " + above.router);
     const size_t depth = above.depth();
@@ -114,7 +114,7 @@ class CellPlaces {
     if (all_)
       for (const JudgedDecision& above : *all_)
         if (above.router == former.router && above.execution == d.execution && above.above == d.above &&
-            static_cast<int64_t>(sent_rows(above, former.branch).size()) != d.shape.cells)
+            std::ssize(sent_rows(above, former.branch)) != d.shape.cells)
           failed(d.router, "decided over " + std::to_string(d.shape.cells) + " cells as if " + former.router + " had sent all of them");
     d.above.push_back(former.router);
     d.place = std::move(place);
@@ -276,7 +276,7 @@ std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& dec
       if (static_cast<size_t>(d.row(c)) >= at->second.size())
         failed(d.router,
                "decided over cell " + std::to_string(d.row(c)) + " of " + std::to_string(at->second.size()) + " of " + d.dense_name);
-      if (at->second[static_cast<size_t>(d.row(c))] == 0) continue;
+      if (at->second[d.row(c)] == 0) continue;
       const auto take = [&](const auto& from, auto& to, int64_t width) {
         if (!from.empty()) to.insert(to.end(), from.begin() + c * width, from.begin() + (c + 1) * width);
       };
@@ -296,7 +296,7 @@ std::vector<JudgedDecision> decisions_of_tokens(const std::vector<JudgedDecision
   std::vector<JudgedDecision> kept;
   for (const JudgedDecision& d : decisions) {
     const auto counting = std::count_if(tokens.begin(), tokens.end(), [&](int64_t count) { return d.execution < count; });
-    const bool all = counting == static_cast<std::ptrdiff_t>(tokens.size());
+    const bool all = counting == std::ssize(tokens);
     if (all) kept.push_back(d);
     if (all || counting == 0 || d.per_item == 0) continue;
     std::vector<int32_t> rows;

@@ -96,7 +96,7 @@ class JudgedDecoding final : public JudgedPlan {
     int64_t longest = 0, number = 0;
     for (const auto& [b, tokens] : plan_.decoded)
       for (size_t begin = 0; begin < tokens.size(); begin += static_cast<size_t>(plan_.new_tokens)) {
-        const int64_t written = count_written(std::span(tokens).subspan(begin, static_cast<size_t>(plan_.new_tokens)));
+        const int64_t written = count_written(std::span(tokens).subspan(begin, plan_.new_tokens));
         if (written > longest) longest = written, number = b;
       }
     if (longest <= tokens_) return;
@@ -116,10 +116,10 @@ class JudgedDecoding final : public JudgedPlan {
       const int64_t tokens = theirs == baseline.decoded.end() ? 0 : tokens_until_parted(ours, theirs->second, plan_.new_tokens);
       if (tokens > 0) parted.emplace(b, tokens);
     }
-    parted_count_ = static_cast<int64_t>(parted.size());
+    parted_count_ = std::ssize(parted);
     for (const auto& [b, tokens] : parted) {
       if (!parted_.empty() && seconds_now() >= until) break;
-      progress.report("verifying texts that part from the baseline's", static_cast<int64_t>(parted_.size()), parted_count_);
+      progress.report("verifying texts that part from the baseline's", std::ssize(parted_), parted_count_);
       parted_.emplace(b, compare_text(work_.state().data->batch(b, progress.cancel), baseline, tokens, progress));
     }
   }

@@ -9,7 +9,7 @@ void go_on_as_before(const Program& program, const Bindings& bindings, ReplayedD
     const ProgramRouter& router = program.routers[r];
     if (router.repeat == kNone || replayed[r].empty()) continue;
     const ReplayedDecision last = replayed[r].back();
-    const auto most = static_cast<size_t>(program.dims[router.executions].evaluate(bindings));
+    const size_t most = program.dims[router.executions].evaluate(bindings);
     if (replayed[r].size() < most) replayed[r].resize(most, last);
   }
 }

@@ -20,7 +20,7 @@ double difference(float ours, float reference) {
 std::string place_of(const OutputValue& output, size_t element) {
   std::vector<int64_t> index(output.shape.size());
   for (size_t d = index.size(); d-- > 0;) {
-    const auto extent = static_cast<size_t>(std::max<int64_t>(output.shape[d], 1));
+    const size_t extent = std::max<int64_t>(output.shape[d], 1);
     index[d] = static_cast<int64_t>(element % extent), element /= extent;
   }
   return "element " + shape_text(index);

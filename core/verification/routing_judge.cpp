@@ -62,7 +62,7 @@ void RoutingJudge::compare_weights(int64_t batch, const JudgedDecision& r, const
   for (int32_t i = 0; i < k; ++i)
     for (int32_t j = 0; j < k; ++j) {
       if (chosen[i] == kNoBranch || branch_of(chosen[i]) != branch_of(chosen_by_plan[j])) continue;
-      const float weight = r.weight[static_cast<size_t>(cells.a * k + i)], of_plan = plan.weight[static_cast<size_t>(cells.b * k + j)];
+      const float weight = r.weight[cells.a * k + i], of_plan = plan.weight[cells.b * k + j];
       const auto place = [&] { return "the weight of " + cell_text(r, cells.a); };
       if (!sum.nonfinite.add(of_plan, weight, batch, place) || !std::isfinite(weight)) continue;
       sum.weight_scale = std::max(sum.weight_scale, std::fabs(static_cast<double>(weight)));
@@ -144,8 +144,8 @@ RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const Judge
   for (int64_t c = 0; c < r.shape.cells; ++c) {
     compare_weights(batch, r, plan, {c, c}, sum);
     const ChoiceDifference difference = difference_of(r.of_cell(r_freely.choice, c), plan.of_cell(plan_freely, c), r.shape.fan_out);
-    const auto cell = static_cast<size_t>(c);
-    const double margin = static_cast<double>(r.margin[cell]), of_plan = static_cast<double>(plan.margin[cell]);
+    const size_t cell = c;
+    const double margin = r.margin[cell], of_plan = static_cast<double>(plan.margin[cell]);
     // Without a score that decides, a margin is infinite. A score that is NaN has no distance: of the plan's, its margin and weights tell.
     if (std::isnan(margin) || std::isnan(of_plan))
       sum.nonfinite.add(plan.margin[cell], r.margin[cell], batch, [&] { return "the margin of " + cell_text(r, c); });
@@ -171,12 +171,12 @@ void RoutingJudge::compare_drops(int64_t batch, const JudgedDecision& r_freely, 
                                  Otherwise& otherwise) {
   std::set<int64_t> chosen_otherwise;
   for (int64_t c = 0; c < r_freely.shape.cells; ++c)
-    if (otherwise.chosen[static_cast<size_t>(c)]) chosen_otherwise.insert(capacity_group(r_freely, c));
+    if (otherwise.chosen[c]) chosen_otherwise.insert(capacity_group(r_freely, c));
   for (int64_t c = 0; c < r_freely.shape.cells; ++c) {
     const int32_t branch =
         dropped_otherwise(r_freely.of_cell(r_freely.choice, c), r_freely.of_cell(plan_freely, c), r_freely.shape.fan_out);
     if (branch == kNoBranch || chosen_otherwise.contains(capacity_group(r_freely, c))) continue;
-    otherwise.dropped[static_cast<size_t>(c)] = true;
+    otherwise.dropped[c] = true;
     add_flip(drop_flip(batch, r_freely, c, branch), 0, router(r_freely).drops);
   }
 }
@@ -244,7 +244,7 @@ void RoutingJudge::compare_router_freely(int64_t batch, const JudgedDecision& r,
     const ChoiceDifference difference = difference_of(chosen, chosen_freely, r.shape.fan_out);
     if (!difference.none()) {
       disturbed.add(r, r.row(pair.a));
-      if (judged.chosen[static_cast<size_t>(pair.a)]) continue;  // already
+      if (judged.chosen[pair.a]) continue;  // already
       Flip flip = choice_flip(batch, r, pair.a, difference);
       if (other_inputs) {
         add_consequence(std::move(flip));
@@ -257,7 +257,7 @@ void RoutingJudge::compare_router_freely(int64_t batch, const JudgedDecision& r,
       Flip flip = drop_flip(batch, r, pair.a, branch);
       if (places_move.contains(capacity_group(r, pair.a))) {
         add_consequence(std::move(flip));
-      } else if (!judged.dropped[static_cast<size_t>(pair.a)]) {
+      } else if (!judged.dropped[pair.a]) {
         add_flip(std::move(flip), 0, sum.drops);
       }
     } else if (!other_inputs) {
@@ -284,7 +284,7 @@ void RoutingJudge::judge_router(const Router& r, Verification& v, std::vector<Fl
       flip.explained = flip.margin < kMarginFactor * flip.score_error;
       (flip.explained ? explained : unexplained).push_back(std::move(flip));
     }
-    const auto all = static_cast<int64_t>(found.margins_and_sizes.size());
+    const auto all = std::ssize(found.margins_and_sizes);
     d.flips += all;
     d.explained_flips += all - bad.first;
     return bad;

@@ -78,9 +78,7 @@ class Verifying {
  private:
   static int64_t tokens_of(const Workload& work) { return std::min(work.new_tokens(), kMostTokens); }
 
-  void report(const char* what, size_t done) const {
-    progress_.report(what, static_cast<int64_t>(done), static_cast<int64_t>(order_.batches.size()));
-  }
+  void report(const char* what, size_t done) const { progress_.report(what, static_cast<int64_t>(done), std::ssize(order_.batches)); }
 
   /// What has to be, whatever time that takes; then more batches until the time is up. Returns how many.
   size_t compare_with_oracle() {
@@ -229,7 +227,7 @@ class Verifying {
   }
 
   std::string batches_text(const Verification& v) const {
-    const int64_t whole = v.batches - static_cast<int64_t>(v.parts.size());
+    const int64_t whole = v.batches - std::ssize(v.parts);
     std::string text;
     if (whole > 0 || v.parts.empty()) text = fmt::format("{} of {} batches", whole, s_.data->batch_count());
     if (!v.parts.empty()) text += (whole > 0 ? " and " : "") + parts_text(v.parts);

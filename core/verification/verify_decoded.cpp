@@ -43,25 +43,25 @@ std::span<const float> logits_at(const Observed& o, size_t place, size_t places)
 }
 double logit(std::span<const float> logits, int32_t token) {
   const bool is_one = token >= 0 && static_cast<size_t>(token) < logits.size();
-  return is_one ? static_cast<double>(logits[static_cast<size_t>(token)]) : -INFINITY;
+  return is_one ? static_cast<double>(logits[token]) : -INFINITY;
 }
 /// The lowest of equals; `but` is passed over.
 int32_t best_of(std::span<const float> logits, int32_t but = -1) {
   int32_t best = -1;
   for (size_t i = 0; i < logits.size(); ++i)
-    if (static_cast<int32_t>(i) != but && (best < 0 || logits[i] > logits[static_cast<size_t>(best)])) best = static_cast<int32_t>(i);
+    if (static_cast<int32_t>(i) != but && (best < 0 || logits[i] > logits[best])) best = static_cast<int32_t>(i);
   return best;
 }
 }  // namespace
 
 void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours) {
   const Tokens expected = take_tokens(reference), of_replay = take_tokens(replayed), of_free = take_tokens(free);
-  const auto sequences = static_cast<int64_t>(expected.size()) / tokens_;
-  std::vector<int64_t> first(static_cast<size_t>(sequences), tokens_);  // by sequence: place of the first token that differs
+  const auto sequences = std::ssize(expected) / tokens_;
+  std::vector<int64_t> first(sequences, tokens_);  // by sequence: place of the first token that differs
   for (const Tokens* list : {&of_replay, &of_free, &ours})
     for (int64_t s = 0; s < sequences; ++s)
-      for (int64_t t = 0; t < first[static_cast<size_t>(s)]; ++t)
-        if ((*list)[at(s, t)] != expected[at(s, t)]) first[static_cast<size_t>(s)] = t;
+      for (int64_t t = 0; t < first[s]; ++t)
+        if ((*list)[at(s, t)] != expected[at(s, t)]) first[s] = t;
   // Sequences that share a capacity take each other's places: all read the same as long as every one does.
   const bool by_itself = reference.by_item.contains(std::string(kLogits));
   if (!by_itself && sequences > 0) first.assign(first.size(), *std::min_element(first.begin(), first.end()));
@@ -72,7 +72,7 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
   std::vector<int32_t>& counts = reference.real[std::string(kLogits)];
   counts.assign(expected.size(), 0);
   for (int64_t s = 0; s < sequences; ++s)
-    for (int64_t t = 0; t < turns[static_cast<size_t>(s)]; ++t) {
+    for (int64_t t = 0; t < turns[s]; ++t) {
       compared_ += counts[at(s, t)] = expected[at(s, t)] >= 0;
       if (expected[at(s, t)] >= 0) furthest_ = std::max(furthest_, t + 1);
     }
@@ -89,7 +89,7 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
   for (int64_t s = 0; s < sequences; ++s) {
     ++sequences_;
     equal_ += std::equal(ours.begin() + s * tokens_, ours.begin() + (s + 1) * tokens_, expected.begin() + s * tokens_);
-    const int64_t place = first[static_cast<size_t>(s)];
+    const int64_t place = first[s];
     if (place == tokens_) continue;
     const std::span<const float> logits = logits_at(reference, at(s, place), expected.size());
     const bool follows = reached.any && (!apart || reached.items.contains(s));
@@ -99,8 +99,8 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
       const double best = logit(logits, theirs);
       // Up to here both wrote the same: a text that goes on behind its end, or ends without one, follows from no logit and no choice.
       const bool one_ended = theirs < 0 || got < 0;
-      differing_.push_back({batch.items[static_cast<size_t>(s)], place, theirs, got, one_ended ? INFINITY : best - logit(logits, got),
-                            size_of(best), may_follow && !one_ended, written, false});
+      differing_.push_back({batch.items[s], place, theirs, got, one_ended ? INFINITY : best - logit(logits, got), size_of(best),
+                            may_follow && !one_ended, written, false});
     };
     compare(of_replay, false, false);
     compare(of_free, follows, false);
@@ -139,8 +139,7 @@ void DecodedJudge::compare_with_own(const Batch& batch, const Tokens& tokens, co
       const int32_t best = best_of(logits), got = tokens[at(s, t)];
       const double of_best = logit(logits, best);
       if (got != best)
-        differing_.push_back(
-            {batch.items[static_cast<size_t>(s)], t, best, got, of_best - logit(logits, got), size_of(of_best), false, false, true});
+        differing_.push_back({batch.items[s], t, best, got, of_best - logit(logits, got), size_of(of_best), false, false, true});
     }
 }
 
@@ -158,8 +157,7 @@ void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours,
         // Behind the end of its text there are no logits that say anything.
         const double best = theirs < 0 ? 0 : logit(logits_at(*execution, at(s, t), ours.size()), theirs),
                      margin = theirs < 0 ? INFINITY : best - logit(logits_at(*execution, at(s, t), ours.size()), got);
-        if (!nearest || margin < nearest->margin)
-          nearest = {batch.items[static_cast<size_t>(s)], t, theirs, got, margin, size_of(best), false, true, true};
+        if (!nearest || margin < nearest->margin) nearest = {batch.items[s], t, theirs, got, margin, size_of(best), false, true, true};
       }
       if (!is_one) differing_.push_back(*nearest);
       std::erase_if(alike, [&](const auto& execution) { return (*execution.first)[at(s, t)] != got; });
@@ -213,8 +211,8 @@ std::string DecodedJudge::compared_text() const { return fmt::format("{} of {}",
 void DecodedJudge::refuse_too_little(const std::string& where, Verification& v) const {
   if (static_cast<double>(compared_) >= kLeastCompared * static_cast<double>(written_)) return;
   v.reasons.push_back(fmt::format("{}{}{} could be compared ({:.0f} %), and {:.0f} % have to be; behind a near tie another text is decoded",
-                                  where, kInconclusive, compared_text(),
-                                  100 * static_cast<double>(compared_) / static_cast<double>(written_), 100 * kLeastCompared));
+                                  where, kInconclusive, compared_text(), 100 * static_cast<double>(compared_) / written_,
+                                  100 * kLeastCompared));
   v.what_to_do = "compare fewer tokens with --max-new-tokens, or more batches with --verify-seconds";
 }
 

@@ -110,10 +110,10 @@ class Inference {
   }
   WeightInfo slice(const Recipe& r) const {
     WeightInfo info = of_elements(r, 0);
-    if (r.axis >= static_cast<int64_t>(info.shape.size()) || r.end > info.shape[static_cast<size_t>(r.axis)])
+    if (r.axis >= std::ssize(info.shape) || r.end > info.shape[r.axis])
       complain(r, "expected a range within the extents, got " + std::to_string(r.begin) + " to " + std::to_string(r.end) + " along axis " +
                       std::to_string(r.axis) + " of " + shape(info.shape));
-    info.shape[static_cast<size_t>(r.axis)] = r.end - r.begin;
+    info.shape[r.axis] = r.end - r.begin;
     return info;
   }
   WeightInfo transpose(const Recipe& r) const {
@@ -121,7 +121,7 @@ class Inference {
     if (r.order.size() != info.shape.size())
       complain(r, "expected an operand of " + std::to_string(r.order.size()) + " extents, got " + shape(info.shape));
     WeightInfo turned = info;
-    for (size_t i = 0; i < r.order.size(); ++i) turned.shape[i] = info.shape[static_cast<size_t>(r.order[i])];
+    for (size_t i = 0; i < r.order.size(); ++i) turned.shape[i] = info.shape[r.order[i]];
     return turned;
   }
   WeightInfo stack(const Recipe& r) const {
@@ -130,12 +130,12 @@ class Inference {
       if (const WeightInfo other = of(r.of[i]); other.shape != info.shape || other.dtype != info.dtype)
         complain(r, "expected operands of one shape and format, got " + shape(info.shape) + " " + std::string(to_text(info.dtype)) +
                         " and " + shape(other.shape) + " " + std::string(to_text(other.dtype)));
-    info.shape.insert(info.shape.begin(), static_cast<int64_t>(r.of.size()));
+    info.shape.insert(info.shape.begin(), std::ssize(r.of));
     return info;
   }
   WeightInfo concat(const Recipe& r) const {
     WeightInfo info = of_elements(r, 0);
-    const auto axis = static_cast<size_t>(r.axis);
+    const size_t axis = r.axis;
     if (axis >= info.shape.size()) complain(r, "expected an operand with axis " + std::to_string(r.axis) + ", got " + shape(info.shape));
     for (size_t i = 1; i < r.of.size(); ++i) {
       WeightInfo other = of(r.of[i]);
@@ -214,7 +214,7 @@ Recipe slice_recipe(Recipe of, int64_t begin, int64_t end, int64_t axis) {
 
 Recipe transpose_recipe(Recipe of, std::vector<int64_t> order) {
   if (of.kind == RecipeKind::transpose && of.order.size() == order.size()) {
-    for (int64_t& i : order) i = of.order[static_cast<size_t>(i)];
+    for (int64_t& i : order) i = of.order[i];
     of = Recipe(std::move(of.of[0]));
   }
   if (std::is_sorted(order.begin(), order.end())) return of;

@@ -12,7 +12,7 @@ std::optional<PlaceInTensor> place_in_tensor(const Recipe& r, const WeightSource
   if (r.kind == RecipeKind::tensor) return PlaceInTensor{&r.name, 0};
   if (r.kind != RecipeKind::index && r.kind != RecipeKind::slice) return {};
   const WeightInfo made = info_of(r, stored);
-  const auto axis = static_cast<size_t>(r.axis);
+  const size_t axis = r.axis;
   if (elements_of(made.shape, 0, r.kind == RecipeKind::slice ? axis : 0) != 1) return {};
   std::optional<PlaceInTensor> in = place_in_tensor(r.of[0], stored);
   const int64_t step = r.kind == RecipeKind::index

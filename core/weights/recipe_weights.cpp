@@ -84,8 +84,8 @@ class Maker {
     if (std::optional<Made> seen = view(r)) return std::move(*seen);
     const Made from = make(r.of[0]);
     WeightInfo to = info(r);
-    const auto axis = static_cast<size_t>(r.axis);
-    const auto element = static_cast<int64_t>(element_size(to.dtype));
+    const size_t axis = r.axis;
+    const int64_t element = element_size(to.dtype);
     const int64_t outer = elements_of(to.shape, 0, axis), inner = elements_of(to.shape, axis + 1, to.shape.size()) * element,
                   pitch = from.info.shape[axis] * inner, row = (r.end - r.begin) * inner;
     const std::byte* first = from.bytes.get() + r.begin * inner;
@@ -104,7 +104,7 @@ class Maker {
     // Of each extent of the result: how far its next element lies in the operand.
     std::vector<int64_t> stride(rank), place(rank, 0);
     for (size_t i = 0; i < rank; ++i) {
-      const auto source = static_cast<size_t>(r.order[i]);
+      const size_t source = r.order[i];
       stride[i] = elements_of(from.info.shape, source + 1, rank);
     }
     const int64_t row = to.shape[rank - 1], rows = row > 0 ? to.elements() / row : 0;
@@ -124,7 +124,7 @@ class Maker {
   // A stack is a join along a new first extent.
   Made join(const Recipe& r) const {
     WeightInfo to = info(r);
-    const auto axis = static_cast<size_t>(r.axis);
+    const size_t axis = r.axis;
     const int64_t outer = elements_of(to.shape, 0, axis), whole = outer > 0 ? to.bytes() / outer : 0;
     const std::shared_ptr<std::byte> memory = memory_for(to);
     int64_t at = 0;
@@ -140,7 +140,7 @@ class Maker {
 
   std::vector<double> reals(const Recipe& r) const {
     const Made from = make(r);
-    std::vector<float> narrow(static_cast<size_t>(from.info.elements()));
+    std::vector<float> narrow(from.info.elements());
     to_f32(from.bytes.get(), from.info.dtype, narrow.data(), narrow.size());
     return {narrow.begin(), narrow.end()};
   }
@@ -151,7 +151,7 @@ class Maker {
     const Made from = make(r.of[0]);
     WeightInfo to = info(r);
     const std::shared_ptr<std::byte> memory = memory_for(to);
-    const auto n = static_cast<size_t>(rows > 0 ? to.elements() / rows : 0);
+    const size_t n = rows > 0 ? to.elements() / rows : 0;
     std::vector<float> held(n);
     for (int64_t row = 0; row < rows; ++row) {
       const auto first = static_cast<size_t>(row) * n;
@@ -164,8 +164,8 @@ class Maker {
 
   Made scale(const Recipe& r) const {
     const std::vector<double> by = reals(r.of[1]);
-    return rewrite(r, static_cast<int64_t>(by.size()), [&](int64_t row, std::span<float> x) {
-      for (float& e : x) e = static_cast<float>(static_cast<double>(e) * by[static_cast<size_t>(row)]);
+    return rewrite(r, std::ssize(by), [&](int64_t row, std::span<float> x) {
+      for (float& e : x) e = static_cast<float>(static_cast<double>(e) * by[row]);
     });
   }
 
@@ -206,8 +206,7 @@ class Maker {
         const double row = sign * log_place(y, r.height), column = sign * log_place(x, r.width);
         for (size_t i = 0; i < hidden; ++i) seen[i] = std::max(0.0, w[2 * i] * row + w[2 * i + 1] * column + (b.empty() ? 0 : b[i]));
         for (size_t head = 0; head < heads; ++head) {
-          const double sum = std::inner_product(seen.begin(), seen.end(), v.begin() + static_cast<std::ptrdiff_t>(head * hidden),
-                                                d.empty() ? 0.0 : d[head]);
+          const double sum = std::inner_product(seen.begin(), seen.end(), v.begin() + head * hidden, d.empty() ? 0.0 : d[head]);
           *out++ = static_cast<float>(r.limit > 0 ? static_cast<double>(r.limit) / (1 + std::exp(-sum)) : sum);
         }
       }
@@ -216,7 +215,7 @@ class Maker {
   /// A distance along a side of `extent` places, stretched to 8 at most, on a logarithmic scale from -log2(9) / 3 to log2(9) / 3.
   static double log_place(int64_t distance, int64_t extent) {
     if (extent == 1) return 0;
-    const double stretched = 8.0 * static_cast<double>(distance) / static_cast<double>(extent - 1);
+    const double stretched = 8.0 * static_cast<double>(distance) / (extent - 1);
     return std::copysign(std::log2(std::fabs(stretched) + 1) / 3, stretched);
   }
 
@@ -230,7 +229,7 @@ class Maker {
   Made quantise(const Recipe& r) const {
     const WeightInfo from = info(r.of[0]);
     const int64_t row = from.shape.back();
-    const auto most = static_cast<float>((int64_t{1} << (r.bits - 1)) - 1);
+    const float most = (int64_t{1} << (r.bits - 1)) - 1;
     return rewrite(r, row > 0 ? from.elements() / row : 0, [&](int64_t, std::span<float> x) {
       for (size_t first = 0; first < x.size(); first += static_cast<size_t>(r.block)) {
         const auto block = x.subspan(first, std::min(static_cast<size_t>(r.block), x.size() - first));

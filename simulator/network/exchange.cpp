@@ -32,7 +32,7 @@ class TokenCopies {
       for (const BranchShare& s : shares_of(choice)) {
         any = true;
         rows_[s.rank] += s.part, absent_[s.rank] *= 1 - s.part;
-        of_node[static_cast<size_t>(network_.node(static_cast<int32_t>(s.rank)))] += s.part;
+        of_node[network_.node(static_cast<int32_t>(s.rank))] += s.part;
       }
       for (size_t n = 0; n < of_node.size(); ++n) absent_node_[n] *= std::max(1 - of_node[n], 0.);
     }
@@ -50,14 +50,14 @@ class TokenCopies {
       if (from != to) out[static_cast<size_t>(from) * static_cast<size_t>(ranks) + static_cast<size_t>(to)] += chance * rows;
     };
     if (backend_ != Backend::per_node) {
-      for (int32_t r = 0; r < ranks; ++r) add(home, r, rows_[static_cast<size_t>(r)]);
+      for (int32_t r = 0; r < ranks; ++r) add(home, r, rows_[r]);
       return;
     }
     // Over the network to the GPU of the same place in the other node, from there to the others.
     const int32_t place = home % network_.gpus_per_node();
     for (int32_t n = 0; n < network_.nodes(); ++n)
-      if (n != network_.node(home)) add(home, n * network_.gpus_per_node() + place, node_rows_[static_cast<size_t>(n)]);
-    for (int32_t r = 0; r < ranks; ++r) add(network_.node(r) * network_.gpus_per_node() + place, r, rows_[static_cast<size_t>(r)]);
+      if (n != network_.node(home)) add(home, n * network_.gpus_per_node() + place, node_rows_[n]);
+    for (int32_t r = 0; r < ranks; ++r) add(network_.node(r) * network_.gpus_per_node() + place, r, rows_[r]);
   }
 
  private:
@@ -67,7 +67,7 @@ class TokenCopies {
 };
 
 RankRows no_rows(const Network& network) {
-  const auto ranks = static_cast<size_t>(network.ranks());
+  const size_t ranks = network.ranks();
   return RankRows(ranks * ranks);
 }
 
@@ -79,7 +79,7 @@ RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> toke
   TokenCopies copies(network, backend);
   const int32_t ranks = network.ranks();
   const bool homes = homes_known(routes, tokens, ranks);
-  const auto all = [&](int32_t choice) -> const BranchShares& { return shares[static_cast<size_t>(choice)]; };
+  const auto all = [&](int32_t choice) -> const BranchShares& { return shares[choice]; };
   BranchShares near;
   for (const size_t t : tokens) {
     const std::span<const int32_t> choices = routes.at(t, layer);
@@ -101,7 +101,7 @@ RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> toke
                          std::span<const BranchShares> lives, Backend backend, const Network& network) {
   RankRows out = no_rows(network);
   TokenCopies copies(network, backend);
-  const auto all = [&](int32_t choice) -> const BranchShares& { return shares[static_cast<size_t>(choice)]; };
+  const auto all = [&](int32_t choice) -> const BranchShares& { return shares[choice]; };
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (!copies.look_at(routes.at(tokens[i], layer), all)) continue;
     for (const BranchShare& home : lives[i]) copies.send(static_cast<int32_t>(home.rank), home.part, out);
@@ -117,7 +117,7 @@ std::vector<BranchShares> lives_of_following(const TokenRoutes& routes, std::spa
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (homes) lives[i] = {{static_cast<size_t>(routes.tokens[tokens[i]].rank), 1}};
     if (const int32_t moved = routes.moved_at(tokens[i], layer); moved >= 0)
-      find_shares(placement.layers[static_cast<size_t>(moved)], routes.heaviest(tokens[i], moved), placement.ranks, lives[i]);
+      find_shares(placement.layers[moved], routes.heaviest(tokens[i], moved), placement.ranks, lives[i]);
   }
   return lives;
 }
@@ -140,7 +140,7 @@ RankRows followed_rows(const TokenRoutes& routes, std::span<const size_t> tokens
 RankRows dispatched_rows(std::span<const double> loads, double k, std::span<const BranchShares> shares, Backend backend,
                          const Network& network, ReplicaRule replicas) {
   RankRows out = no_rows(network);
-  const auto ranks = static_cast<size_t>(network.ranks());
+  const size_t ranks = network.ranks();
   const double all = std::accumulate(loads.begin(), loads.end(), 0.);
   std::vector<double> to(ranks);
   BranchShares near;
@@ -168,7 +168,7 @@ std::vector<NetworkFlow> flows_of(const RankRows& rows, double row_bytes, const 
 
 RankRows combined_rows(const RankRows& dispatched, int32_t ranks) {
   RankRows out(dispatched.size());
-  const auto all = static_cast<size_t>(ranks);
+  const size_t all = ranks;
   for (size_t from = 0; from < all; ++from)
     for (size_t to = 0; to < all; ++to) out[to * all + from] = dispatched[from * all + to];
   return out;

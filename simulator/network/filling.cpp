@@ -81,9 +81,9 @@ Filling fill(std::span<const Link> links, std::span<const NetworkFlow> flows, co
     if (flows[f].load > 0) waiting.push_back(f);
   }
   FairRates fair(links, flows);
-  const auto all = static_cast<int64_t>(waiting.size());
+  const auto all = std::ssize(waiting);
   while (!waiting.empty()) {
-    progress.report("filling links", all - static_cast<int64_t>(waiting.size()), all);
+    progress.report("filling links", all - std::ssize(waiting), all);
     const std::vector<double>& rates = fair.of(waiting);
     double next = kNever;
     for (const size_t f : waiting) next = std::min(next, left[f] / rates[f]);

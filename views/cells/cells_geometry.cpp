@@ -15,11 +15,11 @@ int LineLayout::at(QPointF point) const {
 
 int LineLayout::neighbour(int chip, int rows) const {
   if (chip < 0 || chip >= static_cast<int>(chips.size())) return -1;
-  const int wanted = row[static_cast<size_t>(chip)] + rows;
-  const double x = chips[static_cast<size_t>(chip)].center().x();
+  const int wanted = row[chip] + rows;
+  const double x = chips[chip].center().x();
   int best = -1;
   for (size_t c = 0; c < chips.size(); ++c)
-    if (row[c] == wanted && (best < 0 || std::abs(chips[c].center().x() - x) < std::abs(chips[static_cast<size_t>(best)].center().x() - x)))
+    if (row[c] == wanted && (best < 0 || std::abs(chips[c].center().x() - x) < std::abs(chips[best].center().x() - x)))
       best = static_cast<int>(c);
   return best;
 }
@@ -78,7 +78,7 @@ LineLayout lay_out_picture(QSizeF picture, QSize grid, const std::vector<QPoint>
 
 PictureGrid grid_of_pictures(QSizeF room, QSize shape, int64_t count, QSizeF gap, double below) {
   constexpr int kLeastSide = 120, kMostSide = 480;
-  const auto side = static_cast<double>(std::max({1, shape.width(), shape.height()}));
+  const double side = std::max({1, shape.width(), shape.height()});
   const auto across = [&](int times) {
     return std::max(1, static_cast<int>((room.width() + gap.width()) / (times * shape.width() + gap.width())));
   };

@@ -23,7 +23,7 @@ int stripe_of(int32_t choice) { return choice >= 0 ? choice : choice == kNoChoic
 
 double parts_of(const CellPage& page, const CellLine& line, const std::vector<RouterPlace>& places, size_t cell) {
   return static_cast<double>(places_computed(page.routers, places, [&](size_t router) {
-    const auto k = static_cast<size_t>(fan_out(page, router));
+    const size_t k = fan_out(page, router);
     return std::span<const int32_t>(line.routed[router].choice).subspan(cell * k, k);
   }));
 }
@@ -40,8 +40,8 @@ double value_of(const CellPage& page, const CellLine& line, const ShownPage& sho
     return exit ? *exit : nothing;
   }
   if (router < 0) return nothing;
-  const CellLine::Routed& routed = line.routed[static_cast<size_t>(router)];
-  const auto k = static_cast<size_t>(fan_out(page, static_cast<size_t>(router)));
+  const CellLine::Routed& routed = line.routed[router];
+  const size_t k = fan_out(page, static_cast<size_t>(router));
   if (routed.choice[cell * k] == kNoChoice) return nothing;
   double dropped = 0, weight = nothing;
   for (size_t j = 0; j < k; ++j) {
@@ -99,7 +99,7 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
     chip.text = place_text(line, cell);
   }
   for (size_t r = 0; r < page.routers.size(); ++r) {
-    const auto k = static_cast<size_t>(fan_out(page, r));
+    const size_t k = fan_out(page, r);
     for (size_t j = 0; j < k; ++j) {
       const int32_t choice = line.routed[r].choice[cell * k + j];
       chip.stripes.push_back(stripe_of(choice));
@@ -117,8 +117,8 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
   if (!o.label.isEmpty() && QString::fromStdString(line.label) != o.label) chip.faded = true;
   if (!o.phase.isEmpty() && o.phase != kPhaseNames[line.phase[cell]]) chip.faded = true;
   if (shown.options.branch >= 0 && shown.router >= 0) {
-    const CellLine::Routed& routed = line.routed[static_cast<size_t>(shown.router)];
-    const auto k = static_cast<size_t>(fan_out(page, static_cast<size_t>(shown.router)));
+    const CellLine::Routed& routed = line.routed[shown.router];
+    const size_t k = fan_out(page, static_cast<size_t>(shown.router));
     bool there = false;
     for (size_t j = 0; j < k; ++j)
       if (routed.choice[cell * k + j] == shown.options.branch) there = true, chip.branch = shown.options.branch;
@@ -129,7 +129,7 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
 
 /// Cells of a grid are parts of the picture, a cell alone is all of it; others have no place on it.
 bool lies_on_picture(const CellLine& line) {
-  const bool all_listed = line.cells == static_cast<int64_t>(line.position.size());
+  const bool all_listed = line.cells == std::ssize(line.position);
   return all_listed && (line.columns > 0 || line.cells == 1);
 }
 
@@ -156,7 +156,7 @@ int byte_of(const std::string& piece) {
 void join_bytes(const CellPage& page, const CellLine& line, std::vector<Chip>& chips) {
   const auto byte_at = [&](size_t i) {
     if (i >= chips.size()) return -1;
-    const auto piece = page.pieces.find(line.token[static_cast<size_t>(chips[i].cell)]);
+    const auto piece = page.pieces.find(line.token[chips[i].cell]);
     return piece == page.pieces.end() ? -1 : byte_of(piece->second);
   };
   if (line.token.empty()) return;
@@ -167,9 +167,7 @@ void join_bytes(const CellPage& page, const CellLine& line, std::vector<Chip>& c
     while (length > 1 && static_cast<size_t>(bytes.size()) < length) {
       const size_t at = i + static_cast<size_t>(bytes.size());
       const int next = byte_at(at);
-      if (next < 0x80 || next > 0xbf ||
-          line.position[static_cast<size_t>(chips[at].cell)] != line.position[static_cast<size_t>(chips[at - 1].cell)] + 1)
-        break;
+      if (next < 0x80 || next > 0xbf || line.position[chips[at].cell] != line.position[chips[at - 1].cell] + 1) break;
       bytes.append(static_cast<char>(next));
     }
     if (length == 1 || static_cast<size_t>(bytes.size()) < length) continue;
@@ -187,21 +185,20 @@ void join_bytes(const CellPage& page, const CellLine& line, std::vector<Chip>& c
 /// Marks the cells that the other run's router sent elsewhere. Only like is compared with like: the same token at the same place.
 void compare(const CellPage& page, const CellLine& line, const CellPage& other, ShownPage& shown, ShownLine& to) {
   if (shown.router < 0) return;
-  const RouterLine& router = page.routers[static_cast<size_t>(shown.router)];
+  const RouterLine& router = page.routers[shown.router];
   const auto same = std::find_if(other.routers.begin(), other.routers.end(), [&](const RouterLine& r) {
     return r.name == router.name && r.branches == router.branches && r.fan_out == router.fan_out;
   });
   const int64_t at = line.sequence - other.first_sequence;
-  if (same == other.routers.end() || at < 0 || at >= static_cast<int64_t>(other.lines.size())) return;
-  const CellLine& there = other.lines[static_cast<size_t>(at)];
-  const auto other_router = static_cast<size_t>(same - other.routers.begin());
+  if (same == other.routers.end() || at < 0 || at >= std::ssize(other.lines)) return;
+  const CellLine& there = other.lines[at];
+  const size_t other_router = same - other.routers.begin();
   for (Chip& chip : to.chips) {
-    const auto c = static_cast<size_t>(chip.cell);
+    const size_t c = chip.cell;
     if (c >= there.position.size() || there.position[c] != line.position[c] || !chip.real) continue;
     if (!line.token.empty() && !there.token.empty() && line.token[c] != there.token[c]) continue;
     ++to.compared;
-    chip.differs = !same_choices(line.routed[static_cast<size_t>(shown.router)], c, there.routed[other_router], c,
-                                 static_cast<size_t>(router.fan_out));
+    chip.differs = !same_choices(line.routed[shown.router], c, there.routed[other_router], c, static_cast<size_t>(router.fan_out));
     to.differing += chip.differs;
   }
 }
@@ -312,7 +309,7 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
     const auto passed = [](const Chip& chip) { return chip.real && chip.seen && chip.branch < 0; };
     shown.unbranched = shown.unbranched || std::any_of(to.chips.begin(), to.chips.end(), passed);
     if (to.placed && line.columns > 0) join_patches(line, shown.options, to.chips);
-    if (const int64_t rest = line.cells - static_cast<int64_t>(line.position.size()); rest > 0)
+    if (const int64_t rest = line.cells - std::ssize(line.position); rest > 0)
       to.left_out = tr("%1 more cells of this sequence are not shown").arg(grouped(rest));
     if (other) compare(page, line, *other, shown, to);
     shown.lines.push_back(std::move(to));

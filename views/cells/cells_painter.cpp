@@ -118,8 +118,8 @@ QString figure(const ShownPage& page, double v) {
   return counts ? QString::number(v, 'f', 0) : QString::number(v, 'g', 3);
 }
 
-int branches_of(const ShownPage& page) { return page.routers[static_cast<size_t>(page.router)].branches; }
-const ExitRole& test_of(const ShownPage& page) { return page.exits[static_cast<size_t>(page.router)]; }
+int branches_of(const ShownPage& page) { return page.routers[page.router].branches; }
+const ExitRole& test_of(const ShownPage& page) { return page.exits[page.router]; }
 
 /// Where the branches stand in the legend; room for a note is left at the right.
 std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& page, QRectF bounds) {
@@ -275,7 +275,7 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   text_line(p, bounds, bounds.bottom() - line, tr("%1: %2").arg(color.name, color.definition), theme.faint);
   std::vector<QRectF> boxes;
   if (page.router < 0) return boxes;
-  const RouterLine& router = page.routers[static_cast<size_t>(page.router)];
+  const RouterLine& router = page.routers[page.router];
   QRectF area = bounds.adjusted(0, 0, 0, -kLegendLines * line - 4);
   if (page.options.color == CellColor::exit) {
     paint_exits(p, page, area, theme);
@@ -349,7 +349,7 @@ void paint_dictionary(QPainter& p, QRectF bounds, const BranchDictionary& d, Dic
   const QFontMetricsF metrics(p.font());
   double y = text_line(p, bounds, bounds.top(), tr("Dictionary of branch %1").arg(d.branch), theme.text, true);
   y = text_line(p, bounds, y, QString::fromStdString(d.router), theme.faint);
-  const double share = d.all > 0 ? 100.0 * static_cast<double>(d.cells) / static_cast<double>(d.all) : 0;
+  const double share = d.all > 0 ? 100.0 * static_cast<double>(d.cells) / d.all : 0;
   y = text_line(p, bounds, y, tr("%1, %2 %; whole run").arg(counted_text(d.cells, "cell")).arg(share, 0, 'f', 1), theme.faint);
   if (!d.complete) y = text_line(p, bounds, y, tr("only the most frequent tokens are kept"), theme.faint);
   const auto entries = ordered(d, order);

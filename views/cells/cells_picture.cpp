@@ -69,7 +69,7 @@ void CellsPicture::make_visible(int64_t sequence) {
 }
 
 double CellsPicture::column_width() const {
-  const auto count = static_cast<double>(std::max<size_t>(1, columns_.size()));
+  const double count = std::max<size_t>(1, columns_.size());
   return std::max(60.0, (text_area().width() - kMargin * (count - 1)) / count);
 }
 
@@ -100,9 +100,9 @@ CellsMetrics CellsPicture::made_metrics() const {
   return m;
 }
 
-int64_t CellsPicture::count() const { return listed_.empty() ? end_ - first_ : static_cast<int64_t>(listed_.size()); }
+int64_t CellsPicture::count() const { return listed_.empty() ? end_ - first_ : std::ssize(listed_); }
 int64_t CellsPicture::sequence_at(int64_t number) const {
-  return listed_.empty() ? first_ + number : listed_[static_cast<size_t>(std::clamp<int64_t>(number, 0, count() - 1))];
+  return listed_.empty() ? first_ + number : listed_[std::clamp<int64_t>(number, 0, count() - 1)];
 }
 int64_t CellsPicture::number_of(int64_t sequence) const {
   if (listed_.empty()) return sequence - first_;
@@ -126,7 +126,7 @@ double CellsPicture::row_height(int64_t row) const {
 
 std::optional<size_t> CellsPicture::line_of(size_t column, int64_t sequence) const {
   const int64_t line = sequence - columns_[column].shown.first_sequence;
-  if (line < 0 || line >= static_cast<int64_t>(columns_[column].shown.lines.size())) return {};
+  if (line < 0 || line >= std::ssize(columns_[column].shown.lines)) return {};
   return static_cast<size_t>(line);
 }
 
@@ -174,7 +174,7 @@ const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
   std::vector<QPoint> places;
   for (const Chip& chip : shown.chips)
     if (read.columns > 0) {
-      const int32_t position = read.position[static_cast<size_t>(chip.cell)];
+      const int32_t position = read.position[chip.cell];
       places.emplace_back(position % read.columns, position / read.columns);
     }
   if (columns_[column].shown.pictures && shown.placed) {
@@ -223,8 +223,8 @@ std::optional<CellsPicture::Hit> CellsPicture::hit(QPointF point) const {
 
 CellPlace CellsPicture::place_of(const Hit& hit) const {
   const Column& column = columns_[hit.column];
-  const Chip& chip = column.shown.lines[hit.line].chips[static_cast<size_t>(hit.chip)];
-  return {column.page->lines[hit.line].sequence, column.page->lines[hit.line].position[static_cast<size_t>(chip.cell)]};
+  const Chip& chip = column.shown.lines[hit.line].chips[hit.chip];
+  return {column.page->lines[hit.line].sequence, column.page->lines[hit.line].position[chip.cell]};
 }
 
 std::optional<CellsPicture::Hit> CellsPicture::selected(size_t column) const {

@@ -46,9 +46,7 @@ class CellsPicture : public QWidget {
   /// Where a cell is drawn; empty where it is not on show.
   QRectF chip_rect(size_t column, const CellPlace& place) const;
   /// Where the legend's chip of a branch is.
-  QRectF branch_rect(int branch) const {
-    return static_cast<size_t>(branch) < legend_.size() ? legend_[static_cast<size_t>(branch)] : QRectF();
-  }
+  QRectF branch_rect(int branch) const { return static_cast<size_t>(branch) < legend_.size() ? legend_[branch] : QRectF(); }
   QSize sizeHint() const override { return {900, 520}; }
 
  signals:

@@ -96,11 +96,11 @@ void CellsPicture::move_cell(int chips, int rows) {
     // Into the first or last row of the sequence beside, at the same place across.
     const LineLayout& there = layout(0, to.line);
     const int row = rows > 0 ? 0 : there.row.back();
-    const double x = layout(0, now->line).chips[static_cast<size_t>(now->chip)].center().x();
+    const double x = layout(0, now->line).chips[now->chip].center().x();
     to.chip = -1;
     for (int c = 0; c < count_of(to.line); ++c) {
-      const auto distance = [&](int chip) { return std::abs(there.chips[static_cast<size_t>(chip)].center().x() - x); };
-      if (there.row[static_cast<size_t>(c)] == row && (to.chip < 0 || distance(c) < distance(to.chip))) to.chip = c;
+      const auto distance = [&](int chip) { return std::abs(there.chips[chip].center().x() - x); };
+      if (there.row[c] == row && (to.chip < 0 || distance(c) < distance(to.chip))) to.chip = c;
     }
     return emit cell_picked(place_of(to));
   }

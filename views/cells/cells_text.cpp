@@ -35,7 +35,7 @@ Value weight_value(const CellLine::Routed& routed, size_t cell, int fan_out) {
 QString describe(const CellPage& page, const ShownPage& shown, size_t line_number, size_t chip_number) {
   const CellLine& line = page.lines[line_number];
   const Chip& chip = shown.lines[line_number].chips[chip_number];
-  const auto cell = static_cast<size_t>(chip.cell);
+  const size_t cell = chip.cell;
   QString text = tr("<b>cell %1:%2</b> of \"%3\"").arg(line.sequence).arg(line.position[cell]).arg(QString::fromStdString(page.space));
   if (line.columns > 0) text += tr(", row %1, column %2").arg(line.position[cell] / line.columns).arg(line.position[cell] % line.columns);
   if (!line.token.empty())
@@ -139,8 +139,8 @@ Table make_dictionary_table(const BranchDictionary& dictionary, DictionaryOrder 
                    {tr("lift"), tr("share of branch / share of all: 1 means the branch takes the token as often as any other")}};
   for (const BranchDictionary::Entry& e : ordered(dictionary, order))
     table.rows.push_back({static_cast<qlonglong>(e.token), QString::fromStdString(e.piece), static_cast<qlonglong>(e.count),
-                          static_cast<double>(e.count) / static_cast<double>(dictionary.cells), static_cast<qlonglong>(e.everywhere),
-                          static_cast<double>(e.everywhere) / static_cast<double>(dictionary.all), e.lift});
+                          static_cast<double>(e.count) / dictionary.cells, static_cast<qlonglong>(e.everywhere),
+                          static_cast<double>(e.everywhere) / dictionary.all, e.lift});
   return table;
 }
 

@@ -38,7 +38,7 @@ std::shared_ptr<const CellPage> read_around(const Source& source, const std::str
   auto page = read_cell_page(source.file, source.run, request, progress);
   int64_t choices = 0;
   for (const CellLine& line : page->lines)
-    for (const auto& routed : line.routed) choices += static_cast<int64_t>(routed.choice.size());
+    for (const auto& routed : line.routed) choices += std::ssize(routed.choice);
   if (choices > request.most_choices / 4 || top == 0) return page;
   request.first_sequence = std::max<int64_t>(0, top - sequences);
   request.count = top - request.first_sequence;
@@ -294,7 +294,7 @@ void CellsView::show_choices() {
   router_->clear();
   for (const RouterLine& r : data_.overview->routers) router_->addItem(QString::fromStdString(r.name), QString::fromStdString(r.name));
   router_->setCurrentIndex(router_->findData(options().router));
-  const auto most = static_cast<int>(std::min<int64_t>(data_.overview->end_sequence - 1, 2'000'000'000));
+  const int most = std::min<int64_t>(data_.overview->end_sequence - 1, 2'000'000'000);
   sequence_->setRange(static_cast<int>(data_.overview->first_sequence), std::max(0, most));
   sequence_->setSuffix(tr(" of %1").arg(data_.overview->sequences));
   sequence_->setValue(static_cast<int>(top_));

@@ -37,8 +37,8 @@ QRectF CompareGeometry::column(Column which, const QRectF& line) const {
   static constexpr std::array<double, 6> shares = {0.29, 0.12, 0.12, 0.11, 0.18, 0.18};
   const double width = line.width() - 2 * margin();
   double left = line.left() + margin();
-  for (int c = 0; c < which; ++c) left += shares[static_cast<size_t>(c)] * width;
-  return {left, line.top(), shares[static_cast<size_t>(which)] * width, line.height()};
+  for (int c = 0; c < which; ++c) left += shares[c] * width;
+  return {left, line.top(), shares[which] * width, line.height()};
 }
 
 }  // namespace stormcell::views

@@ -58,10 +58,10 @@ void CompareList::resizeEvent(QResizeEvent*) { update_range(); }
 void CompareList::choose(int line, int direction) {
   const int count = static_cast<int>(lines_.size());
   line = std::clamp(line, 0, std::max(0, count - 1));
-  while (line >= 0 && line < count && !lines_[static_cast<size_t>(line)].row) line += direction;
+  while (line >= 0 && line < count && !lines_[line].row) line += direction;
   if (line < 0 || line >= count) return;
   current_ = line;
-  const CompareRow& row = *lines_[static_cast<size_t>(line)].row;
+  const CompareRow& row = *lines_[line].row;
   setAccessibleDescription(
       tr("%1: reference %2, this run %3, difference %4, %5").arg(row.name, row.a, row.b, row.difference, text_of(row.meaning)));
   const CompareGeometry g = geometry_now();
@@ -95,7 +95,7 @@ void CompareList::keyPressEvent(QKeyEvent* event) {
 }
 
 void CompareList::mousePressEvent(QMouseEvent* event) {
-  if (const int line = geometry_now().at(event->position()); line >= 0 && lines_[static_cast<size_t>(line)].row) choose(line, 1);
+  if (const int line = geometry_now().at(event->position()); line >= 0 && lines_[line].row) choose(line, 1);
 }
 
 void CompareList::mouseMoveEvent(QMouseEvent* event) {
@@ -113,8 +113,8 @@ bool CompareList::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     auto* help = static_cast<QHelpEvent*>(event);
     const int line = geometry_now().at(help->pos());
-    if (line >= 0 && lines_[static_cast<size_t>(line)].row)
-      QToolTip::showText(help->globalPos(), lines_[static_cast<size_t>(line)].row->tip, viewport());
+    if (line >= 0 && lines_[line].row)
+      QToolTip::showText(help->globalPos(), lines_[line].row->tip, viewport());
     else
       QToolTip::hideText();
     return true;

@@ -138,7 +138,7 @@ void paint_compare(QPainter& p, const CompareModel& model, const std::vector<Com
   p.save();
   p.setClipRect(g.body());
   for (int i = g.first(); i < g.end(); ++i) {
-    const CompareLine& line = lines[static_cast<size_t>(i)];
+    const CompareLine& line = lines[i];
     const QRectF at = g.line(i);
     if (!line.row) {
       const QFont font = p.font();

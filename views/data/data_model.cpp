@@ -93,8 +93,7 @@ QString run_part(const RunContents& run, const Theme& theme) {
     routers.row({escaped(r.line.name), escaped(r.line.space), escaped(r.line.protocol), QString::number(r.line.branches),
                  QString::number(r.line.fan_out),
                  r.touched < r.line.branches ? tr("%1 of %2").arg(r.touched).arg(r.line.branches) : tr("all"), count_text(r.cells),
-                 r.cells > 0 ? QString::number(100.0 * static_cast<double>(r.padding) / static_cast<double>(r.cells), 'f', 1) + " %"
-                             : QString("0 %")});
+                 r.cells > 0 ? QString::number(100.0 * static_cast<double>(r.padding) / r.cells, 'f', 1) + " %" : QString("0 %")});
   return html + "<p></p>" + routers.text();
 }
 

@@ -11,7 +11,7 @@ namespace stormcell::views {
 struct TimeScale {
   double left = 0, width = 1;
   int64_t batches = 0;
-  double x(int64_t batch) const { return left + width * static_cast<double>(batch) / static_cast<double>(batches > 0 ? batches : 1); }
+  double x(int64_t batch) const { return left + width * static_cast<double>(batch) / (batches > 0 ? batches : 1); }
   /// The batch at a place, clamped to [0, batches].
   int64_t batch(double x) const;
 };

@@ -66,7 +66,7 @@ void ExitsLayout::place_gallery() {
   std::vector<int> items(exits, 0), lines(exits, 0), used(exits, 0);
   bool wrong = false;
   for (const ExitItem& item : page_.gallery) {
-    if (static_cast<size_t>(item.exit) < exits) ++items[static_cast<size_t>(item.exit)];
+    if (static_cast<size_t>(item.exit) < exits) ++items[item.exit];
     wrong |= item.wrong;
   }
   // The last line is the note's.
@@ -96,7 +96,7 @@ void ExitsLayout::place_gallery() {
     top = rows_[e].bottom();
   }
   for (size_t i = 0; i < tiles_.size(); ++i) {
-    const auto exit = static_cast<size_t>(page_.gallery[i].exit);
+    const size_t exit = page_.gallery[i].exit;
     if (exit >= exits) continue;
     const int number = used[exit]++, line = number / columns;
     if (line >= lines[exit]) continue;

@@ -113,7 +113,7 @@ QString describe(const ExitsPage& page, size_t at) {
 }
 
 QString describe(const ExitsPage& page, const ExitItem& item) {
-  const auto exit = static_cast<size_t>(item.exit);
+  const size_t exit = item.exit;
   QString text = tr("#%1").arg(item.sequence);
   if (!item.label.empty()) text += tr(", label %1").arg(to_qstring(item.label));
   text += tr(": answered at %1").arg(exit < page.exits.size() ? page.exits[exit] : QString::number(item.exit + 1));
@@ -162,7 +162,7 @@ Table make_items_table(const ExitsPage& page) {
       {tr("Answered"), tr("The class that was answered, as the run's quality figures have it; empty: they do not say")},
       {tr("Right"), tr("Whether it is the label's; empty: not known")}};
   for (const ExitItem& item : page.gallery) {
-    const auto exit = static_cast<size_t>(item.exit);
+    const size_t exit = item.exit;
     std::vector<Value> row{static_cast<qlonglong>(item.sequence),
                            to_qstring(item.label),
                            exit < page.exits.size() ? page.exits[exit] : QString::number(item.exit + 1),

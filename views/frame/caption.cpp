@@ -47,7 +47,7 @@ QStringList lines_of(const Caption& caption) {
 }
 
 int caption_height(const Caption& caption, const QFont& font) {
-  const auto lines = static_cast<double>(lines_of(caption).size());
+  const double lines = lines_of(caption).size();
   return lines > 0 ? static_cast<int>(std::ceil(lines * QFontMetricsF(small(font)).height() + kAbove + kBelow)) : 0;
 }
 

@@ -57,14 +57,14 @@ int TableModel::columnCount(const QModelIndex& parent) const { return parent.isV
 
 QVariant TableModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-  const Value& value = table_.rows[static_cast<size_t>(index.row())][static_cast<size_t>(index.column())];
+  const Value& value = table_.rows[index.row()][index.column()];
   switch (role) {
     case Qt::DisplayRole:
       return to_text(value);
     case Qt::AccessibleTextRole:
-      return table_.columns[static_cast<size_t>(index.column())].name + ": " + to_text(value);
+      return table_.columns[index.column()].name + ": " + to_text(value);
     case Qt::ToolTipRole:
-      return tip_of(table_.columns[static_cast<size_t>(index.column())]);
+      return tip_of(table_.columns[index.column()]);
     case Qt::TextAlignmentRole:
       return QVariant::fromValue(std::holds_alternative<QString>(value) ? Qt::AlignVCenter | Qt::AlignLeft
                                                                         : Qt::AlignVCenter | Qt::AlignRight);
@@ -80,7 +80,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation == Qt::Vertical) return role == Qt::DisplayRole ? QVariant(section + 1) : QVariant();
   if (section < 0 || section >= columnCount()) return {};
-  const Table::Column& column = table_.columns[static_cast<size_t>(section)];
+  const Table::Column& column = table_.columns[section];
   if (role == Qt::DisplayRole) return column.name;
   if (role == Qt::ToolTipRole) return tip_of(column);
   return {};

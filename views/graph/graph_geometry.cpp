@@ -110,7 +110,7 @@ QRectF GraphLayout::square(const SquareAt& at) const {
   const size_t squares = page_.cards[at.card].rows[at.row].squares.size();
   const int columns = square_columns(room, squares), lines = (static_cast<int>(squares) + columns - 1) / columns;
   const double wide = room.width() / columns, high = room.height() / lines;
-  const auto number = static_cast<int>(at.square);
+  const int number = at.square;
   return {room.left() + (number % columns) * wide, room.top() + (number / columns) * high, std::max(1.0, wide - kSquareGap),
           std::max(1.0, high - kSquareGap)};
 }
@@ -118,7 +118,7 @@ QRectF GraphLayout::square(const SquareAt& at) const {
 double GraphLayout::edge_width(size_t number) const {
   if (page_.most_cells == 0) return 1;
   const double most = std::clamp(slot_height_ / 12, 2.0, 8.0);
-  return 1 + (most - 1) * static_cast<double>(page_.layout.edges[number].cells) / static_cast<double>(page_.most_cells);
+  return 1 + (most - 1) * static_cast<double>(page_.layout.edges[number].cells) / page_.most_cells;
 }
 
 void GraphLayout::lay_edges() {
@@ -137,7 +137,7 @@ void GraphLayout::lay_edges() {
       ++count;
       if (std::pair(other(edges[i]), i) < std::pair(other(e), number)) ++before;
     }
-    const QRectF& card = cards_[static_cast<size_t>(at)];
+    const QRectF& card = cards_[at];
     return QPointF(leaves ? card.right() : card.left(), card.top() + card.height() * (before + 1) / (count + 1));
   };
   const auto curve = [](QPainterPath& path, QPointF to) {

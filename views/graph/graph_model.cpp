@@ -33,7 +33,7 @@ std::pair<QString, QString> ends_of(const std::vector<RouterPlace>& places) {
   return {front, apart ? back : QString()};
 }
 
-double ratio(int64_t part, int64_t all) { return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0; }
+double ratio(int64_t part, int64_t all) { return all > 0 ? static_cast<double>(part) / all : 0; }
 
 int64_t whole_of(const GraphPage& page, const GraphRouter& router) {
   return page.value == GraphValue::of_all ? page.graph.all_cells(router) : router.cells;
@@ -47,9 +47,7 @@ GraphRow make_row(const GraphPage& page, int32_t index) {
   return row;
 }
 
-QString name_of(const GraphPage& page, int32_t router, int32_t branch) {
-  return to_qstring(branch_name(page.exits[static_cast<size_t>(router)], branch));
-}
+QString name_of(const GraphPage& page, int32_t router, int32_t branch) { return to_qstring(branch_name(page.exits[router], branch)); }
 
 /// Routers alone, as they stand in the graph.
 std::vector<RouterLine> lines_of(const RouterGraph& graph) {
@@ -145,11 +143,11 @@ GraphWay find_way(const GraphPage& page, const CellTrail& trail) {
     std::sort(stop.branches.begin(), stop.branches.end());
     way.stops.push_back(std::move(stop));
   }
-  const auto place_of = [&](int32_t router) { return page.layout.place_of[static_cast<size_t>(router)]; };
+  const auto place_of = [&](int32_t router) { return page.layout.place_of[router]; };
   std::map<int32_t, std::set<int32_t>> before;  // by place: those that the cell was at before
   for (size_t s = 0; s < trail.steps.size(); ++s)
     for (const int32_t earlier : trail.steps[s].after) {
-      const int32_t from = router_of[static_cast<size_t>(earlier)], to = router_of[s];
+      const int32_t from = router_of[earlier], to = router_of[s];
       // A router that refused the cell let it go past.
       if (from < 0 || to < 0 || way.at(from)->branches.empty() || way.at(to)->branches.empty()) continue;
       if (place_of(from) != place_of(to)) before[place_of(to)].insert(place_of(from));
@@ -209,7 +207,7 @@ QString describe_square(const GraphPage& page, int32_t index, const GraphSquare&
   for (const GraphEdge& e : page.graph.edges) {
     if (e.from != index) continue;
     int64_t cells = 0;
-    for (int32_t b = s.first; b < s.first + s.branches; ++b) cells += e.cells[static_cast<size_t>(b)];
+    for (int32_t b = s.first; b < s.first + s.branches; ++b) cells += e.cells[b];
     if (cells > 0) on << tr("%1 to %2").arg(count_text(cells), to_qstring(page.router(e.to).line.name).toHtmlEscaped());
   }
   if (!on.isEmpty()) text += "<br>" + tr("went on: %1").arg(on.join(", "));
@@ -224,7 +222,7 @@ QString describe_edge(const GraphPage& page, const PlaceEdge& edge) {
            tr("The one decides about cells that the other's are members of: whole sequences or pictures. How many went on is not counted.");
   text += tr("%1 met the one and then the other, with no router between; with several branches a cell, each pair counts. Counted.")
               .arg(counted_text(edge.cells, "transition"));
-  for (const int32_t e : edge.edges) text += "<br>" + by_branch(page, page.graph.edges[static_cast<size_t>(e)]);
+  for (const int32_t e : edge.edges) text += "<br>" + by_branch(page, page.graph.edges[e]);
   return text;
 }
 
@@ -233,7 +231,7 @@ QString spoken(const GraphPage& page, int32_t index, int32_t branch) {
   if (branch < 0 || branch >= router.line.branches)
     return tr("%1: %2 of %3 came")
         .arg(to_qstring(router.line.name), count_text(router.cells), counted_text(page.graph.all_cells(router), "cell"));
-  const int64_t cells = router.load[static_cast<size_t>(branch)];
+  const int64_t cells = router.load[branch];
   return tr("%1, %2: %3, %4 of the router's")
       .arg(to_qstring(router.line.name), name_of(page, index, branch), counted_text(cells, "cell"), share_text(cells, router.cells));
 }
@@ -254,7 +252,7 @@ Table make_branch_table(const GraphPage& page) {
       const GraphRouter& router = page.router(r);
       const int64_t all = page.graph.all_cells(router);
       for (int32_t b = 0; b < router.line.branches; ++b) {
-        const auto at = static_cast<size_t>(b);
+        const size_t at = b;
         table.rows.push_back({to_qstring(place.name), qlonglong{place.column}, qlonglong{place.row}, to_qstring(router.line.name),
                               qlonglong{b}, static_cast<qlonglong>(router.load[at]), static_cast<qlonglong>(router.dropped[at]),
                               ratio(router.load[at], router.cells), ratio(router.load[at], all)});
@@ -273,12 +271,12 @@ Table make_edge_table(const GraphPage& page) {
   std::vector<std::vector<int64_t>> leaving;
   for (const GraphRouter& r : page.graph.routers) leaving.emplace_back(static_cast<size_t>(r.line.branches));
   for (const GraphEdge& e : page.graph.edges)
-    for (size_t b = 0; b < e.cells.size(); ++b) leaving[static_cast<size_t>(e.from)][b] += e.cells[b];
+    for (size_t b = 0; b < e.cells.size(); ++b) leaving[e.from][b] += e.cells[b];
   for (const GraphEdge& e : page.graph.edges)
     for (size_t b = 0; b < e.cells.size(); ++b)
       if (e.cells[b] > 0)
         table.rows.push_back({to_qstring(page.router(e.from).line.name), static_cast<qlonglong>(b), to_qstring(page.router(e.to).line.name),
-                              static_cast<qlonglong>(e.cells[b]), ratio(e.cells[b], leaving[static_cast<size_t>(e.from)][b])});
+                              static_cast<qlonglong>(e.cells[b]), ratio(e.cells[b], leaving[e.from][b])});
   return table;
 }
 

@@ -43,7 +43,7 @@ struct GraphPage {
   int32_t most_branches = 1;  ///< that a square stands for
   double tone(double of) const { return std::clamp(of / high, 0.0, 1.0); }
   const RouterPlace& place(size_t card) const { return layout.places[card]; }
-  const GraphRouter& router(int32_t index) const { return graph.routers[static_cast<size_t>(index)]; }
+  const GraphRouter& router(int32_t index) const { return graph.routers[index]; }
 };
 GraphPage make_graph_page(const RouterGraph& graph, GraphValue value);
 

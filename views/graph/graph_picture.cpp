@@ -109,7 +109,7 @@ void GraphPicture::mousePressEvent(QMouseEvent* event) {
 
 void GraphPicture::go_to_place(int columns, int rows) {
   if (marks_.router < 0) return pick(page_.layout.places.front().routers.front(), -1);
-  const RouterPlace& now = page_.place(static_cast<size_t>(page_.layout.place_of[static_cast<size_t>(marks_.router)]));
+  const RouterPlace& now = page_.place(static_cast<size_t>(page_.layout.place_of[marks_.router]));
   // The nearest in that direction, first along it, then across.
   const RouterPlace* best = nullptr;
   const auto distance = [&](const RouterPlace& p) {
@@ -124,13 +124,13 @@ void GraphPicture::go_to_place(int columns, int rows) {
 
 void GraphPicture::go_to_branch(int by) {
   if (marks_.router < 0) return pick(page_.layout.places.front().routers.front(), 0);
-  const std::vector<int32_t>& routers = page_.place(static_cast<size_t>(page_.layout.place_of[static_cast<size_t>(marks_.router)])).routers;
+  const std::vector<int32_t>& routers = page_.place(static_cast<size_t>(page_.layout.place_of[marks_.router])).routers;
   const auto at = std::find(routers.begin(), routers.end(), marks_.router) - routers.begin();
   const int32_t wanted = marks_.branch < 0 && by > 0 ? 0 : std::max(-1, marks_.branch) + by,
                 last = page_.router(marks_.router).line.branches - 1;
   if (wanted >= 0 && wanted <= last) return pick(marks_.router, wanted);
   // Beyond its branches those of the next router of the same place.
-  const auto next = static_cast<size_t>(at + by);
+  const size_t next = at + by;
   if (at + by < 0 || next >= routers.size()) return;
   pick(routers[next], by > 0 ? 0 : page_.router(routers[next]).line.branches - 1);
 }

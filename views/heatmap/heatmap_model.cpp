@@ -26,12 +26,11 @@ int64_t load_of(const LoadWindows::Router& router, size_t at, bool padding) {
 }
 
 std::vector<int> ordered(const LoadWindows::Router& router, WindowRange range, int64_t windows, HeatOrder order, bool padding) {
-  std::vector<int> branches(static_cast<size_t>(router.line.branches));
+  std::vector<int> branches(router.line.branches);
   std::iota(branches.begin(), branches.end(), 0);
   if (order == HeatOrder::load) {
     const BranchSums sums = sum_windows(router, range.from, range.to, padding);
-    std::stable_sort(branches.begin(), branches.end(),
-                     [&](int a, int b) { return sums.load[static_cast<size_t>(a)] > sums.load[static_cast<size_t>(b)]; });
+    std::stable_sort(branches.begin(), branches.end(), [&](int a, int b) { return sums.load[a] > sums.load[b]; });
   } else if (order == HeatOrder::clustered) {
     branches = cluster_branches(router, windows);
   }
@@ -89,12 +88,12 @@ int HeatRow::column_of(int branch_number) const {
 }
 
 BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to, bool padding) {
-  const auto branches = static_cast<size_t>(router.line.branches);
+  const size_t branches = router.line.branches;
   BranchSums sums;
   sums.load.resize(branches);
   sums.dropped.resize(router.dropped.empty() ? 0 : branches);
   sums.weight.resize(router.weight.empty() ? 0 : branches);
-  for (auto w = static_cast<size_t>(from); w < static_cast<size_t>(to); ++w)
+  for (size_t w = from; w < static_cast<size_t>(to); ++w)
     for (size_t b = 0; b < branches; ++b) {
       sums.load[b] += load_of(router, w * branches + b, padding);
       if (!sums.dropped.empty()) sums.dropped[b] += router.dropped[w * branches + b];
@@ -105,7 +104,7 @@ BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t 
 }
 
 double metric_of(HeatMetric metric, const BranchSums& sums, size_t branch) {
-  const auto load = static_cast<double>(sums.load[branch]);
+  const double load = sums.load[branch];
   switch (metric) {
     case HeatMetric::load:
       return load;
@@ -173,7 +172,7 @@ HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const Load
     const auto same = std::find_if(other.rows.begin(), other.rows.end(),
                                    [&](const HeatRow& r) { return r.router == row.router && r.branch.size() == row.branch.size(); });
     if (same == other.rows.end()) continue;
-    for (size_t c = 0; c < row.value.size(); ++c) row.value[c] -= same->value[static_cast<size_t>(same->column_of(row.branch[c]))];
+    for (size_t c = 0; c < row.value.size(); ++c) row.value[c] -= same->value[same->column_of(row.branch[c])];
     rows.push_back(std::move(row));
   }
   m.rows = std::move(rows);
@@ -189,8 +188,7 @@ std::vector<int> cluster_branches(const LoadWindows::Router& router, int64_t win
   for (size_t b = 0; b < branches; ++b) {
     double squares = 0;
     for (size_t w = 0; w < times; ++w) {
-      const double share =
-          router.cells[w] > 0 ? static_cast<double>(router.load[w * branches + b]) / static_cast<double>(router.cells[w]) : 0;
+      const double share = router.cells[w] > 0 ? static_cast<double>(router.load[w * branches + b]) / router.cells[w] : 0;
       profile[b][w] = share;
       total[b] += static_cast<double>(router.load[w * branches + b]);
       squares += share * share;
@@ -200,7 +198,7 @@ std::vector<int> cluster_branches(const LoadWindows::Router& router, int64_t win
   }
   std::vector<int> order;
   std::vector<bool> used(branches);
-  size_t at = static_cast<size_t>(std::max_element(total.begin(), total.end()) - total.begin());
+  size_t at = std::max_element(total.begin(), total.end()) - total.begin();
   while (order.size() < branches) {
     order.push_back(static_cast<int>(at));
     used[at] = true;
@@ -218,7 +216,7 @@ std::vector<int> cluster_branches(const LoadWindows::Router& router, int64_t win
 
 RouterOverTime make_over_time(const LoadWindows& data, size_t router, bool padding) {
   const LoadWindows::Router& r = data.routers[router];
-  const auto branches = static_cast<size_t>(r.line.branches);
+  const size_t branches = r.line.branches;
   RouterOverTime t{QString::fromStdString(r.line.name),
                    data.windows,
                    data.first_batch(),
@@ -230,7 +228,7 @@ RouterOverTime make_over_time(const LoadWindows& data, size_t router, bool paddi
     int64_t sum = 0;
     for (size_t b = 0; b < branches; ++b) sum += load_of(r, w * branches + b, padding);
     for (size_t b = 0; b < branches && sum > 0; ++b) {
-      t.share[w * branches + b] = static_cast<float>(static_cast<double>(load_of(r, w * branches + b, padding)) / static_cast<double>(sum));
+      t.share[w * branches + b] = static_cast<float>(static_cast<double>(load_of(r, w * branches + b, padding)) / sum);
       t.most = std::max(t.most, t.share[w * branches + b]);
     }
   }
@@ -280,13 +278,13 @@ Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& 
 }
 
 QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange range, int row, int column) {
-  const HeatRow& r = matrix.rows[static_cast<size_t>(row)];
-  const int branch = r.branch[static_cast<size_t>(column)];
+  const HeatRow& r = matrix.rows[row];
+  const int branch = r.branch[column];
   const auto router = std::find_if(data.routers.begin(), data.routers.end(),
                                    [&](const auto& x) { return QString::fromStdString(x.line.name) == r.router; });
   if (router == data.routers.end()) return r.router;
   const BranchSums sums = sum_windows(*router, range.from, range.to, matrix.options.padding);
-  const auto b = static_cast<size_t>(branch);
+  const size_t b = branch;
   QString text = tr("<b>%1</b>, branch %2 of %3 (%4)<br>%5 cells, %6 % of the router's, %7 times the mean")
                      .arg(r.router.toHtmlEscaped())
                      .arg(branch)
@@ -304,9 +302,7 @@ QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange 
   if (!sums.weight.empty()) text += tr("<br>weight mass %1").arg(sums.weight[b], 0, 'f', 1);
   if (!sums.dropped.empty()) text += tr("<br>%1 dropped").arg(count_text(sums.dropped[b]));
   if (matrix.options.pair == HeatPair::difference)
-    text += tr("<br>%1: %2 against the other run")
-                .arg(term_of(matrix.options.metric).name)
-                .arg(r.value[static_cast<size_t>(column)], 0, 'g', 3);
+    text += tr("<br>%1: %2 against the other run").arg(term_of(matrix.options.metric).name).arg(r.value[column], 0, 'g', 3);
   text += tr("<br><i>%1: %2</i>").arg(term_of(matrix.options.metric).name, term_of(matrix.options.metric).line());
   return text;
 }

@@ -93,10 +93,10 @@ struct MatrixPainter {
 
   void figures() {
     for (int r = g.first_row(); r < g.end_row(); ++r) {
-      const HeatRow& row = m.rows[static_cast<size_t>(r)];
+      const HeatRow& row = m.rows[r];
       for (int c = g.first_column(); c < std::min<int>(g.end_column(), static_cast<int>(row.value.size())); ++c) {
-        p.setPen(Theme::text_on(theme.tone(row.tone[static_cast<size_t>(c)], m.two_sided)));
-        p.drawText(g.cell(r, c), Qt::AlignCenter, number(m, row.value[static_cast<size_t>(c)]));
+        p.setPen(Theme::text_on(theme.tone(row.tone[c], m.two_sided)));
+        p.drawText(g.cell(r, c), Qt::AlignCenter, number(m, row.value[c]));
       }
     }
   }
@@ -143,8 +143,7 @@ struct MatrixPainter {
       const QRectF at(area.left() - labels, cell.center().y() - metrics.height() / 2, labels - 8, metrics.height());
       if (at.center().y() < area.top() || at.center().y() > area.bottom()) continue;
       p.setPen(is_selected ? theme.accent : theme.text);
-      p.drawText(at, Qt::AlignRight | Qt::AlignVCenter,
-                 metrics.elidedText(m.rows[static_cast<size_t>(r)].router, Qt::ElideLeft, at.width()));
+      p.drawText(at, Qt::AlignRight | Qt::AlignVCenter, metrics.elidedText(m.rows[r].router, Qt::ElideLeft, at.width()));
     }
   }
 };
@@ -172,7 +171,7 @@ QImage tone_image(const RouterOverTime& t, const Theme& theme) {
   QImage image(std::max(1, static_cast<int>(t.windows)), std::max(1, t.branches), QImage::Format_ARGB32_Premultiplied);
   image.fill(Qt::transparent);
   const ToneTable table(false, theme);
-  const auto branches = static_cast<size_t>(t.branches);
+  const size_t branches = t.branches;
   for (size_t b = 0; b < branches; ++b) {
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(b)));
     for (size_t w = 0; w < static_cast<size_t>(t.windows); ++w) line[w] = table.of(t.most > 0 ? t.share[w * branches + b] / t.most : 0);
@@ -201,7 +200,7 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
   const QRectF bar(bounds.left(), bounds.top() + 2, width, 10);
   const ToneTable tones(m.two_sided, theme);
   for (int i = 0; i < static_cast<int>(width); ++i) {
-    const auto t = static_cast<float>(i / (width - 1));
+    const float t = i / (width - 1);
     p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()), QColor::fromRgb(tones.of(m.two_sided ? 2 * t - 1 : t)));
   }
   p.setPen(theme.faint);

@@ -58,7 +58,7 @@ double HeatmapPicture::labels() const {
 QRectF HeatmapPicture::bounds(size_t panel) const {
   // Below the map: its scale, and a router over time where one is chosen.
   const double below = kScaleHeight + (over_time_.empty() ? 0 : std::clamp(height() * 0.38, 90.0, 340.0));
-  const double count = static_cast<double>(std::max<size_t>(1, panels_.size())), each = (width() - kMargin * (count + 1)) / count;
+  const double count = std::max<size_t>(1, panels_.size()), each = (width() - kMargin * (count + 1)) / count;
   double top = kMargin + (panels_.size() > 1 ? fontMetrics().height() + 4 : 0) + (trail_text_.isEmpty() ? 0 : fontMetrics().height() + 6);
   return {kMargin + static_cast<double>(panel) * (each + kMargin), top, each, height() - top - below - kMargin};
 }
@@ -71,8 +71,7 @@ HeatGeometry HeatmapPicture::geometry(size_t panel) const {
 
 std::optional<std::pair<size_t, HeatCell>> HeatmapPicture::at(QPointF point) const {
   for (size_t i = 0; i < panels_.size(); ++i)
-    if (const auto cell = geometry(i).at(point);
-        cell && cell->column < static_cast<int>(panels_[i].matrix.rows[static_cast<size_t>(cell->row)].value.size()))
+    if (const auto cell = geometry(i).at(point); cell && cell->column < static_cast<int>(panels_[i].matrix.rows[cell->row].value.size()))
       return std::pair{i, *cell};
   return {};
 }
@@ -189,8 +188,8 @@ void HeatmapPicture::mouseMoveEvent(QMouseEvent* event) {
 void HeatmapPicture::mouseReleaseEvent(QMouseEvent* event) {
   if (grabbed_ && !moved_) {
     if (const auto hit = at(event->position())) {
-      const HeatRow& row = panels_[hit->first].matrix.rows[static_cast<size_t>(hit->second.row)];
-      emit picked(row.router, row.branch[static_cast<size_t>(hit->second.column)]);
+      const HeatRow& row = panels_[hit->first].matrix.rows[hit->second.row];
+      emit picked(row.router, row.branch[hit->second.column]);
     } else {
       emit picked({}, -1);
     }
@@ -248,9 +247,9 @@ void HeatmapPicture::keyPressEvent(QKeyEvent* event) {
       return QWidget::keyPressEvent(event);
   }
   at.row = std::clamp(at.row, 0, static_cast<int>(m.rows.size()) - 1);
-  const HeatRow& row = m.rows[static_cast<size_t>(at.row)];
+  const HeatRow& row = m.rows[at.row];
   at.column = std::clamp(at.column, 0, static_cast<int>(row.branch.size()) - 1);
-  emit picked(row.router, row.branch[static_cast<size_t>(at.column)]);
+  emit picked(row.router, row.branch[at.column]);
 }
 
 }  // namespace stormcell::views

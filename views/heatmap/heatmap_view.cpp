@@ -68,15 +68,15 @@ std::vector<std::vector<HeatCell>> paths_of(const CellTrail& trail, const LoadWi
       if (matrix.rows[r].router == QString::fromStdString(step.router))
         for (const int32_t branch : step.branches)
           if (const int column = matrix.rows[r].column_of(branch); column >= 0) cells.push_back({static_cast<int>(r), column});
-    const auto now = static_cast<int32_t>(s);
+    const int32_t now = s;
     for (const int32_t before : step.after) {
       auto at = std::find(ends.begin(), ends.end(), before);
       if (at == ends.end()) {
-        paths.push_back(cells_of[static_cast<size_t>(before)]);
+        paths.push_back(cells_of[before]);
         at = ends.insert(ends.end(), before);
       }
       *at = now;
-      std::vector<HeatCell>& path = paths[static_cast<size_t>(at - ends.begin())];
+      std::vector<HeatCell>& path = paths[at - ends.begin()];
       path.insert(path.end(), cells.begin(), cells.end());
     }
     if (!step.after.empty()) continue;
@@ -334,7 +334,7 @@ void HeatmapView::show_data() {
 }
 
 void HeatmapView::show_strip() {
-  std::vector<double> profile(static_cast<size_t>(data_.all->windows));
+  std::vector<double> profile(data_.all->windows);
   for (const auto& router : data_.all->routers)
     for (size_t w = 0; w < profile.size(); ++w) profile[w] += static_cast<double>(router.cells[w]);
   strip_->set_data(data_.all->batches, data_.all->batches_per_window, std::move(profile));

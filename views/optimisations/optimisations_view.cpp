@@ -338,7 +338,7 @@ void OptimisationsView::draw_options(const PassRow& row) {
       bool on = option.value == "on";
       if (ImGui::Checkbox(id.constData(), &on)) set(on ? "on" : "off");
     } else {
-      auto shown = static_cast<float>(option.value.toDouble() * scale_of(option.line));
+      float shown = option.value.toDouble() * scale_of(option.line);
       ImGui::SetNextItemWidth(70);
       ImGui::InputFloat(id.constData(), &shown, 0, 0, option.line.kind == PassOptionLine::Kind::share ? "%.1f %%" : "%.0f");
       if (ImGui::IsItemDeactivatedAfterEdit())

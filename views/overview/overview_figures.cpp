@@ -27,7 +27,7 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
   const DatasetFigures& d = f.dataset;
   const std::string words = padding_text(f);
   if (words.empty() || d.cells <= 0) return;
-  const auto share = [&](int64_t cells) { return static_cast<double>(cells - d.cells_without_padding) / static_cast<double>(cells); };
+  const auto share = [&](int64_t cells) { return static_cast<double>(cells - d.cells_without_padding) / cells; };
   const double padded = share(d.cells), after = leaves_padding_out(f) ? 0 : padded, before = f.baseline ? padded : after;
   const QString other = d.cells == d.cells_by_length
                             ? tr("of the cells; %1 in the data's order").arg(percent_text(share(d.cells_as_given)))

@@ -40,7 +40,7 @@ PlacementLayout::PlacementLayout(const PlacementPage& page, QSizeF size, double 
   const double left = std::max(80.0, size.width() - side - 3 * kMargin), strip = std::min(4 * line, high / 4);
   cluster = {kMargin, top, left, high - strip - line - 2 * kGap};
   layers = {kMargin, cluster.bottom() + line + 2 * kGap, left, strip};
-  const auto rows = static_cast<double>(page.figures.size() + page.other_figures.size() + (page.other_part.isEmpty() ? 1 : 2));
+  const double rows = page.figures.size() + page.other_figures.size() + (page.other_part.isEmpty() ? 1 : 2);
   figures = {kMargin * 2 + left, top, side, std::min(rows * (line + 3), high / 2)};
   const double axis = 8 * digit, below = figures.bottom() + 3 * line;
   front = {figures.left() + axis, below, side - axis - digit, std::max(30.0, size.height() - kMargin - 2.6 * line - below)};
@@ -124,7 +124,7 @@ std::optional<size_t> PlacementLayout::gpu_at(QPointF place) const {
 std::optional<size_t> PlacementLayout::slot_at(QPointF place) const {
   const std::optional<size_t> rank = gpu_at(place);
   if (!rank) return {};
-  const auto each = static_cast<size_t>(page_.slots_of_rank);
+  const size_t each = page_.slots_of_rank;
   for (size_t s = *rank * each; s < (*rank + 1) * each; ++s)
     if (cell(s).contains(place)) return s;
   return {};

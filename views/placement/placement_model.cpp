@@ -21,22 +21,22 @@ std::vector<double> over_mean(const std::vector<double>& loads) {
 }
 
 bool stood_there(const LayerSlots& before, size_t rank, size_t each, int32_t branch) {
-  const auto begin = before.begin() + static_cast<std::ptrdiff_t>(rank * each), end = begin + static_cast<std::ptrdiff_t>(each);
+  const auto begin = before.begin() + rank * each, end = begin + static_cast<std::ptrdiff_t>(each);
   return std::find(begin, end, branch) != end;
 }
 
 void add_slots(const EditedPlacement& edited, DataPart part, PlacementPage& page) {
   const LayerSlots& now = edited.placement().layers[page.layer];
   const std::vector<double>& loads = edited.slot_loads(part, page.layer);
-  std::vector<int32_t> replicas(static_cast<size_t>(edited.about().branches));
+  std::vector<int32_t> replicas(edited.about().branches);
   for (const int32_t b : now)
-    if (b >= 0) ++replicas[static_cast<size_t>(b)];
-  const auto each = static_cast<size_t>(page.slots_of_rank);
+    if (b >= 0) ++replicas[b];
+  const size_t each = page.slots_of_rank;
   for (size_t s = 0; s < now.size(); ++s) {
     ShownSlot& shown = page.held.emplace_back();
     shown.branch = now[s];
     if (now[s] < 0) continue;
-    shown.replicas = replicas[static_cast<size_t>(now[s])];
+    shown.replicas = replicas[now[s]];
     shown.load = loads[s];
     shown.moved = !stood_there(edited.start().layers[page.layer], s / each, each, now[s]);
     page.most = std::max(page.most, shown.load);

@@ -86,8 +86,8 @@ QString PlacementPicture::tip(QPointF place) const {
   if (layout.figures.contains(place)) {
     const auto number = static_cast<int>((place.y() - layout.figures.top()) / row) - 1, own = static_cast<int>(page_.figures.size());
     const int other = number - own - 1;
-    if (number >= 0 && number < own) return page_.figures[static_cast<size_t>(number)].tip;
-    if (other >= 0 && other < static_cast<int>(page_.other_figures.size())) return page_.other_figures[static_cast<size_t>(other)].tip;
+    if (number >= 0 && number < own) return page_.figures[number].tip;
+    if (other >= 0 && other < static_cast<int>(page_.other_figures.size())) return page_.other_figures[other].tip;
   }
   return {};
 }

@@ -69,7 +69,7 @@ PlacementView::PlacementView(QWidget* parent) : View(parent) {
   connect(picture_, &PlacementPicture::held_over, this, &PlacementView::show_change);
   connect(picture_, &PlacementPicture::dropped, this, [this](int from, int to, bool copies) {
     QString fault;
-    const int32_t expert = picture_->page().held[static_cast<size_t>(from)].branch;
+    const int32_t expert = picture_->page().held[from].branch;
     const PlacementChange change = change_of(from, to, copies, fault);
     const auto rank = picture_->page().rank_of(static_cast<size_t>(to));
     edit((copies ? tr("replica of expert %1 on GPU %2") : tr("expert %1 to GPU %2")).arg(expert).arg(rank), change);
@@ -308,7 +308,7 @@ PlacementChange PlacementView::change_of(int from, int to, bool copies, QString&
   }
   fault = to_qstring(edited_->replicate_fault(l, now[a], b));
   // Another slot of that GPU will do.
-  const auto each = static_cast<size_t>(picture_->page().slots_of_rank);
+  const size_t each = picture_->page().slots_of_rank;
   size_t place = b;
   for (size_t s = b / each * each; s < (b / each + 1) * each && !fault.isEmpty(); ++s)
     if (edited_->replicate_fault(l, now[a], s).empty()) place = s, fault.clear();
@@ -340,7 +340,7 @@ void PlacementView::edit(const QString& what, const PlacementChange& change) {
 }
 
 void PlacementView::drop(int slot) {
-  const auto s = static_cast<size_t>(slot);
+  const size_t s = slot;
   if (const std::string fault = edited_->drop_fault(layer(), s); !fault.empty()) return emit said(to_qstring(fault));
   const int32_t branch = edited_->placement().layers[layer()][s];
   edit(tr("replica of expert %1 dropped").arg(branch), drop_change(edited_->placement(), layer(), s));
@@ -348,7 +348,7 @@ void PlacementView::drop(int slot) {
 
 void PlacementView::show_menu(int slot, const QPoint& global) {
   const PlacementPage& page = picture_->page();
-  const auto s = static_cast<size_t>(slot);
+  const size_t s = slot;
   const size_t l = layer(), idle = least_loaded(page), to = idle * static_cast<size_t>(page.slots_of_rank);
   QMenu menu(this);
   menu.setToolTipsVisible(true);
@@ -398,7 +398,7 @@ void PlacementView::take_found(const Edited& edited, const FoundLayout& found) {
 }
 
 void PlacementView::take_front(int point) {
-  const auto p = static_cast<size_t>(point);
+  const size_t p = point;
   if (p >= front_placements_.size())
     return emit said(tr("Of a stored search the front's figures are kept, not its placements: Solve finds them"));
   end_preview();

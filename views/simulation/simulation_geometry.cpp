@@ -125,7 +125,7 @@ QRectF SimulationLayout::figure_row(size_t number) const {
 }
 
 QRectF SimulationLayout::sensitivity_row(size_t number) const {
-  const auto rows = static_cast<double>(std::max<size_t>(1, page_.sensitivity.size()));
+  const double rows = std::max<size_t>(1, page_.sensitivity.size());
   const double high = std::clamp(sensitivity.height() / rows, line_ + 1, line_ + 6);
   return {sensitivity.left(), sensitivity.top() + high * static_cast<double>(number), sensitivity.width(), high};
 }
@@ -178,7 +178,7 @@ QRectF SimulationLayout::sensitivity_value(size_t number) const {
 
 QRectF SimulationLayout::cluster_row(size_t number) const {
   const double title = line_ + 2, axis = 1.5 * line_;
-  const auto rows = static_cast<double>(std::max<size_t>(1, page_.clusters.size()));
+  const double rows = std::max<size_t>(1, page_.clusters.size());
   const double high = std::max(1.0, std::min(3.4 * line_, (clusters.height() - title - axis) / rows));
   return {clusters.left(), clusters.top() + title + high * static_cast<double>(number), clusters.width(), high};
 }
@@ -266,7 +266,7 @@ std::optional<SimulationLayout::LaneSpan> SimulationLayout::lane_at(QPointF plac
       const QRectF row = lane(e, l);
       if (!row.contains(place)) continue;
       if (page_.part == SimulationPart::messages) return LaneSpan{e, l, 0};
-      const auto spans = static_cast<double>(page_.exchanges[e].lanes[l].sends.size());
+      const double spans = page_.exchanges[e].lanes[l].sends.size();
       if (spans < 1) return {};
       const double at = (place.x() - row.left()) / row.width() * spans;
       return LaneSpan{e, l, static_cast<size_t>(std::clamp(at, 0.0, spans - 1))};

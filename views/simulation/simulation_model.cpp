@@ -129,7 +129,7 @@ void add_exchanges(const SimulateFigures& f, SimulationPage& page) {
     return;
   }
   const auto at = std::find_if(f.layers.begin(), f.layers.end(), [&](const SimulatedLayer& l) { return l.name == c.layer; });
-  const QString layer = page.layer_names[static_cast<size_t>(at - f.layers.begin())];
+  const QString layer = page.layer_names[at - f.layers.begin()];
   page.exchanges = {exchange_of(tr("Dispatch"), layer, c, c.dispatch), exchange_of(tr("Combine"), layer, c, c.combine)};
 }
 

@@ -97,7 +97,7 @@ void SimulationPicture::go_down(int by) {
   std::optional<size_t>& mark = page_.part == SimulationPart::clusters ? marks_.cluster : marks_.gpu;
   const size_t count = page_.part == SimulationPart::clusters ? page_.clusters.size() : page_.gpus.size();
   if (shows_exchange(page_.part) || count == 0) return;
-  const auto now = static_cast<int>(mark.value_or(by > 0 ? static_cast<size_t>(-1) : count));
+  const int now = mark.value_or(by > 0 ? static_cast<size_t>(-1) : count);
   mark = static_cast<size_t>(std::clamp(now + by, 0, static_cast<int>(count) - 1));
   tell();
 }

@@ -381,7 +381,7 @@ void SimulationView::pick_layer(int layer) {
   layer_->setCurrentIndex(layer);
   if (!read_.figures) return;
   Selection picked = selection_;
-  picked.router = to_qstring(read_.figures->layers[static_cast<size_t>(layer)].name), picked.branch = -1;
+  picked.router = to_qstring(read_.figures->layers[layer].name), picked.branch = -1;
   emit selection_wanted(picked);
 }
 
@@ -399,7 +399,7 @@ void SimulationView::refresh_page() {
            "one sum of steps.")
             .arg(to_qstring(read_.fault)));
   }
-  const auto layer = static_cast<size_t>(std::max(0, layer_->currentIndex()));
+  const size_t layer = std::max(0, layer_->currentIndex());
   SimulationPage page = make_simulation_page(*figures, part(), std::min(layer, figures->layers.size() - 1));
   if (!read_.figures)
     page.headline = tr("Simulated on other clusters than %1: %2").arg(to_qstring(read_.cluster.name), to_qstring(read_.fault));

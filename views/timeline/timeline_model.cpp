@@ -16,7 +16,7 @@ std::vector<std::vector<uint32_t>> chosen_by(const Timeline& t, const std::vecto
   std::vector<size_t> counts(groups);
   for (const TimelineLane& lane : t.workers)
     for (const uint32_t step : lane.step)
-      if (group_of[step] >= 0) ++counts[static_cast<size_t>(group_of[step])];
+      if (group_of[step] >= 0) ++counts[group_of[step]];
   std::vector<std::vector<uint32_t>> chosen(groups);
   for (size_t g = 0; g < groups; ++g) chosen[g].reserve(counts[g]);
   // Lanes are ascending each; the earliest of their next events comes next.
@@ -30,7 +30,7 @@ std::vector<std::vector<uint32_t>> chosen_by(const Timeline& t, const std::vecto
         first = w;
     if (first == t.workers.size()) return chosen;
     if (const int group = group_of[t.workers[first].step[next[first]]]; group >= 0)
-      chosen[static_cast<size_t>(group)].push_back(static_cast<uint32_t>(offset[first] + next[first]));
+      chosen[group].push_back(static_cast<uint32_t>(offset[first] + next[first]));
     ++next[first];
   }
 }
@@ -77,7 +77,7 @@ std::vector<TimelineRow> make_rows(const Timeline& t) {
   }
   std::vector<double> total(ops.size());
   for (const TimelineLane& lane : t.workers)
-    for (size_t i = 0; i < lane.size(); ++i) total[static_cast<size_t>(op_of[lane.step[i]])] += static_cast<double>(lane.length_ns[i]);
+    for (size_t i = 0; i < lane.size(); ++i) total[op_of[lane.step[i]]] += static_cast<double>(lane.length_ns[i]);
   std::vector<size_t> order(ops.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return total[a] != total[b] ? total[a] > total[b] : ops[a] < ops[b]; });
@@ -108,7 +108,7 @@ std::vector<TimelineBar> make_bars(const TimelineEvents& events, const TimeWindo
   size_t i = events.first_at(static_cast<int64_t>(window.begin_ns));
   if (i > 0 && static_cast<double>(events.end_ns(i - 1)) > window.begin_ns) --i;
   while (i < events.size() && static_cast<double>(events.begin_ns(i)) < window.end_ns) {
-    const auto begin = static_cast<double>(events.begin_ns(i));
+    const double begin = events.begin_ns(i);
     size_t next = i + 1;
     if (static_cast<double>(events.length_ns(i)) < least * ns_per_pixel) {
       // All that begins within the bar's least width goes into it.
@@ -147,7 +147,7 @@ std::vector<OpStatistics> statistics(const Timeline& t, double begin_ns, double 
     s.mean_ns = s.total_ns / static_cast<double>(of.size());
     // Nearest rank.
     const size_t at = static_cast<size_t>(std::ceil(0.95 * static_cast<double>(of.size()))) - 1;
-    std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(at), of.end());
+    std::nth_element(of.begin(), of.begin() + at, of.end());
     s.p95_ns = static_cast<double>(of[at]);
     s.longest_ns = static_cast<double>(*std::max_element(of.begin(), of.end()));
     total += s.total_ns;

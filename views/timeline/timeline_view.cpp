@@ -188,7 +188,7 @@ void TimelineView::draw_lanes(float width, float label) {
 /// The wheel zooms over the lanes, dragging chooses a range.
 void TimelineView::follow_mouse(bool hovered) {
   const ImGuiIO& io = ImGui::GetIO();
-  const auto length = static_cast<double>(data_.timeline->length_ns);
+  const double length = data_.timeline->length_ns;
   const double at = window_.ns(io.MousePos.x - lane_left_, lane_width_);
   if (hovered && io.MouseWheel != 0 && io.MousePos.x > lane_left_) window_ = window_.zoomed(at, std::pow(1.25, io.MouseWheel), length);
   if (hovered && ImGui::IsMouseClicked(0) && io.MousePos.x > lane_left_) drag_from_ = at;
@@ -272,7 +272,7 @@ void TimelineView::tip(const TimelineRow& row, double ns) {
   const TimelineStep& step = data_.timeline->steps[row.events.step(*i)];
   QString text = QString("%1 (%2): %3").arg(QString::fromStdString(step.name), QString::fromStdString(step.op), length);
   if (step.router >= 0 && static_cast<size_t>(step.router) < data_.timeline->routers.size())
-    text += "\n" + QString::fromStdString(data_.timeline->routers[static_cast<size_t>(step.router)]) +
+    text += "\n" + QString::fromStdString(data_.timeline->routers[step.router]) +
             (step.branch >= 0 ? tr(", branch %1").arg(step.branch) : QString());
   if (step.flops > 0) text += "\n" + tr("planned: %1 MFLOP, %2 KiB").arg(step.flops * 1e-6, 0, 'g', 4).arg(step.bytes / 1024, 0, 'g', 4);
   ImGui::SetTooltip("%s", text.toUtf8().constData());

@@ -53,9 +53,9 @@ class Layouting {
     int64_t count() const { return std::max(in, out); }
   };
 
-  const FlowRibbons::Step& step_of(const FlowRibbons::Ribbon& r) const { return flow_.steps[static_cast<size_t>(r.step)]; }
-  Bar& from_of(const FlowRibbons::Ribbon& r) { return bars_[static_cast<size_t>(step_of(r).from)][r.from]; }
-  Bar& to_of(const FlowRibbons::Ribbon& r) { return bars_[static_cast<size_t>(step_of(r).to)][r.to]; }
+  const FlowRibbons::Step& step_of(const FlowRibbons::Ribbon& r) const { return flow_.steps[r.step]; }
+  Bar& from_of(const FlowRibbons::Ribbon& r) { return bars_[step_of(r).from][r.from]; }
+  Bar& to_of(const FlowRibbons::Ribbon& r) { return bars_[step_of(r).to][r.to]; }
   double left(int column) const { return bounds_.left() + (bounds_.width() - bar_width_) * column / static_cast<double>(columns_ - 1); }
 
   void make_room_for_lane(double line) {
@@ -66,7 +66,7 @@ class Layouting {
   }
 
   void count_bars() {
-    bars_.resize(static_cast<size_t>(columns_));
+    bars_.resize(columns_);
     for (const auto& r : flow_.ribbons) {
       Bar &from = from_of(r), &to = to_of(r);
       from.out += r.count, to.in += r.count;
@@ -91,7 +91,7 @@ class Layouting {
   void place_bars(int column) {
     // By number; where not all of them are there, the hottest chain runs along the top.
     std::vector<std::pair<const int, Bar>*> order;
-    for (auto& entry : bars_[static_cast<size_t>(column)]) order.push_back(&entry);
+    for (auto& entry : bars_[column]) order.push_back(&entry);
     std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->second.chain < b->second.chain; });
     const double gap = order.empty() ? 0 : gaps_ / static_cast<double>(order.size());
     double y = bounds_.top();
@@ -133,7 +133,7 @@ class Layouting {
   void place_bands() {
     std::vector<RibbonLayout::Band> behind, before;
     for (const int i : order_of_ribbons()) {
-      const auto& r = flow_.ribbons[static_cast<size_t>(i)];
+      const auto& r = flow_.ribbons[i];
       Bar &from = from_of(r), &to = to_of(r);
       const double height = std::max(0.5, static_cast<double>(r.count) * scale_);
       (flow_.in_colour(r) ? before : behind)

@@ -34,7 +34,7 @@ std::vector<Candidate*> widest_chain(const FlowRibbons& f, Steps& steps) {
   };
   std::vector<std::map<int, Reached>> reached(f.columns.size());
   std::vector<bool> is_first(f.columns.size(), true), is_last(f.columns.size(), true);
-  for (const FlowRibbons::Step& step : f.steps) is_first[static_cast<size_t>(step.to)] = is_last[static_cast<size_t>(step.from)] = false;
+  for (const FlowRibbons::Step& step : f.steps) is_first[step.to] = is_last[step.from] = false;
   // Steps stand by the column that they leave, which nothing comes to any more when it is their turn.
   for (size_t s = 0; s < steps.size(); ++s) {
     const auto from = static_cast<size_t>(f.steps[s].from), to = static_cast<size_t>(f.steps[s].to);
@@ -57,7 +57,7 @@ std::vector<Candidate*> widest_chain(const FlowRibbons& f, Steps& steps) {
   std::vector<Candidate*> chain;
   for (Candidate* c = end.by; c != nullptr;) {
     chain.insert(chain.begin(), c);
-    const auto from = static_cast<size_t>(f.steps[static_cast<size_t>(c->ribbon.step)].from);
+    const size_t from = f.steps[c->ribbon.step].from;
     c = is_first[from] ? nullptr : reached[from].at(c->ribbon.from).by;
   }
   return chain;
@@ -69,13 +69,13 @@ void take_chains(Steps& steps, int most, FlowRibbons& f) {
   int drawn = 0;
   for (;;) {
     const std::vector<Candidate*> chain = widest_chain(f, steps);
-    const auto more = static_cast<int>(std::count_if(chain.begin(), chain.end(), [](const Candidate* c) { return !c->drawn; }));
+    const int more = std::count_if(chain.begin(), chain.end(), [](const Candidate* c) { return !c->drawn; });
     if (chain.empty() || drawn + more > most) return;
     drawn += more;
     FlowRibbons::Chain taken{std::vector<int>(f.columns.size(), -1), INT64_MAX};
     for (const Candidate* c : chain) {
-      const FlowRibbons::Step& step = f.steps[static_cast<size_t>(c->ribbon.step)];
-      taken.branches[static_cast<size_t>(step.from)] = c->ribbon.from, taken.branches[static_cast<size_t>(step.to)] = c->ribbon.to;
+      const FlowRibbons::Step& step = f.steps[c->ribbon.step];
+      taken.branches[step.from] = c->ribbon.from, taken.branches[step.to] = c->ribbon.to;
       taken.count = std::min(taken.count, c->left);
     }
     for (Candidate* c : chain) {
@@ -112,12 +112,12 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
   m.rows = pairs.rows, m.columns = pairs.columns, m.together = together, m.shown = value;
   const size_t size = static_cast<size_t>(m.rows) * static_cast<size_t>(m.columns);
   m.count.assign(size, 0);
-  m.row_sum.assign(static_cast<size_t>(m.rows), 0);
-  m.column_sum.assign(static_cast<size_t>(m.columns), 0);
+  m.row_sum.assign(m.rows, 0);
+  m.column_sum.assign(m.columns, 0);
   const auto add = [&](int row, int column, double count) {
     m.count[m.at(row, column)] += count;
-    m.row_sum[static_cast<size_t>(row)] += count;
-    m.column_sum[static_cast<size_t>(column)] += count;
+    m.row_sum[row] += count;
+    m.column_sum[column] += count;
     m.total += count;
   };
   for (const BranchPairs::Entry& e : pairs.entries) {
@@ -128,7 +128,7 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
   double most = 0;
   for (int r = 0; r < m.rows; ++r)
     for (int c = 0; c < m.columns; ++c) {
-      const double count = m.count[m.at(r, c)], row = m.row_sum[static_cast<size_t>(r)], expected = m.by_chance(r, c);
+      const double count = m.count[m.at(r, c)], row = m.row_sum[r], expected = m.by_chance(r, c);
       double& v = m.value[m.at(r, c)];
       v = value == PairValue::cells   ? count
           : value == PairValue::share ? (row > 0 ? count / row : std::nan(""))
@@ -148,7 +148,7 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
 }
 
 double PairMatrix::by_chance(int row, int column) const {
-  const double from = row_sum[static_cast<size_t>(row)], to = column_sum[static_cast<size_t>(column)];
+  const double from = row_sum[row], to = column_sum[column];
   if (!together) return following_by_chance(from, to, total);
   return row == column ? 0 : together_by_chance(from, to, total / 2);  // both halves of it have each pair
 }
@@ -164,12 +164,12 @@ namespace {
 /// The routers that edges join with one, in any direction: flags.
 std::vector<bool> joined_with(const RoutingFlow& flow, int32_t router) {
   std::vector<bool> joined(flow.routers.size());
-  joined[static_cast<size_t>(router)] = true;
+  joined[router] = true;
   for (bool grown = true; grown;) {
     grown = false;
     for (size_t r = 0; r < flow.routers.size(); ++r)
       for (const FlowEdge& e : flow.routers[r].next)
-        if (const auto to = static_cast<size_t>(e.to); joined[r] != joined[to]) joined[r] = joined[to] = grown = true;
+        if (const size_t to = e.to; joined[r] != joined[to]) joined[r] = joined[to] = grown = true;
   }
   return joined;
 }
@@ -190,8 +190,8 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
   for (size_t r = 0; r < flow.routers.size(); ++r)
     for (size_t e = 0; joined[r] && e < flow.routers[r].next.size(); ++e) {
       const FlowEdge& edge = flow.routers[r].next[e];
-      const auto step = static_cast<int>(steps.size());
-      f.steps.push_back({column_of[r], column_of[static_cast<size_t>(edge.to)]});
+      const int step = steps.size();
+      f.steps.push_back({column_of[r], column_of[edge.to]});
       f.total.push_back(edge.pairs.total);
       f.merged.push_back(edge.pairs.total);
       f.merged_pairs.push_back(edge.pairs.pairs);
@@ -207,15 +207,15 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
   std::stable_sort(f.ribbons.begin(), f.ribbons.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
   f.ribbons.resize(std::min(f.ribbons.size(), static_cast<size_t>(most)));
   for (const FlowRibbons::Ribbon& r : f.ribbons) {
-    f.merged[static_cast<size_t>(r.step)] -= r.count;
-    --f.merged_pairs[static_cast<size_t>(r.step)];
+    f.merged[r.step] -= r.count;
+    --f.merged_pairs[r.step];
   }
   return f;
 }
 
 QString describe(const PairMatrix& m, int row, int column) {
   const size_t at = m.at(row, column);
-  const double row_sum = m.row_sum[static_cast<size_t>(row)], by_chance = m.by_chance(row, column);
+  const double row_sum = m.row_sum[row], by_chance = m.by_chance(row, column);
   QString text =
       m.together
           ? tr("<b>%1</b>: branches %2 and %3").arg(m.from.toHtmlEscaped()).arg(row).arg(column)
@@ -239,17 +239,17 @@ Table make_table(const RoutingFlow& flow) {
       {tr("share of row"), text_of(PairValue::share).definition},
       {tr("lift"), text_of(PairValue::lift).definition}};
   if (flow.router < 0) return table;
-  const FlowRouter& router = flow.routers[static_cast<size_t>(flow.router)];
+  const FlowRouter& router = flow.routers[flow.router];
   const QString from = QString::fromStdString(router.line.name);
   const auto add = [&](const BranchPairs& pairs, const QString& to, bool together) {
     if (pairs.entries.empty()) return;
     const PairMatrix m = make_pairs(pairs, from, to, PairValue::lift, together);
     for (const BranchPairs::Entry& e : pairs.entries)
       table.rows.push_back({together ? tr("together") : tr("transition"), from, static_cast<qlonglong>(e.from), to,
-                            static_cast<qlonglong>(e.to), static_cast<qlonglong>(e.count),
-                            static_cast<double>(e.count) / m.row_sum[static_cast<size_t>(e.from)], m.value[m.at(e.from, e.to)]});
+                            static_cast<qlonglong>(e.to), static_cast<qlonglong>(e.count), static_cast<double>(e.count) / m.row_sum[e.from],
+                            m.value[m.at(e.from, e.to)]});
   };
-  if (flow.next >= 0) add(flow.transitions, QString::fromStdString(flow.routers[static_cast<size_t>(flow.next)].line.name), false);
+  if (flow.next >= 0) add(flow.transitions, QString::fromStdString(flow.routers[flow.next].line.name), false);
   add(flow.together, from, true);
   return table;
 }

@@ -65,9 +65,7 @@ struct FlowRibbons {
   int64_t pairs = 0;                  ///< of all steps
   double drawn() const;               ///< share of all transitions
   bool in_colour(const Ribbon& r) const { return chains.empty() || (r.chain >= 0 && r.chain < kChainsInColour); }
-  double merged_share(size_t step) const {
-    return static_cast<double>(merged[step]) / static_cast<double>(std::max<int64_t>(1, total[step]));
-  }
+  double merged_share(size_t step) const { return static_cast<double>(merged[step]) / (std::max<int64_t>(1, total[step])); }
 };
 /// The routers that edges join with flow.router.
 FlowRibbons make_ribbons(const RoutingFlow& flow, int most = kMostRibbons);

@@ -101,7 +101,7 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
 }
 
 QString flow_caption(const FlowRibbons& f) {
-  const auto ribbons = static_cast<int64_t>(f.ribbons.size());
+  const auto ribbons = std::ssize(f.ribbons);
   if (ribbons == f.pairs)
     return tr("all %1 that any cell took; height: cells").arg(counted_text(ribbons, "pair of branches", "pairs of branches"));
   return tr("%1 of %2 pairs, %3 % of all transitions; the %4 hottest chains of pairs in colour; height: cells")
@@ -114,7 +114,7 @@ QString flow_caption(const FlowRibbons& f) {
 namespace {
 
 QString brief(int64_t count) {
-  const auto c = static_cast<double>(count);
+  const double c = count;
   return c >= 1e6 ? QString::number(c / 1e6, 'f', 1) + "M" : c >= 1e4 ? QString::number(c / 1e3, 'f', 0) + "k" : QString::number(count);
 }
 
@@ -139,7 +139,7 @@ void paint_lane(QPainter& p, const FlowRibbons& f, const RibbonLayout& layout, i
     const QRectF whole = layout.lane_step(s, 1);
     p.setPen(hovered == s ? Theme::text_on(theme.faint) : theme.text);
     const QString percent = share > 0 && share < 0.005 ? QString("<1%") : QString::number(100 * share, 'f', 0) + "%";
-    const QString count = brief(f.merged[static_cast<size_t>(s)]);
+    const QString count = brief(f.merged[s]);
     const bool both = whole.height() >= 2 * metrics.height() && metrics.horizontalAdvance(count) + 4 <= width;
     // A figure wider than its step stays within the lane.
     const double wide = std::max(whole.width(), widest), left = whole.center().x() - wide / 2;
@@ -191,9 +191,9 @@ void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f,
       if (hovered) hovered_step = -1 - band.ribbon;
       continue;
     }
-    const auto& r = f.ribbons[static_cast<size_t>(band.ribbon)];
+    const auto& r = f.ribbons[band.ribbon];
     QColor fill = ribbon_color(f, r, theme);
-    const FlowRibbons::Step& step = f.steps[static_cast<size_t>(r.step)];
+    const FlowRibbons::Step& step = f.steps[r.step];
     const bool chosen =
         marks.column < 0 || (step.from == marks.column && r.from == marks.branch) || (step.to == marks.column && r.to == marks.branch);
     fill.setAlphaF(hovered ? 0.95f : !chosen ? 0.10f : marks.column >= 0 ? 0.8f : f.in_colour(r) ? 0.55f : 0.25f);

@@ -55,7 +55,7 @@ QRectF TransitionsPicture::scale_area() const {
 }
 
 QRectF TransitionsPicture::matrix_area(size_t matrix) const {
-  const auto count = static_cast<double>(std::max<size_t>(1, matrices_.size()));
+  const double count = std::max<size_t>(1, matrices_.size());
   const double each = (width() - kMargin * (count + 1)) / count;
   return {kMargin + static_cast<double>(matrix) * (each + kMargin), kMargin / 2, each, scale_area().top() - kMargin};
 }
@@ -113,36 +113,36 @@ QString TransitionsPicture::tip(QPointF point) const {
   if (const auto at = hit(point)) return describe(matrices_[at->matrix], at->row, at->column);
   const QLocale english(QLocale::English);
   if (const RibbonLayout::Node* node = ribbon_layout().node_at(point)) {
-    const QString router = QString::fromStdString(flow_.columns[static_cast<size_t>(node->column)].name);
+    const QString router = QString::fromStdString(flow_.columns[node->column].name);
     return tr("%1, branch %2: %3 in the ribbons").arg(router).arg(node->branch).arg(counted_text(node->count, "cell"));
   }
   const int at = ribbon_layout().band_at(point);
   if (at < 0) return {};
-  const int ribbon = ribbon_layout().bands[static_cast<size_t>(at)].ribbon;
+  const int ribbon = ribbon_layout().bands[at].ribbon;
   if (ribbon < 0) {
-    const auto step = static_cast<size_t>(-1 - ribbon);
+    const size_t step = -1 - ribbon;
     return tr("%1, %2 % of this step, in %3 without a ribbon of their own; measured")
         .arg(counted_text(flow_.merged[step], "cell"))
         .arg(100 * flow_.merged_share(step), 0, 'f', 1)
         .arg(counted_text(flow_.merged_pairs[step], "pair"));
   }
-  const auto& r = flow_.ribbons[static_cast<size_t>(ribbon)];
-  const auto step = static_cast<size_t>(r.step);
-  const auto name_of = [&](int column) { return QString::fromStdString(flow_.columns[static_cast<size_t>(column)].name); };
+  const auto& r = flow_.ribbons[ribbon];
+  const size_t step = r.step;
+  const auto name_of = [&](int column) { return QString::fromStdString(flow_.columns[column].name); };
   QString text = tr("%1 branch %2, then %3 branch %4: %5 cells, %6 % of this step; measured")
                      .arg(name_of(flow_.steps[step].from))
                      .arg(r.from)
                      .arg(name_of(flow_.steps[step].to))
                      .arg(r.to)
                      .arg(english.toString(static_cast<qlonglong>(r.count)))
-                     .arg(100.0 * static_cast<double>(r.count) / static_cast<double>(std::max<int64_t>(1, flow_.total[step])), 0, 'f', 1);
+                     .arg(100.0 * static_cast<double>(r.count) / (std::max<int64_t>(1, flow_.total[step])), 0, 'f', 1);
   if (r.chain >= 0)
     text +=
         tr("\nOn chain %1 of %2: pairs that follow one another. Sessions count pairs, not whole ways: at each step at least %3 cells took "
            "its pair and are in no hotter chain.")
             .arg(r.chain + 1)
             .arg(flow_.chains.size())
-            .arg(english.toString(static_cast<qlonglong>(flow_.chains[static_cast<size_t>(r.chain)].count)));
+            .arg(english.toString(static_cast<qlonglong>(flow_.chains[r.chain].count)));
   return text;
 }
 
@@ -165,12 +165,11 @@ void TransitionsPicture::mousePressEvent(QMouseEvent* event) {
       return emit picked(matrices_[m].to, above->second);
   }
   if (const RibbonLayout::Node* node = ribbon_layout().node_at(event->position()); node)
-    return emit picked(QString::fromStdString(flow_.columns[static_cast<size_t>(node->column)].name), node->branch);
-  if (const int band = ribbon_layout().band_at(event->position());
-      band >= 0 && ribbon_layout().bands[static_cast<size_t>(band)].ribbon >= 0) {
-    const auto& r = flow_.ribbons[static_cast<size_t>(ribbon_layout().bands[static_cast<size_t>(band)].ribbon)];
-    const int column = flow_.steps[static_cast<size_t>(r.step)].from;
-    return emit picked(QString::fromStdString(flow_.columns[static_cast<size_t>(column)].name), r.from);
+    return emit picked(QString::fromStdString(flow_.columns[node->column].name), node->branch);
+  if (const int band = ribbon_layout().band_at(event->position()); band >= 0 && ribbon_layout().bands[band].ribbon >= 0) {
+    const auto& r = flow_.ribbons[ribbon_layout().bands[band].ribbon];
+    const int column = flow_.steps[r.step].from;
+    return emit picked(QString::fromStdString(flow_.columns[column].name), r.from);
   }
   emit picked({}, -1);
 }

@@ -44,7 +44,7 @@ bool TransitionsView::answers(const QString& router) const {
   if (router.isEmpty()) return true;  // what is on show may stay
   const auto shown = data_.flow->router;
   if (shown < 0) return true;
-  const auto name_of = [&](int32_t at) { return QString::fromStdString(data_.flow->routers[static_cast<size_t>(at)].line.name); };
+  const auto name_of = [&](int32_t at) { return QString::fromStdString(data_.flow->routers[at].line.name); };
   // The columns' router, too: its branches are marked there.
   return name_of(shown) == router || (data_.flow->next >= 0 && name_of(data_.flow->next) == router && selection_.branch >= 0);
 }
@@ -84,12 +84,12 @@ void TransitionsView::show_data() {
   if (flow.router < 0)
     return show_message(
         tr("No cell goes from one router of this run to another, and none gets several branches: there are no pairs to show."));
-  const auto name_of = [&](int32_t at) { return QString::fromStdString(flow.routers[static_cast<size_t>(at)].line.name); };
+  const auto name_of = [&](int32_t at) { return QString::fromStdString(flow.routers[at].line.name); };
   const QSignalBlocker quiet(router_), quiet_next(next_);
   router_->clear();
   for (const FlowRouter& r : flow.routers)
     if (!r.next.empty() || r.line.fan_out > 1) router_->addItem(QString::fromStdString(r.line.name), QString::fromStdString(r.line.name));
-  const FlowRouter& from = flow.routers[static_cast<size_t>(flow.router)];
+  const FlowRouter& from = flow.routers[flow.router];
   const QString name = QString::fromStdString(from.line.name);
   router_->setCurrentIndex(router_->findData(name));
   next_->clear();

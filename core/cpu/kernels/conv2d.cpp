@@ -34,7 +34,7 @@ struct BlockBytes {
   size_t fields, rounded;
 };
 BlockBytes block_bytes(const Conv2dShape& s, DType dtype) {
-  const size_t floats = static_cast<size_t>(block_pixels(s) * padded(s.group_k()));
+  const size_t floats = block_pixels(s) * padded(s.group_k());
   return {floats * sizeof(float), panel_kernels(dtype).rounds_x ? align_up(floats * sizeof(uint16_t)) : 0};
 }
 /// Few pixels and many weights (the last stages of a network): split the panels over the threads, not the pixels.
@@ -133,7 +133,7 @@ void pack_conv2d(const Conv2dShape& s, const void* weights, DType stored, const 
   const int64_t channels = s.in_channels / s.groups, taps = s.kernel_height * s.kernel_width, k = s.group_k(),
                 n = s.out_channels / s.groups;
   const std::byte* from = static_cast<const std::byte*>(weights);
-  std::vector<float> read(static_cast<size_t>(k)), rows(static_cast<size_t>(k * kPanelColumns));
+  std::vector<float> read(k), rows(static_cast<size_t>(k * kPanelColumns));
   for (int64_t g = 0; g < s.groups; ++g)
     for (int64_t first = 0; first < n; first += kPanelColumns) {
       const int64_t count = std::min(kPanelColumns, n - first);
@@ -142,11 +142,10 @@ void pack_conv2d(const Conv2dShape& s, const void* weights, DType stored, const 
         to_f32(from + static_cast<size_t>(channel * k) * element_size(stored), stored, read.data(), static_cast<size_t>(k));
         const float scale = channel_scale ? channel_scale[channel] : 1.0f;
         for (int64_t i = 0; i < channels; ++i)
-          for (int64_t t = 0; t < taps; ++t)
-            rows[static_cast<size_t>(c * k + t * channels + i)] = read[static_cast<size_t>(i * taps + t)] * scale;
+          for (int64_t t = 0; t < taps; ++t) rows[c * k + t * channels + i] = read[i * taps + t] * scale;
       }
       if (s.depthwise()) {
-        for (int64_t t = 0; t < taps; ++t) reinterpret_cast<float*>(out)[t * s.in_channels + g] = rows[static_cast<size_t>(t)];
+        for (int64_t t = 0; t < taps; ++t) reinterpret_cast<float*>(out)[t * s.in_channels + g] = rows[t];
       } else {
         std::byte* panels = out + static_cast<size_t>(g) * packed_bytes(n, k, to);
         pack({rows.data(), DType::f32, count, k}, to, panels + static_cast<size_t>(first / kPanelColumns) * panel_bytes(k, to), 0, 1);
@@ -155,7 +154,7 @@ void pack_conv2d(const Conv2dShape& s, const void* weights, DType stored, const 
 }
 
 size_t conv2d_scratch_bytes(const Conv2dShape& s, DType dtype, int threads) {
-  const size_t t = static_cast<size_t>(threads);
+  const size_t t = threads;
   if (s.depthwise()) return t * static_cast<size_t>(depthwise_floats(s)) * sizeof(float);
   if (plain_rows(s)) return linear_scratch_bytes(pixels(s), s.group_k(), dtype, threads);
   // Fewer images than planned for may go the first way where all of them go the second, which wants less.

@@ -205,7 +205,7 @@ size_t direct_conv2d_bytes(const Conv2dShape& s) {
 
 void pack_direct_conv2d(const Conv2dShape& s, const void* weights, DType stored, float* out) {
   const int64_t k = s.group_k();
-  std::vector<float> channel(static_cast<size_t>(k));
+  std::vector<float> channel(k);
   const std::byte* from = static_cast<const std::byte*>(weights);
   for (int64_t p = 0; p < conv_panel_count(s.out_channels); ++p) {
     const ConvPanel panel = conv_panel(s.out_channels, p);
@@ -216,7 +216,7 @@ void pack_direct_conv2d(const Conv2dShape& s, const void* weights, DType stored,
         to_f32(from + static_cast<size_t>(o * k) * element_size(stored), stored, channel.data(), static_cast<size_t>(k));
       else
         std::fill(channel.begin(), channel.end(), 0.0f);
-      for (int64_t i = 0; i < k; ++i) to[i * panel.width + c] = channel[static_cast<size_t>(i)];
+      for (int64_t i = 0; i < k; ++i) to[i * panel.width + c] = channel[i];
     }
   }
 }

@@ -219,13 +219,13 @@ size_t planar_conv2d_bytes(const Conv2dShape& s) { return static_cast<size_t>(s.
 
 void pack_planar_conv2d(const Conv2dShape& s, const void* weights, DType stored, float* out) {
   const int64_t k = s.group_k();
-  std::vector<float> channel(static_cast<size_t>(k));
+  std::vector<float> channel(k);
   const std::byte* from = static_cast<const std::byte*>(weights);
   for (int64_t g = 0; g < group_count(s.out_channels); ++g) {
     const Group group = group_at(s.out_channels, g);
     for (int64_t o = 0; o < group.count; ++o) {
       to_f32(from + static_cast<size_t>((group.first + o) * k) * element_size(stored), stored, channel.data(), static_cast<size_t>(k));
-      for (int64_t i = 0; i < k; ++i) out[group.first * k + i * group.count + o] = channel[static_cast<size_t>(i)];
+      for (int64_t i = 0; i < k; ++i) out[group.first * k + i * group.count + o] = channel[i];
     }
   }
 }

@@ -15,7 +15,7 @@ class BranchRowTable : public BranchRows {
   const int32_t* offsets(const Call& c) const {
     const DecisionView& d = *c.in[1].decision;
     if (!holds_members()) return d.offsets;
-    for (int32_t b = 0; b <= branches(); ++b) offsets_[static_cast<size_t>(b)] = first_row(d, c.out[0].groups, b);
+    for (int32_t b = 0; b <= branches(); ++b) offsets_[b] = first_row(d, c.out[0].groups, b);
     return offsets_.data();
   }
   /// The row of input 0 that each row reads; null: its own.
@@ -43,7 +43,7 @@ class BranchFloats {
   const float* const* look_up(const Call& c, bool left) const {
     for (const auto& [branch, handle] : weights_.weights()) {
       const bool computed = left && c.computed && c.computed[branch];
-      at_[static_cast<size_t>(branch)] = computed ? nullptr : c.floats(handle);
+      at_[branch] = computed ? nullptr : c.floats(handle);
     }
     return at_.data();
   }

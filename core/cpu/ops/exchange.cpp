@@ -31,13 +31,13 @@ class Exchange : public Kernel {
   template <class Visit>
   void for_each_slot_of(const DecisionView& d, int64_t owner, Visit visit) const {
     for (int32_t b = 0; b < d.branches; ++b)
-      if (owners_[static_cast<size_t>(b)] == owner)
+      if (owners_[b] == owner)
         for (int32_t s = d.offsets[b]; s < d.offsets[b + 1]; ++s) visit(s, b);
   }
   int32_t sent_to(const DecisionView& d, int64_t rank) const {
     int32_t n = 0;
     for (int32_t b = 0; b < d.branches; ++b)
-      if (owners_[static_cast<size_t>(b)] == rank) n += d.load(b);
+      if (owners_[b] == rank) n += d.load(b);
     return n;
   }
   static DeviceAddress address(const std::byte* at) { return {reinterpret_cast<uint64_t>(at)}; }
@@ -70,7 +70,7 @@ class ExchangeDecision : public Exchange {
     const DecisionView& d = *c.in[0].decision;
     auto* next = reinterpret_cast<int32_t*>(c.scratch);
     for (int64_t r = 0; r < ranks_; ++r) {
-      c.status->sent_rows[static_cast<size_t>(r)] = sent_to(d, r);
+      c.status->sent_rows[r] = sent_to(d, r);
       for_each_slot_of(d, r, [&](int32_t, int32_t b) { *next++ = b; });
     }
     tell(c, c.scratch, c.scratch + sent_bytes_, 4, most_arrive_, true);
@@ -78,12 +78,12 @@ class ExchangeDecision : public Exchange {
   void take(const Call& c) const override {
     DecisionView to = *c.out[0].decision;
     int64_t cells = 0;
-    for (int64_t r = 0; r < ranks_; ++r) cells += c.status->arrived_rows[static_cast<size_t>(r)];
+    for (int64_t r = 0; r < ranks_; ++r) cells += c.status->arrived_rows[r];
     std::memcpy(to.choice, c.scratch + sent_bytes_, static_cast<size_t>(cells) * 4);
     for (int64_t i = 0; i < cells; ++i) to.choice_weight[i] = 1, to.margin[i] = 0;
     index_decision(to, cells);
     // Rows from each rank, for the rows that follow and their way back.
-    for (int64_t r = 0; r < ranks_; ++r) to.scratch[r] = c.status->arrived_rows[static_cast<size_t>(r)];
+    for (int64_t r = 0; r < ranks_; ++r) to.scratch[r] = c.status->arrived_rows[r];
   }
 
   int64_t most_arrive_, sent_bytes_;
@@ -111,8 +111,8 @@ class ExchangeRows : public Exchange {
     for_each_row(c, [&](int64_t slot, int64_t i) { copy(from + i * row_bytes_, c.in[0].data + slot * row_bytes_); });
     for (int64_t r = 0; r < ranks_; ++r) {
       const int32_t mine = sent_to(home(c), r), of_others = away(c).scratch[r];
-      c.status->sent_rows[static_cast<size_t>(r)] = back_ ? of_others : mine;
-      c.status->arrived_rows[static_cast<size_t>(r)] = back_ ? mine : of_others;
+      c.status->sent_rows[r] = back_ ? of_others : mine;
+      c.status->arrived_rows[r] = back_ ? mine : of_others;
     }
     tell(c, from, to, row_bytes_, back_ ? home_slots_ : away_slots_, false);
   }

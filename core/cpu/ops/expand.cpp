@@ -31,7 +31,7 @@ class Expand : public Kernel {
   void expand(const Call& c, Range parents, Range columns) const {
     const RaggedView& r = *c.in[1].ragged;
     const CellGroups& groups = c.out[0].groups;
-    const auto bytes = static_cast<size_t>(columns.end - columns.begin);
+    const size_t bytes = columns.end - columns.begin;
     const auto at = [&](std::byte* base, int64_t row) { return base + row * row_bytes_ + columns.begin; };
     const auto clear = [&](int64_t begin, int64_t end) {
       for (int64_t cell = begin; cell < end; ++cell) std::memset(at(c.out[0].data, cell), 0, bytes);

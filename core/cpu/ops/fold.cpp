@@ -27,9 +27,9 @@ class Fold : public Kernel {
   /// How many patches hold each row, or each column, of pixels.
   template <class First>
   static std::vector<int32_t> times(int64_t extent, int64_t patch, int64_t patches, First first) {
-    std::vector<int32_t> held(static_cast<size_t>(extent), 0);
+    std::vector<int32_t> held(extent, 0);
     for (int64_t i = 0; i < patches; ++i)
-      for (int64_t x = 0; x < patch; ++x) ++held[static_cast<size_t>(first(i) + x)];
+      for (int64_t x = 0; x < patch; ++x) ++held[first(i) + x];
     return held;
   }
   void row(const float* patches, int64_t y, float* to) const {
@@ -45,7 +45,7 @@ class Fold : public Kernel {
       }
     }
     for (int64_t x = 0; x < grid_.width; ++x) {
-      const auto held = static_cast<float>(down_[static_cast<size_t>(y)] * along_[static_cast<size_t>(x)]);
+      const float held = down_[y] * along_[x];
       for (int64_t ch = 0; ch < channels_; ++ch) to[x * channels_ + ch] /= held;
     }
   }

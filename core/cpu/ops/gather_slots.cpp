@@ -39,11 +39,11 @@ class GatherSlots : public Kernel {
       for (int32_t j = 0; j < d.fan_out; ++j) {
         const int64_t i = cell * d.fan_out + j;
         const int32_t choice = d.choice[i];
-        const int input = is_kept(choice) ? input_of_[static_cast<size_t>(choice)] : -1;
+        const int input = is_kept(choice) ? input_of_[choice] : -1;
         const float* from = nullptr;
         float w = weighted_ ? d.choice_weight[i] : 1.0f;
         if (input >= 0) {
-          const auto value = static_cast<size_t>(input);
+          const size_t value = input;
           const int64_t row = d.slot[i] - (slots_ ? 0 : d.offsets[choice]);
           from = row_of(c.in[value].reals(), row);
           if (factors_[value]) w = c.in[*factors_[value]].reals()[row];
@@ -92,7 +92,7 @@ std::unique_ptr<Kernel> make_gather_slots(const Making& m) {
   if (m.type(0).space == kNone) return nullptr;
   const ValueId decision = g.space(m.type(0).space).decision;
   if (decision == kNone) return nullptr;
-  std::vector<int> input_of(static_cast<size_t>(g.value(decision).branches), -1);
+  std::vector<int> input_of(g.value(decision).branches, -1);
   for (size_t i = 0; i < values; ++i) {
     const CellSpace& s = g.space(m.type(i).space);
     if (s.decision != decision || s.parent != SpaceId(attributes.integer("space"))) return nullptr;
@@ -100,8 +100,8 @@ std::unique_ptr<Kernel> make_gather_slots(const Making& m) {
       if (values != 1) return nullptr;
       std::fill(input_of.begin(), input_of.end(), 0);
     } else {
-      if (input_of[static_cast<size_t>(s.branch)] >= 0) return nullptr;
-      input_of[static_cast<size_t>(s.branch)] = static_cast<int>(i);
+      if (input_of[s.branch] >= 0) return nullptr;
+      input_of[s.branch] = static_cast<int>(i);
     }
   }
   if (const auto computed = branches_computed(m)) {

@@ -22,7 +22,7 @@ class GroupedLinear : public Kernel {
     for (size_t i = branches_.size(); i < owned_inputs(m.node()); ++i) bias_handles_.push_back(m.f32_weight(2 + i));
     dtype_ = m.weights.key(handles_[0]).dtype;
     packed_.resize(branches_.size());
-    table_.resize(static_cast<size_t>(m.value(1).branches), nullptr);
+    table_.resize(m.value(1).branches, nullptr);
     biases_.resize(table_.size(), nullptr);
     slots_ = m.program.dims[m.program.operands[m.step.outputs[0]].rows].evaluate(m.bounds);
     fused_.set_product(m, dtype_, k_);
@@ -35,7 +35,7 @@ class GroupedLinear : public Kernel {
     const bool normed = std::any_of(branches_.begin(), branches_.end(), is_computed);
     // Addresses are looked up at each run: weights come and go between waves. What is not of this wave is left untouched.
     for (size_t i = 0; i < branches_.size(); ++i) {
-      const auto branch = static_cast<size_t>(branches_[i]);
+      const size_t branch = branches_[i];
       packed_[i] = {reinterpret_cast<const std::byte*>(c.weights.address(handles_[i]).value), n_, k_, dtype_};
       table_[branch] = packed_[i].data && !is_computed(branches_[i]) ? &packed_[i] : nullptr;
       if (!bias_handles_.empty()) biases_[branch] = c.floats(bias_handles_[i]);

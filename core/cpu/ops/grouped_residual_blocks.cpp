@@ -21,8 +21,8 @@ class GroupedResidualBlocks : public Kernel {
     }
     blocks_ = convolutions / step / 2;
     weights_.resize(blocks_ * step);
-    chains_.resize(static_cast<size_t>(rows_.branches()), nullptr);
-    for (size_t b = 0; b < step; ++b) chains_[static_cast<size_t>(branches_[b])] = weights_.data() + b * blocks_;
+    chains_.resize(rows_.branches(), nullptr);
+    for (size_t b = 0; b < step; ++b) chains_[branches_[b]] = weights_.data() + b * blocks_;
     scratch_ = static_cast<int64_t>(residual_blocks_scratch_bytes(shape_, m.threads));
   }
   int64_t scratch_bytes() const override { return scratch_; }

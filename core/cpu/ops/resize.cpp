@@ -35,11 +35,11 @@ class Resize : public Kernel {
     along_ = taps_of(width_, m.node().attributes.integer("width"), nearest_);
   }
   void run(const Call& c) const override {
-    const auto rows = static_cast<int64_t>(down_.size()), row = static_cast<int64_t>(along_.size()) * channels_;
-    const bool non_temporal = is_non_temporal(c.out[0].reals(), c.in[0].rows * rows * static_cast<int64_t>(along_.size()), channels_);
+    const auto rows = std::ssize(down_), row = std::ssize(along_) * channels_;
+    const bool non_temporal = is_non_temporal(c.out[0].reals(), c.in[0].rows * rows * std::ssize(along_), channels_);
     split_rows(c.team, c.in[0].rows * rows, row, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const ResizeTap& y = down_[static_cast<size_t>(i % rows)];
+        const ResizeTap& y = down_[i % rows];
         const float* map = c.in[0].reals() + i / rows * height_ * width_ * channels_;
         line(map + y.first * width_ * channels_, map + y.second * width_ * channels_, y.share, c.out[0].reals() + i * row, non_temporal);
       }
@@ -48,8 +48,7 @@ class Resize : public Kernel {
 
  private:
   void line(const float* above, const float* below, float share, float* to, bool non_temporal) const {
-    if (!nearest_)
-      return kernels().resize({above, below, share, along_.data(), static_cast<int64_t>(along_.size()), channels_, to, non_temporal});
+    if (!nearest_) return kernels().resize({above, below, share, along_.data(), std::ssize(along_), channels_, to, non_temporal});
     for (const ResizeTap& x : along_) {
       std::memcpy(to, above + x.first * channels_, static_cast<size_t>(channels_) * sizeof(float));
       to += channels_;

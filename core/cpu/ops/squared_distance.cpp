@@ -17,9 +17,9 @@ float distance(const float* a, const float* b, int64_t n) {
   for (; i + kLanes <= n; i += kLanes)
     for (int64_t lane = 0; lane < kLanes; ++lane) {
       const float apart = a[i + lane] - b[i + lane];
-      sums[static_cast<size_t>(lane)] += apart * apart;
+      sums[lane] += apart * apart;
     }
-  for (; i < n; ++i) sums[static_cast<size_t>(i % kLanes)] += (a[i] - b[i]) * (a[i] - b[i]);
+  for (; i < n; ++i) sums[i % kLanes] += (a[i] - b[i]) * (a[i] - b[i]);
   for (size_t width = kLanes / 2; width > 0; width /= 2)
     for (size_t lane = 0; lane < width; ++lane) sums[lane] += sums[lane + width];
   return sums[0];

@@ -44,13 +44,13 @@ class WindowAttention : public Kernel {
       int64_t task = 0;
       for (int64_t head = 0; head < heads_; ++head)
         for (int kind = 0; kind < kKinds; ++kind) {
-          const int64_t first = std::max(begin, task), last = std::min(end, task + windows[static_cast<size_t>(kind)] * grids);
+          const int64_t first = std::max(begin, task), last = std::min(end, task + windows[kind] * grids);
           if (first < last) fill_bias(c, head, kind, room);
           for (int64_t i = first; i < last && !c.team.cancelled(); ++i) {
-            const int64_t nth = i - task, of_kind = windows[static_cast<size_t>(kind)];
+            const int64_t nth = i - task, of_kind = windows[kind];
             attend(c, nth / of_kind, window_of(kind, nth % of_kind), head, room);
           }
-          task += windows[static_cast<size_t>(kind)] * grids;
+          task += windows[kind] * grids;
         }
     });
   }

@@ -65,7 +65,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 Cost cost(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
-  for (const int64_t i : factored_inputs(n)) cost.flops += value_bytes(c, n.inputs[static_cast<size_t>(i)]) / 4;
+  for (const int64_t i : factored_inputs(n)) cost.flops += value_bytes(c, n.inputs[i]) / 4;
   return cost;
 }
 constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},

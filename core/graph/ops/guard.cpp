@@ -12,7 +12,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 0, 1);
   const size_t late = n.inputs.empty() ? 1 : 0;
   if (n.bodies.size() != 2 || n.yields.size() != 2 || n.yields[0].size() != n.yields[1].size() + late)
-    operator_error(n, "two bodies that give as many values", counted(static_cast<int64_t>(n.bodies.size()), "body"));
+    operator_error(n, "two bodies that give as many values", counted(std::ssize(n.bodies), "body"));
   const TensorType& predicate = late ? g.value(n.yields[0].back()).type : input_type(g, n, 0);
   if (predicate != TensorType{DType::i32, kNone, {}}) operator_error(n, "a scalar i32 as predicate", type_text(g, predicate));
   std::vector<Result> results;

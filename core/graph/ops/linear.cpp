@@ -28,7 +28,7 @@ Cost cost(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   const TensorType& w = c.graph.value(n.inputs[1]).type;
   cost.flops = 2 * c.rows(c.graph.value(n.inputs[0]).type.space) * static_cast<double>(w.content[0].evaluate(c.bindings)) *
-               static_cast<double>(w.content[1].evaluate(c.bindings));
+               w.content[1].evaluate(c.bindings);
   return cost;
 }
 constexpr AttributeRule kAttributes[] = {{"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},

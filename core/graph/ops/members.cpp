@@ -17,7 +17,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const bool ragged = g.space(base).kind == SpaceKind::ragged;
   if (ragged != (n.inputs.size() == 2) || (ragged && g.space(base).offsets != n.inputs[1]))
     operator_error(n, ragged ? "the ragged cells of " + g.space(base).name + " as second input" : "a decision alone",
-                   counted(static_cast<int64_t>(n.inputs.size()), "input"));
+                   counted(std::ssize(n.inputs), "input"));
   return {{{DType::i32, base, {}}, ValueKind::ragged, 0, decision.fan_out}};
 }
 constexpr AttributeRule kAttributes[] = {{"base", AttributeKind::space}};

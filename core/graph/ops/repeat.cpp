@@ -9,7 +9,7 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 0, 0);
   if (n.bodies.size() != 1 || n.yields.size() != 1 || n.yields[0].size() != 1)
-    operator_error(n, "one body that gives the stop predicate", counted(static_cast<int64_t>(n.bodies.size()), "body"));
+    operator_error(n, "one body that gives the stop predicate", counted(std::ssize(n.bodies), "body"));
   const TensorType& stop = g.value(n.yields[0][0]).type;
   if (stop.dtype != DType::i32 || stop.space != kNone || !stop.content.empty())
     operator_error(n, "a scalar i32 as stop", type_text(g, stop));

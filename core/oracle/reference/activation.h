@@ -31,7 +31,7 @@ void activate(Scalar* x, int64_t n, std::string_view kind) {
 template <class Scalar>
 void activation(const Call<Scalar>& c) {
   c.out().reals = c.in(0).reals;
-  activate(c.out().reals.data(), static_cast<int64_t>(c.out().reals.size()), c.attributes().word("kind"));
+  activate(c.out().reals.data(), std::ssize(c.out().reals), c.attributes().word("kind"));
 }
 
 }  // namespace stormcell::reference

@@ -6,7 +6,7 @@ namespace stormcell::reference {
 
 template <class Scalar>
 void add_constant(const Call<Scalar>& c) {
-  const auto value = static_cast<int32_t>(c.attributes().integer("value"));
+  const int32_t value = c.attributes().integer("value");
   const auto& x = c.in(0).integers;
   for (size_t i = 0; i < x.size(); ++i) c.out().integers[i] = x[i] + value;
 }

@@ -12,7 +12,7 @@ void argmax(const Call<Scalar>& c) {
     int64_t best = 0;
     for (int64_t i = 1; i < width; ++i)
       if (is_above(x[i], x[best])) best = i;
-    c.out().integers[static_cast<size_t>(r)] = static_cast<int32_t>(best);
+    c.out().integers[r] = static_cast<int32_t>(best);
   }
 }
 

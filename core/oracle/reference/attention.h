@@ -27,8 +27,7 @@ inline int64_t relative_bucket(int64_t distance, int64_t buckets, int64_t max_di
   const int64_t exact = buckets / 2;
   if (distance < exact) return base + distance;
   const float place = std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
-                      static_cast<float>(std::log(static_cast<double>(max_distance) / static_cast<double>(exact))) *
-                      static_cast<float>(buckets - exact);
+                      static_cast<float>(std::log(static_cast<double>(max_distance) / exact)) * static_cast<float>(buckets - exact);
   return base + std::min(buckets - 1, exact + static_cast<int64_t>(place));
 }
 
@@ -122,8 +121,8 @@ void attention(const Call<Scalar>& c) {
       if (queries.places && !steps) one.query_places = queries.places + first;
       if (keys.places) one.key_places = keys.places + key;
       if (one.queries == 0 || one.valid_keys == 0) continue;
-      kt.resize(static_cast<size_t>(a.key_width * one.valid_keys));
-      p.resize(static_cast<size_t>(one.valid_keys));
+      kt.resize(a.key_width * one.valid_keys);
+      p.resize(one.valid_keys);
       attend(one, head, q + first * c.width(0), k + key * c.width(1), v + key * c.width(2), mask ? mask + key : nullptr,
              bias.empty() ? nullptr : bias.data(), scale, y + first * c.out_width(), kt.data(), p.data(), c.cancel);
     }

@@ -28,12 +28,12 @@ void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* 
   // [O, kh, kw, C] to [kh, kw, C, O]: an input element multiplies a run of output channels.
   const HeldWeight weight = c.weight(weight_input);
   const std::vector<Scalar> factors = weight.template factors<Scalar>();
-  std::vector<Scalar> stored(static_cast<size_t>(weight.info->elements()));
+  std::vector<Scalar> stored(weight.info->elements());
   weight.read_unfolded(0, weight.info->elements(), stored.data());
   const int64_t taps = m.kernel_h * m.kernel_w * m.depth;
   std::vector<Scalar> turned(stored.size());
   for (int64_t o = 0; o < outputs; ++o)
-    for (int64_t t = 0; t < taps; ++t) turned[static_cast<size_t>(t * outputs + o)] = stored[static_cast<size_t>(o * taps + t)];
+    for (int64_t t = 0; t < taps; ++t) turned[t * outputs + o] = stored[o * taps + t];
   // Depthwise is no product: each channel has a weight of its own, in f32.
   const bool depthwise = m.groups > 1 && m.groups == m.channels && m.groups == outputs;
   std::vector<Scalar> held;
@@ -66,10 +66,10 @@ void finish_maps(const Call<Scalar>& c) {
   auto& y = c.out().reals;
   const bool residual_first = flag_of(c.node, "residual_first");
   const std::string word = word_of(c.node, "activation");
-  if (!residual_first) activate(y.data(), static_cast<int64_t>(y.size()), word);
+  if (!residual_first) activate(y.data(), std::ssize(y), word);
   if (const auto i = extra_input(c.node, "residual"))
     for (size_t x = 0; x < y.size(); ++x) y[x] += c.in(*i).reals[x];
-  if (residual_first) activate(y.data(), static_cast<int64_t>(y.size()), word);
+  if (residual_first) activate(y.data(), std::ssize(y), word);
 }
 
 template <class Scalar>

@@ -12,8 +12,8 @@ void fold(const Call<Scalar>& c) {
   for_each_patch_row(grid_of_fold(c.graph(), c.node), groups, c.type(0).content[2].constant(),
                      [&](int64_t picture, int64_t patch, int64_t run) {
                        for (int64_t x = 0; x < run; ++x) {
-                         pictures[static_cast<size_t>(picture + x)] += c.in(0).reals[static_cast<size_t>(patch + x)];
-                         times[static_cast<size_t>(picture + x)] += 1;
+                         pictures[picture + x] += c.in(0).reals[patch + x];
+                         times[picture + x] += 1;
                        }
                      });
   for (size_t x = 0; x < pictures.size(); ++x) pictures[x] /= times[x];

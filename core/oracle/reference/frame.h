@@ -108,7 +108,7 @@ struct HeldWeight {
   template <class Scalar>
   std::vector<Scalar> factors() const {
     if (!factor) return {};
-    std::vector<double> wide(static_cast<size_t>(factor->elements()));
+    std::vector<double> wide(factor->elements());
     factor->read_flat(0, factor->elements(), wide.data());
     return {wide.begin(), wide.end()};
   }
@@ -331,7 +331,7 @@ struct Call {
   std::vector<Scalar> whole(size_t input) const {
     if (graph().value(node.inputs[input]).kind != ValueKind::weight) return in(input).reals;
     const HeldWeight held = weight(input);
-    std::vector<Scalar> all(static_cast<size_t>(held.info->elements()));
+    std::vector<Scalar> all(held.info->elements());
     held.read(0, held.info->elements(), all.data());
     return all;
   }

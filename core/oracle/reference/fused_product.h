@@ -12,14 +12,14 @@ void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, co
   if (rows == 0) return;
   const AddProducts<Scalar> add_products = best_add_products<Scalar>();
   c.team.split(n, kPanel, [&](int64_t begin, int64_t end, int) {
-    std::vector<Scalar> block(static_cast<size_t>(kDepth * kPanel)), row(static_cast<size_t>(kDepth));
+    std::vector<Scalar> block(kDepth * kPanel), row(static_cast<size_t>(kDepth));
     for (int64_t first = begin; first < end; first += kPanel) {
       const int64_t width = std::min(kPanel, end - first);
       for (int64_t at = 0; at < k && !c.cancel.cancelled(); at += kDepth) {
         const int64_t depth = std::min(kDepth, k - at);
         for (int64_t j = 0; j < width; ++j) {
           w.read_unfolded((first + j) * k + at, depth, row.data());
-          for (int64_t i = 0; i < depth; ++i) block[static_cast<size_t>(i * kPanel + j)] = row[static_cast<size_t>(i)];
+          for (int64_t i = 0; i < depth; ++i) block[i * kPanel + j] = row[i];
         }
         add_products(x + at, k, rows, block.data(), depth, y + first, n, width);
       }
@@ -27,7 +27,7 @@ void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, co
   });
   c.cancel.check();
   if (const std::vector<Scalar> factors = w.factors<Scalar>(); !factors.empty())
-    for (int64_t i = 0; i < rows * n; ++i) y[i] *= factors[static_cast<size_t>(i % n)];
+    for (int64_t i = 0; i < rows * n; ++i) y[i] *= factors[i % n];
   if (factor != Scalar(1))
     for (int64_t i = 0; i < rows * n; ++i) y[i] *= factor;
 }
@@ -37,7 +37,7 @@ template <class Scalar>
 const Scalar* normed(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t width, std::vector<Scalar>& held) {
   const auto gain = extra_input(c.node, "gain");
   if (!gain) return x;
-  held.resize(static_cast<size_t>(rows * width));
+  held.resize(rows * width);
   normalize_rows(x, rows, width, c.whole(*gain).data(), static_cast<Scalar>(c.attributes().real("eps")), held.data());
   return held.data();
 }
@@ -56,7 +56,7 @@ void epilogue(const Call<Scalar>& c, std::vector<Scalar>& y, int64_t n) {
   };
   const bool residual_first = flag_of(c.node, "residual_first");
   if (residual && residual_first) add_residual();
-  activate(y.data(), static_cast<int64_t>(y.size()), word_of(c.node, "activation"));
+  activate(y.data(), std::ssize(y), word_of(c.node, "activation"));
   if (const auto factor = extra_input(c.node, "multiply")) {
     const auto& m = c.in(*factor).reals;
     for (size_t i = 0; i < y.size(); ++i) y[i] *= m[i];

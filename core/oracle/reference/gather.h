@@ -19,7 +19,7 @@ const std::vector<Element>& elements(const OracleTensor<Scalar>& t) {
 template <class Scalar>
 std::vector<bool> rows_left_out(const Call<Scalar>& c, SpaceId cells) {
   const bool some = c.attributes().has("branches");
-  std::vector<bool> left_out(static_cast<size_t>(c.frame.rows(cells)), some);
+  std::vector<bool> left_out(c.frame.rows(cells), some);
   if (!some) return left_out;
   const bool members = c.graph().holds_members(cells);
   const DecisionView& d = c.frame.decision(c.graph().space(members ? c.graph().space(cells).parent : cells).decision);
@@ -42,7 +42,7 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
   const bool weighted = mode == "weighted", place = mode == "place";
   const int64_t cells = c.frame.rows(target), width = c.out_width();
   const auto otherwise = extra_input(c.node, "otherwise");
-  std::vector<bool> reached(static_cast<size_t>(cells), false);
+  std::vector<bool> reached(cells, false);
   for (size_t i = 0; i < joined_inputs(c.node); ++i) {
     const SpaceId space = c.type(i).space;
     const Element* rows = elements<Element>(c.in(i)).data();
@@ -50,10 +50,10 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
     const Element* factors = factor ? elements<Element>(c.in(*factor)).data() : nullptr;
     const std::vector<bool> left_out = rows_left_out(c, space);
     for (int64_t r = 0; r < c.rows(i); ++r) {
-      if (left_out[static_cast<size_t>(r)]) continue;
+      if (left_out[r]) continue;
       const int64_t cell = c.frame.follow(space, target, r);
       Element* to = y.data() + cell * width;
-      reached[static_cast<size_t>(cell)] = true;
+      reached[cell] = true;
       if (place) {
         std::copy_n(rows + r * width, width, to);
         continue;
@@ -69,7 +69,7 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
   const Element* rows = elements<Element>(c.in(*otherwise)).data();
   if (!weighted) {
     for (int64_t cell = 0; cell < cells; ++cell)
-      if (!reached[static_cast<size_t>(cell)]) std::copy_n(rows + cell * width, width, y.data() + cell * width);
+      if (!reached[cell]) std::copy_n(rows + cell * width, width, y.data() + cell * width);
     return;
   }
   // A dropped parent drops all its cells.
@@ -82,7 +82,7 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
     const int64_t decided = i / d.fan_out;
     const int64_t begin = members ? c.frame.groups(target).begin(decided) : decided,
                   end = members ? c.frame.groups(target).end(decided) : decided + 1;
-    for (int64_t x = begin * width; x < end * width; ++x) y[static_cast<size_t>(x)] += static_cast<Element>(d.choice_weight[i]) * rows[x];
+    for (int64_t x = begin * width; x < end * width; ++x) y[x] += static_cast<Element>(d.choice_weight[i]) * rows[x];
   }
 }
 

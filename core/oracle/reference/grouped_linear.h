@@ -20,7 +20,7 @@ void grouped_linear(const Call<Scalar>& c) {
     product(c, x + first * k, load, k, c.weight(2 + i), n, static_cast<Scalar>(real_of(c.node, "scale")), y);
     if (!biased) continue;
     const std::vector<Scalar> bias = c.whole(2 + branches.size() + i);
-    for (int64_t at = 0; at < load * n; ++at) y[at] += bias[static_cast<size_t>(at % n)];
+    for (int64_t at = 0; at < load * n; ++at) y[at] += bias[at % n];
   }
   epilogue(c, c.out().reals, n);
 }

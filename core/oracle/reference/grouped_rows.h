@@ -18,7 +18,7 @@ struct GroupedRows {
     x = c.in(0).reals.data();
     if (c.type(0).space == slots) return;
     const int64_t width = c.width(0);
-    held.resize(static_cast<size_t>(rows * width));
+    held.resize(rows * width);
     for (int64_t s = 0; s < rows; ++s) std::copy_n(x + decision_.cell[s] * width, width, held.data() + s * width);
     x = held.data();
   }

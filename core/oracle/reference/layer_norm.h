@@ -19,8 +19,7 @@ void layer_norm_rows(const Call<Scalar>& c, const Scalar* x, int64_t rows, size_
       const Scalar mean = sum / static_cast<Scalar>(width);
       for (int64_t i = 0; i < width; ++i) squares += (from[i] - mean) * (from[i] - mean);
       const Scalar deviation = sqrt(squares / static_cast<Scalar>(width) + eps);
-      for (int64_t i = 0; i < width; ++i)
-        to[i] = (from[i] - mean) / deviation * gain[static_cast<size_t>(i)] + bias[static_cast<size_t>(i)];
+      for (int64_t i = 0; i < width; ++i) to[i] = (from[i] - mean) / deviation * gain[i] + bias[i];
     }
   });
 }

@@ -17,7 +17,7 @@ void pixel_shuffle(const Call<Scalar>& c) {
             for (int64_t j = 0; j < factor; ++j) {
               const int64_t from = ((r * height + y) * width + x) * channels + (ch * factor + i) * factor + j;
               const int64_t to = ((r * height * factor + y * factor + i) * width * factor + x * factor + j) * out_channels + ch;
-              c.out().reals[static_cast<size_t>(to)] = c.in(0).reals[static_cast<size_t>(from)];
+              c.out().reals[to] = c.in(0).reals[from];
             }
 }
 

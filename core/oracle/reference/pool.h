@@ -23,12 +23,12 @@ void pool(const Call<Scalar>& c) {
             for (int64_t b = 0; b < size_w; ++b) {
               const int64_t y = i * stride + a - padding, x = j * stride + b - padding;
               if (y < 0 || y >= height || x < 0 || x >= width) continue;
-              const Wide<Scalar> pixel{c.in(0).reals[static_cast<size_t>(((r * height + y) * width + x) * channels + ch)]};
+              const Wide<Scalar> pixel{c.in(0).reals[((r * height + y) * width + x) * channels + ch]};
               value = first ? pixel : most ? max(value, pixel) : value + pixel;
               first = false;
             }
           if (!most) value /= static_cast<Wide<Scalar>>(size_h * size_w);
-          c.out().reals[static_cast<size_t>(((r * out_h + i) * out_w + j) * channels + ch)] = static_cast<Scalar>(value);
+          c.out().reals[((r * out_h + i) * out_w + j) * channels + ch] = static_cast<Scalar>(value);
         }
 }
 

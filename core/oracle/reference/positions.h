@@ -10,9 +10,8 @@ void positions(const Call<Scalar>& c) {
   const auto& mask = c.in(0).integers;
   const auto from = extra_input(c.node, "from");
   for (int64_t p = 0; p < groups.parents; ++p) {
-    int32_t seen = from ? c.in(*from).integers[static_cast<size_t>(p)] : 0;
-    for (int64_t i = groups.begin(p); i < groups.begin(p) + groups.count(p); ++i)
-      c.out().integers[static_cast<size_t>(i)] = mask[static_cast<size_t>(i)] ? seen++ : 1;
+    int32_t seen = from ? c.in(*from).integers[p] : 0;
+    for (int64_t i = groups.begin(p); i < groups.begin(p) + groups.count(p); ++i) c.out().integers[i] = mask[i] ? seen++ : 1;
   }
 }
 

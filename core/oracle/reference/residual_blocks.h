@@ -44,7 +44,7 @@ void through_blocks(const Call<Scalar>& c, Scalar* x, int64_t rows, size_t first
   const int64_t height = type.content[0].constant(), width = type.content[1].constant(), channels = type.content[2].constant(),
                 k = c.type(first).content[1].constant(), map = height * width * channels;
   if (rows == 0) return;
-  std::vector<Scalar> inner(static_cast<size_t>(map)), outer(inner.size());
+  std::vector<Scalar> inner(map), outer(inner.size());
   for (size_t block = first; block < c.node.inputs.size(); block += 4 * step) {
     const std::vector<Scalar> w = outputs_last(c.whole(block), channels), v = outputs_last(c.whole(block + 2 * step), channels);
     const std::vector<Scalar> b = c.whole(block + step), d = c.whole(block + 3 * step);

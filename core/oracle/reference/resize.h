@@ -29,9 +29,7 @@ void resize(const Call<Scalar>& c) {
     for (int64_t i = 0; i < out_h; ++i)
       for (int64_t j = 0; j < out_w; ++j)
         for (int64_t ch = 0; ch < channels; ++ch) {
-          const auto at = [&](int64_t y, int64_t x) {
-            return c.in(0).reals[static_cast<size_t>(((r * height + y) * width + x) * channels + ch)];
-          };
+          const auto at = [&](int64_t y, int64_t x) { return c.in(0).reals[((r * height + y) * width + x) * channels + ch]; };
           Scalar value;
           if (nearest) {
             value = at(i * height / out_h, j * width / out_w);
@@ -41,7 +39,7 @@ void resize(const Call<Scalar>& c) {
             const Scalar below = at(y.second, x.first) * (1 - x.share) + at(y.second, x.second) * x.share;
             value = above * (1 - y.share) + below * y.share;
           }
-          c.out().reals[static_cast<size_t>(((r * out_h + i) * out_w + j) * channels + ch)] = value;
+          c.out().reals[((r * out_h + i) * out_w + j) * channels + ch] = value;
         }
 }
 

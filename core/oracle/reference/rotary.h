@@ -12,12 +12,11 @@ void rotary(const Call<Scalar>& c) {
   using Angle = Coordinate<Scalar>;
   const auto theta = static_cast<Angle>(c.attributes().real("theta"));
   const auto& places = c.in(1).integers;
-  std::vector<Angle> frequency(static_cast<size_t>(half));
-  for (int64_t i = 0; i < half; ++i)
-    frequency[static_cast<size_t>(i)] = Angle(1) / std::pow(theta, static_cast<Angle>(2 * i) / static_cast<Angle>(dim));
+  std::vector<Angle> frequency(half);
+  for (int64_t i = 0; i < half; ++i) frequency[i] = Angle(1) / std::pow(theta, static_cast<Angle>(2 * i) / static_cast<Angle>(dim));
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t i = 0; i < half; ++i) {
-      const Angle angle = static_cast<Angle>(places[static_cast<size_t>(r)]) * frequency[static_cast<size_t>(i)];
+      const Angle angle = static_cast<Angle>(places[r]) * frequency[i];
       const auto cosine = static_cast<Scalar>(std::cos(angle)), sine = static_cast<Scalar>(std::sin(angle));
       for (int64_t h = 0; h < heads; ++h) {
         const Scalar* x = c.in(0).reals.data() + r * width + h * dim;

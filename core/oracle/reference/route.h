@@ -42,7 +42,7 @@ Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& deci
   }
   if (const SpaceId cells = c.type(0).space; is_grouped(c.graph(), cells)) view.parents = c.frame.groups(cells).parent_map();
   if (replayed) {
-    free_choice.resize(static_cast<size_t>(decision.cells * decision.view.fan_out));
+    free_choice.resize(decision.cells * decision.view.fan_out);
     replay(view, protocol, replayed, decision.view, free_choice.data());
   } else {
     stormcell::route(view, protocol, decision.view);

@@ -13,7 +13,7 @@ void separable_conv2d(const Call<Scalar>& c) {
   pointwise.kernel_h = pointwise.kernel_w = pointwise.stride = pointwise.groups = 1, pointwise.padding = 0;
   std::vector<Scalar> bias;
   if (const auto i = extra_input(c.node, "bias")) bias = c.whole(*i);
-  std::vector<Scalar> between(static_cast<size_t>(c.rows(0) * pointwise.height * pointwise.width * pointwise.channels));
+  std::vector<Scalar> between(c.rows(0) * pointwise.height * pointwise.width * pointwise.channels);
   convolve_maps(c, depthwise, c.in(0).reals.data(), c.rows(0), 1, {}, between.data());
   convolve_maps(c, pointwise, between.data(), c.rows(0), 2, bias, c.out().reals.data());
   finish_maps(c);

@@ -13,10 +13,10 @@ void squared_distance(const Call<Scalar>& c) {
     for (int64_t i = 0; i < k; ++i) {
       Scalar sum = 0;
       for (int64_t j = 0; j < d; ++j) {
-        const Scalar apart = c.in(0).reals[static_cast<size_t>(r * d + j)] - centres[static_cast<size_t>(i * d + j)];
+        const Scalar apart = c.in(0).reals[r * d + j] - centres[i * d + j];
         sum += apart * apart;
       }
-      c.out().reals[static_cast<size_t>(r * k + i)] = reciprocal ? 1 / at_least(sum, Scalar(1e-30)) : sum;
+      c.out().reals[r * k + i] = reciprocal ? 1 / at_least(sum, Scalar(1e-30)) : sum;
     }
 }
 

@@ -10,7 +10,7 @@ void state_put(const Call<Scalar>& c) {
   const CellGroups kept = c.frame.groups(c.type(0).space), rows = c.frame.groups(c.type(1).space);
   const int64_t width = c.width(0);
   const auto at_input = extra_input(c.node, "at");
-  const auto at = [&](int64_t p) { return at_input ? int64_t{c.in(*at_input).integers[static_cast<size_t>(p)]} : 0; };
+  const auto at = [&](int64_t p) { return at_input ? int64_t{c.in(*at_input).integers[p]} : 0; };
   for (int64_t p = 0; p < rows.parents; ++p)
     if (const StepFailure failure = check_places(p, kept.count(p), rows.count(p), at(p))) throw_failure(c.node.name, failure);
   for (int64_t p = 0; p < rows.parents; ++p) {

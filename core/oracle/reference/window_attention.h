@@ -100,8 +100,8 @@ void window_attention(const Call<Scalar>& c) {
       for (int64_t h = 0; h < heads; ++h) {
         const int64_t dim = c.width(0) / heads, value_dim = c.width(2) / heads, at = first * c.width(0) + h * dim,
                       value_at = first * c.width(2) + h * value_dim;
-        const Scalar scale = scales.empty() ? static_cast<Scalar>(real_of(c.node, "scale"))
-                                            : exp(at_most(scales[static_cast<size_t>(h)], static_cast<Scalar>(std::log(100.0))));
+        const Scalar scale =
+            scales.empty() ? static_cast<Scalar>(real_of(c.node, "scale")) : exp(at_most(scales[h], static_cast<Scalar>(std::log(100.0))));
         const WindowHead<Scalar> head{c.in(0).reals.data() + at,
                                       c.in(1).reals.data() + at,
                                       c.in(2).reals.data() + value_at,
