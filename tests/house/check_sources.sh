@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 39 MiB, no test that
 # Qt Test never runs, no attribute that no operator declares, no header that counts twice, no type that another has the name of, no question
-# for an operator's name, no number format known by name in many files, no fuzz input that only a hash names.
+# for an operator's name, no number format known by name in many files, few casts, no fuzz input that only a hash names.
 set -euo pipefail
 cd "$1"
 most_lines=800
@@ -74,6 +74,16 @@ most_that_name_a_format=10
 mapfile -t naming < <(grep -rlE 'DType::(bf16|q8_0)\b' core app views simulator gpu 2>/dev/null | sort || true)
 if [ ${#naming[@]} -gt "$most_that_name_a_format" ]; then
   complain "${#naming[@]} files name DType::bf16 or DType::q8_0, at most $most_that_name_a_format: ask format_of(): ${naming[*]}"
+fi
+
+# Indices, sizes and offsets are converted by the containers; where a cast is needed, it says something. Each number of a thousand lines.
+most_casts=21
+mapfile -t core_sources < <(printf '%s\n' "${sources[@]}" | grep -E '^core/.*\.(h|cpp)$' || true)
+if [ ${#core_sources[@]} -gt 0 ]; then
+  read -r casts lines < <(cat "${core_sources[@]}" | awk '{ casts += gsub(/static_cast</, "") } END { print casts + 0, NR }')
+  if [ $((casts * 1000)) -gt $((most_casts * (lines > 1000 ? lines : 1000))) ]; then
+    complain "core has $casts casts in $lines lines, at most $most_casts in 1,000: an index, a size and a difference of iterators need none"
+  fi
 fi
 
 # Inputs without a speaking name lie in the target's pack: hundreds of them would be half of all files.

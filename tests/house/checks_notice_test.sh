@@ -150,6 +150,10 @@ echo 'if (node.op->name == "route") return;' >"$tree/core/graph/by_name.cpp"
 expect sources notices "by_name.cpp:1: asks for an operator's name" "code that asks what a node is by its operator's name"
 
 clean_tree
+for ((i = 0; i < 22; i++)); do echo 'const auto x = static_cast<size_t>(y);'; done >"$tree/core/graph/casts.cpp"
+expect sources notices "core has 22 casts" "a cast in each line"
+
+clean_tree
 for ((i = 0; i < 801; i++)); do echo "// line"; done >"$tree/core/graph/long.cpp"
 expect sources notices "long.cpp: 801 lines" "a source that is too long"
 
