@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "tests/contract/imports.h"
+#include "tests/testing/counts.h"
 
 namespace stormcell::testing {
 namespace {
@@ -177,4 +178,3 @@ STORMCELL_TEST(ContractImportSglangTest)
 }  // namespace stormcell::testing
 
 #include "import_sglang_test.moc"
-#include "tests/testing/counts.h"

@@ -129,7 +129,7 @@ class DocumentTest : public QObject {
       writer->close();
     }
     document.poll();
-    QTRY_COMPARE(document.session().runs[0].status, std::string("finished"));
+    QTRY_COMPARE(document.session().runs[0].status, RunStatus::finished);
     QSignalSpy failed(&document, &Document::failed);
     QFile::remove(at("live.storm"));
     document.poll();

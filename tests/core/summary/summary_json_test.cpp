@@ -36,8 +36,8 @@ class SummaryJsonTest : public QObject {
 
   void words_become_values_and_words_of_later_versions_are_unknown() {
     const auto read = [](const char* rule, const char* plan) {
-      return parse_summary(std::string(R"({"schema":"stormcell.optimize/1","split":{"rule":")") + rule + R"("},"exits":{"plan":)" + plan +
-                           "}}")
+      return parse_summary(std::string("{\"schema\":\"stormcell.optimize/1\",\"split\":{\"rule\":\"") + rule +
+                           "\"},\"exits\":{\"plan\":" + plan + "}}")
           ->figures;
     };
     const RunSummaryFigures known = read("first", "\"optimized\""), later = read("odd", "\"fastest\""), older = read("strided", "null");
