@@ -113,7 +113,7 @@ class DocumentTest : public QObject {
     document.open(at("live.storm"));
     QTRY_COMPARE(opened.count(), 1);
     QCOMPARE(document.session().runs[0].batches, int64_t{4});
-    QCOMPARE(document.session().runs[0].status, std::string("running"));
+    QCOMPARE(document.session().runs[0].status, RunStatus::running);
     {
       const AllowBlocking now;
       record_batches(*run, layout, 4, 6);

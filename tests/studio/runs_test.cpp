@@ -97,7 +97,7 @@ class RunsTest : public QObject {
     QVERIFY(stopped);
     QVERIFY2(told.startsWith("reading bytes"), qPrintable(told));
     QTRY_VERIFY(!window.document().empty());
-    QCOMPARE(window.document().session().runs[0].status, std::string("interrupted"));
+    QCOMPARE(window.document().session().runs[0].status, RunStatus::interrupted);
     QVERIFY(window.document().session().runs[0].batches > 0);
     QVERIFY(!window.runs().running());
   }
@@ -108,7 +108,7 @@ class RunsTest : public QObject {
     MainWindow window;
     window.open_anything(trace);
     QTRY_VERIFY(!window.document().empty());
-    QCOMPARE(window.document().session().runs[0].status, std::string("finished"));
+    QCOMPARE(window.document().session().runs[0].status, RunStatus::finished);
     window.show_view("heatmap");
     QTRY_VERIFY(window.view()->has_content());
   }
