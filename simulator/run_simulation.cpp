@@ -32,7 +32,8 @@ class StepSums {
 
   /// A step's micro-batches: costs_[variation][micro-batch][layer], the first of the model itself.
   void begin_step(size_t micro_batches) {
-    costs_.assign(variations_.size() + 1, std::vector<std::vector<LayerCost>>(micro_batches, std::vector<LayerCost>(layers_.size())));
+    costs_.assign(variations_.size() + 1,
+                  std::vector<std::vector<LayerCost>>(micro_batches, std::vector<LayerCost>(layers_.size())));
   }
   void add_layer(size_t micro_batch, size_t layer, const LayerWork& work, const LayerCost& cost) {
     const std::span<const RankWork> ranks = work.ranks;
@@ -61,7 +62,8 @@ class StepSums {
       layer.dispatch_ms = 1e3 * layers_[l].dispatch_s / steps, layer.compute_ms = 1e3 * layers_[l].compute_s / steps;
       layer.combine_ms = 1e3 * layers_[l].combine_s / steps;
       for (const LayerCost& share : shares_[l])
-        layer.gpus.push_back({1e3 * share.dispatch_s / steps, 1e3 * share.compute_s / steps, 1e3 * share.combine_s / steps});
+        layer.gpus.push_back(
+            {1e3 * share.dispatch_s / steps, 1e3 * share.compute_s / steps, 1e3 * share.combine_s / steps});
       if (mean_compute_s_[l] > 0) layer.imbalance = layers_[l].compute_s / mean_compute_s_[l] - 1;
     }
     for (size_t v = 0; v < variations_.size(); ++v)
@@ -80,7 +82,8 @@ class StepSums {
       gpu.waiting_share = slowest_s_ > 0 ? 1 - compute_s_[at] / slowest_s_ : 0;
       const auto out = [&](const RankWork& w) { return w.fabric_out + w.network_out; };
       const auto in = [&](const RankWork& w) { return w.fabric_in + w.network_in; };
-      gpu.sent_bytes = bytes_of(out(work_[at]), in(combined_[at])), gpu.received_bytes = bytes_of(in(work_[at]), out(combined_[at]));
+      gpu.sent_bytes = bytes_of(out(work_[at]), in(combined_[at])),
+      gpu.received_bytes = bytes_of(in(work_[at]), out(combined_[at]));
       f.gpus.push_back(gpu);
       f.wire_bytes += bytes_of(out(work_[at]), out(combined_[at]));
     }
@@ -94,15 +97,17 @@ class StepSums {
       if (model_.rank_cost) {
         tell_port(gpu, work_[r], combined_[r], f);
       } else {
-        tell_link(gpu, LinkPort::fabric, work_[r], combined_[r], &RankWork::fabric_out, &RankWork::fabric_in, model_.fabric_bytes_per_s, f);
-        tell_link(gpu, LinkPort::network, work_[r], combined_[r], &RankWork::network_out, &RankWork::network_in, model_.network_bytes_per_s,
-                  f);
+        tell_link(gpu, LinkPort::fabric, work_[r], combined_[r], &RankWork::fabric_out, &RankWork::fabric_in,
+                  model_.fabric_bytes_per_s, f);
+        tell_link(gpu, LinkPort::network, work_[r], combined_[r], &RankWork::network_out, &RankWork::network_in,
+                  model_.network_bytes_per_s, f);
       }
-      add(work_[r], of_node[r / static_cast<size_t>(each)]), add(combined_[r], back_of_node[r / static_cast<size_t>(each)]);
+      add(work_[r], of_node[r / static_cast<size_t>(each)]),
+          add(combined_[r], back_of_node[r / static_cast<size_t>(each)]);
     }
     for (size_t n = 0; n < of_node.size(); ++n)
-      tell_link("node " + std::to_string(n), LinkPort::uplink, of_node[n], back_of_node[n], &RankWork::network_out, &RankWork::network_in,
-                model_.uplink_bytes_per_s, f);
+      tell_link("node " + std::to_string(n), LinkPort::uplink, of_node[n], back_of_node[n], &RankWork::network_out,
+                &RankWork::network_in, model_.uplink_bytes_per_s, f);
   }
 
  private:
@@ -117,9 +122,10 @@ class StepSums {
     if (std::max({out, in, back_out, back_in}) <= 0) return;
     for (const bool sends : {true, false}) {
       const double bytes = sends ? bytes_of(out, back_in) : bytes_of(in, back_out);
-      const double seconds =
-          model_.rank_cost_factor * (sends ? bytes_of(w.dispatch_out, back.combine_out) : bytes_of(w.dispatch_in, back.combine_in));
-      f.links.push_back({Link{gpu, LinkPort::only, sends}.name(), bytes, f.mean_ms > 0 ? 1e3 * seconds / f.mean_ms : 0});
+      const double seconds = model_.rank_cost_factor * (sends ? bytes_of(w.dispatch_out, back.combine_out)
+                                                              : bytes_of(w.dispatch_in, back.combine_in));
+      f.links.push_back(
+          {Link{gpu, LinkPort::only, sends}.name(), bytes, f.mean_ms > 0 ? 1e3 * seconds / f.mean_ms : 0});
     }
   }
   static CostModel without_uplinks(CostModel model) {
@@ -133,8 +139,8 @@ class StepSums {
     sum.dispatch_out += w.dispatch_out, sum.dispatch_in += w.dispatch_in;
     sum.combine_out += w.combine_out, sum.combine_in += w.combine_in;
   }
-  void tell_link(const std::string& owner, LinkPort port, const RankWork& w, const RankWork& back, double RankWork::*out,
-                 double RankWork::*in, double rate, SimulateFigures& f) const {
+  void tell_link(const std::string& owner, LinkPort port, const RankWork& w, const RankWork& back,
+                 double RankWork::*out, double RankWork::*in, double rate, SimulateFigures& f) const {
     if (rate <= 0 || std::max({w.*out, w.*in, back.*out, back.*in}) <= 0) return;
     for (const bool sends : {true, false}) {
       const double bytes = sends ? bytes_of(w.*out, back.*in) : bytes_of(w.*in, back.*out);
@@ -162,7 +168,9 @@ class StepSums {
 double scheduled_s(const std::vector<std::vector<LayerCost>>& micro_batches) {
   std::vector<double> ready(micro_batches.size());  // when each may go on
   double links_free = 0, gpus_free = 0;
-  const auto queue = [&ready](size_t m, double& free, double seconds) { ready[m] = free = std::max(free, ready[m]) + seconds; };
+  const auto queue = [&ready](size_t m, double& free, double seconds) {
+    ready[m] = free = std::max(free, ready[m]) + seconds;
+  };
   const size_t layers = micro_batches[0].size();
   for (size_t l = 0; l <= layers; ++l)
     for (size_t m = 0; m < micro_batches.size(); ++m) {
@@ -179,18 +187,23 @@ std::vector<Variation> variations_of(const CostModel& model) {
     const char* name;
     double CostModel::*value;
   };
-  constexpr std::array kFigures = {
-      Figure{"memory bandwidth", &CostModel::memory_bytes_per_s}, Figure{"operations a second", &CostModel::flops_per_s},
-      Figure{"fabric bandwidth", &CostModel::fabric_bytes_per_s}, Figure{"network bandwidth", &CostModel::network_bytes_per_s},
-      Figure{"uplink bandwidth", &CostModel::uplink_bytes_per_s}, Figure{"start of products", &CostModel::product_t0_s},
-      Figure{"bytes of an expert", &CostModel::branch_bytes},     Figure{"operations of a row", &CostModel::flops_per_row}};
+  constexpr std::array kFigures = {Figure{"memory bandwidth", &CostModel::memory_bytes_per_s},
+                                   Figure{"operations a second", &CostModel::flops_per_s},
+                                   Figure{"fabric bandwidth", &CostModel::fabric_bytes_per_s},
+                                   Figure{"network bandwidth", &CostModel::network_bytes_per_s},
+                                   Figure{"uplink bandwidth", &CostModel::uplink_bytes_per_s},
+                                   Figure{"start of products", &CostModel::product_t0_s},
+                                   Figure{"bytes of an expert", &CostModel::branch_bytes},
+                                   Figure{"operations of a row", &CostModel::flops_per_row}};
   // What experts take from data sheets, where nobody measured them.
   constexpr std::array kOfRates = {&CostModel::memory_bytes_per_s, &CostModel::flops_per_s, &CostModel::branch_bytes,
                                    &CostModel::flops_per_row};
   std::vector<Variation> out;
   for (const Figure& figure : kFigures) {
     if (model.*figure.value <= 0) continue;
-    if (model.rank_cost && (figure.value == &CostModel::fabric_bytes_per_s || figure.value == &CostModel::network_bytes_per_s)) continue;
+    if (model.rank_cost &&
+        (figure.value == &CostModel::fabric_bytes_per_s || figure.value == &CostModel::network_bytes_per_s))
+      continue;
     if (model.expert_curve && std::find(kOfRates.begin(), kOfRates.end(), figure.value) != kOfRates.end()) continue;
     out.push_back({figure.name, model});
     out.back().model.*figure.value *= 1 + kTenth;
@@ -213,7 +226,8 @@ std::vector<Variation> variations_of(const CostModel& model) {
   return out;
 }
 
-void simulate_steps(const StepObjective& objective, const Placement& placement, const Progress& progress, SimulateFigures& f) {
+void simulate_steps(const StepObjective& objective, const Placement& placement, const Progress& progress,
+                    SimulateFigures& f) {
   const CostModel& model = objective.model();
   const double rest_s = f.rest_ms.value_or(0) / 1e3;
   StepSums sums(model, variations_of(model), placement, rest_s);
@@ -225,8 +239,11 @@ void simulate_steps(const StepObjective& objective, const Placement& placement, 
     progress.report("simulating steps", s, f.steps);
     sums.begin_step(micro_batches);
     for (size_t m = 0; m < micro_batches; ++m) {
-      const auto add = [&](size_t layer, const LayerWork& done, const LayerCost& cost) { sums.add_layer(m, layer, done, cost); };
-      const StepCost part = objective.cost_of_step(work, DataPart::fitted, static_cast<size_t>(s), {m, micro_batches}, add);
+      const auto add = [&](size_t layer, const LayerWork& done, const LayerCost& cost) {
+        sums.add_layer(m, layer, done, cost);
+      };
+      const StepCost part =
+          objective.cost_of_step(work, DataPart::fitted, static_cast<size_t>(s), {m, micro_batches}, add);
       delivered_rows += part.delivered_rows, returned_rows += part.returned_rows;
       if (micro_batches == 1) serial_s += part.seconds();
     }

@@ -12,8 +12,8 @@
 
 namespace stormcell {
 
-/// Seconds of a step whose micro-batches take turns: [micro-batches][layers]. One: all phases, one behind the other. Two: while one
-/// computes, the links bring back what the other has computed and dispatch its next layer.
+/// Seconds of a step whose micro-batches take turns: [micro-batches][layers]. One: all phases, one behind the other.
+/// Two: while one computes, the links bring back what the other has computed and dispatch its next layer.
 double scheduled_s(const std::vector<std::vector<LayerCost>>& micro_batches);
 
 /// A figure that is larger by a tenth.
@@ -24,8 +24,9 @@ struct Variation {
 /// Of what the model counts with.
 std::vector<Variation> variations_of(const CostModel& model);
 
-/// Adds layers, GPUs, links, times and sensitivity to `figures`, which must have the cluster, the layers' names, the options and the rest.
-/// It simulates the part of `objective` that placements are fitted to.
-void simulate_steps(const StepObjective& objective, const Placement& placement, const Progress& progress, SimulateFigures& figures);
+/// Adds layers, GPUs, links, times and sensitivity to `figures`, which must have the cluster, the layers' names, the
+/// options and the rest. It simulates the part of `objective` that placements are fitted to.
+void simulate_steps(const StepObjective& objective, const Placement& placement, const Progress& progress,
+                    SimulateFigures& figures);
 
 }  // namespace stormcell

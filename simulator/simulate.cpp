@@ -62,7 +62,9 @@ PlaceOptions task_options(const SimulateOptions& options) {
   return out;
 }
 
-Overlap overlap_of(const SimulateOptions& options) { return parse_word("--overlap", options.overlap, kOverlaps, Overlap::none); }
+Overlap overlap_of(const SimulateOptions& options) {
+  return parse_word("--overlap", options.overlap, kOverlaps, Overlap::none);
+}
 
 void check_options(const SimulateOptions& options) {
   overlap_of(options);  // refused before anything is read
@@ -76,45 +78,54 @@ void check_options(const SimulateOptions& options) {
 
 std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTask& task) {
   const std::string sheets =
-      "rates are those of data sheets, and start-up times are 0: a lower bound of each phase, not a prediction of an engine's step";
+      "rates are those of data sheets, and start-up times are 0: a lower bound of each phase, not a prediction of an "
+      "engine's step";
   std::vector<std::string> out = {
-      f.trust && f.trust->share > 0
-          ? "calibrated phases take what measured calls of an even all-to-all or of products take, alone and without waiting: not an "
-            "engine's step; of the others " +
-                sheets
-          : sheets,
-      f.rest_ms ? "a step is the sum of its layers' dispatch, slowest GPU's experts, combine, and of the stated rest: attention, norms, "
+      f.trust && f.trust->share > 0 ? "calibrated phases take what measured calls of an even all-to-all or of products "
+                                      "take, alone and without waiting: not an "
+                                      "engine's step; of the others " +
+                                          sheets
+                                    : sheets,
+      f.rest_ms ? "a step is the sum of its layers' dispatch, slowest GPU's experts, combine, and of the stated rest: "
+                  "attention, norms, "
                   "sampling, which nothing overlaps"
-                : "a step is the sum of its layers' dispatch, slowest GPU's experts, combine; attention and dense layers are not in it",
+                : "a step is the sum of its layers' dispatch, slowest GPU's experts, combine; attention and dense "
+                  "layers are not in it",
       task.cluster.rank_cost.empty()
           ? "messages of a layer begin together; ports send and receive at a time, fabric and network too"
           : "a GPU sends one message after the other, each at the cost between the two; it receives at the same time",
-      task.model.expert_curve ? "experts take what their products took alone with as many rows, those of a GPU one after the other"
-                              : "experts read all of their weights once a layer, rows are padded to 64"};
+      task.model.expert_curve
+          ? "experts take what their products took alone with as many rows, those of a GPU one after the other"
+          : "experts read all of their weights once a layer, rows are padded to 64"};
   if (task.objective->residence() == Residence::follow)
     out.emplace_back(
-        "an experiment: a token goes on from where its heaviest expert lies, and all that attention needs of it is there at no cost, "
+        "an experiment: a token goes on from where its heaviest expert lies, and all that attention needs of it is "
+        "there at no cost, "
         "nor does it cost to come home from the last layer");
   if (f.overlap == Overlap::two_batch)
     out.emplace_back(
-        "two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss to either");
+        "two micro-batches of every other token take turns: one computes while the other's messages travel, at no loss "
+        "to either");
   if (f.collective && !task.cluster.rank_cost.empty())
     out.emplace_back(
-        "in the exchange by filling the messages of a GPU take turns in small pieces instead, and each keeps its sender and its receiver "
+        "in the exchange by filling the messages of a GPU take turns in small pieces instead, and each keeps its "
+        "sender and its receiver "
         "as long: costs of pairs do not say which links messages share");
   if (f.dropped_choices > 0)
-    out.push_back(counted(f.dropped_choices, "choice") + " dropped by capacity " + (f.dropped_choices == 1 ? "costs" : "cost") +
-                  " nothing");
+    out.push_back(counted(f.dropped_choices, "choice") + " dropped by capacity " +
+                  (f.dropped_choices == 1 ? "costs" : "cost") + " nothing");
   if (f.capacity)
     out.push_back(
-        "of each step and layer an expert takes its even share of the choices times the capacity factor, rounded up, first come, first "
+        "of each step and layer an expert takes its even share of the choices times the capacity factor, rounded up, "
+        "first come, first "
         "served; " +
         std::string(f.capacity->dropped > 0 ? "the others are dropped at no cost, " : "none is dropped, ") +
         capacity_text(f.capacity->factor, f.capacity->dropped_share()));
   if (f.oversubscription > 1) out.emplace_back("the uplinks of nodes are shared evenly");
   if (!task.routes || !homes_known(task.routes->routes, task.routes->parts.fit, f.ranks))
     out.emplace_back(
-        "each token lives on any GPU alike, and what is sent is an expectation; at most as many GPUs send as a step has tokens");
+        "each token lives on any GPU alike, and what is sent is an expectation; at most as many GPUs send as a step "
+        "has tokens");
   return out;
 }
 
@@ -125,7 +136,8 @@ std::vector<LinkInterval> timeline_of(const Filling& filling, const std::vector<
   if (filling.seconds <= 0) return out;
   const double length = filling.seconds / kSpans;
   for (int64_t s = 0; s < kSpans; ++s)
-    out.push_back({1e3 * length * static_cast<double>(s), 1e3 * length * static_cast<double>(s + 1), std::vector<double>(links.size())});
+    out.push_back({1e3 * length * static_cast<double>(s), 1e3 * length * static_cast<double>(s + 1),
+                   std::vector<double>(links.size())});
   for (const FillingInterval& i : filling.intervals) {
     const auto first = std::clamp<int64_t>(static_cast<int64_t>(i.begin_s / length), 0, kSpans - 1);
     for (int64_t s = first; s < kSpans && length * static_cast<double>(s) < i.end_s; ++s) {
@@ -139,8 +151,9 @@ std::vector<LinkInterval> timeline_of(const Filling& filling, const std::vector<
 }
 
 /// Filled as the links would share it, beside the closed form of the same rows.
-SimulatedExchange exchange_of(const Filling& filling, const std::vector<NetworkFlow>& flows, const std::vector<size_t>& links,
-                              double closed_form_s, double start_s, bool each_message) {
+SimulatedExchange exchange_of(const Filling& filling, const std::vector<NetworkFlow>& flows,
+                              const std::vector<size_t>& links, double closed_form_s, double start_s,
+                              bool each_message) {
   SimulatedExchange out;
   out.messages = std::ssize(flows);
   for (const NetworkFlow& flow : flows) out.bytes += flow.bytes;
@@ -168,12 +181,13 @@ bool has_replicas(std::span<const BranchShares> shares) {
   return std::any_of(shares.begin(), shares.end(), [](const BranchShares& s) { return s.size() > 1; });
 }
 
-ExchangedRows rows_of(const StepObjective& objective, const Placement& placement, size_t step, size_t layer, const Network& network) {
+ExchangedRows rows_of(const StepObjective& objective, const Placement& placement, size_t step, size_t layer,
+                      const Network& network) {
   const std::vector<BranchShares> shares = shares_of(placement.layers[layer], placement.branches, placement.ranks);
   ExchangedRows out;
   if (!objective.routes()) {
-    out.dispatched = dispatched_rows(objective.loads_of_step(DataPart::fitted, step)[layer], objective.choices(), shares,
-                                     objective.backend(), network, objective.replicas());
+    out.dispatched = dispatched_rows(objective.loads_of_step(DataPart::fitted, step)[layer], objective.choices(),
+                                     shares, objective.backend(), network, objective.replicas());
   } else {
     const TokenRoutes& routes = *objective.routes();
     const std::vector<size_t>& tokens = objective.tokens(DataPart::fitted)[step];
@@ -209,10 +223,12 @@ SimulatedCollective collective_of(const SimulateOptions& options, const PlaceTas
   LayerCost closed;
   StepWork work = objective.work_of(task.before);
   objective.cost_of_step(work, DataPart::fitted, step, {}, [&](size_t l, const LayerWork& done, const LayerCost&) {
-    if (l == layer) closed = cost_of_layer(done.ranks, done.combined, model);  // of the messages that are filled: no home is crowded
+    if (l == layer)
+      closed = cost_of_layer(done.ranks, done.combined, model);  // of the messages that are filled: no home is crowded
   });
   const std::vector<NetworkFlow> there = flows_of(rows.dispatched, model.dispatch_row_bytes, network),
-                                 back = flows_of(combined_rows(rows.combined, network.ranks()), model.combine_row_bytes, back_network);
+                                 back = flows_of(combined_rows(rows.combined, network.ranks()), model.combine_row_bytes,
+                                                 back_network);
   const Filling dispatch = fill(network.links(), there, progress), combine = fill(back_network.links(), back, progress);
   SimulatedCollective out;
   out.layer = task.layout.routers[layer].name, out.step = options.collective_step;
@@ -246,8 +262,9 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   if (task.routes) f.dropped_choices = task.routes->dropped_choices;
   if (options.step.capacity_factor > 0) f.capacity = task.objective->capacity(DataPart::fitted);
   if (f.capacity && f.dropped_choices > 0)
-    f.warnings.push_back(counted(f.dropped_choices, "choice") + (f.dropped_choices == 1 ? " was" : " were") +
-                         " dropped by a capacity while this was recorded and did not come back: no capacity factor is lossless here");
+    f.warnings.push_back(
+        counted(f.dropped_choices, "choice") + (f.dropped_choices == 1 ? " was" : " were") +
+        " dropped by a capacity while this was recorded and did not come back: no capacity factor is lossless here");
   for (const std::string& doubt : doubts_about(task.cluster)) f.warnings.push_back(doubt);
   if (task.dropped_homes > 0)
     f.warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
@@ -257,7 +274,8 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   if (task.routes && task.routes->parts.requests == 1)
     f.warnings.emplace_back("the trace is one request, and one request is one request: others may route otherwise");
   if (const int32_t layers = layers_with_idle_replicas(task.before); layers > 0)
-    f.warnings.push_back("in " + counted(layers, "layer") + " two replicas of an expert lie on one GPU: the second brings nothing");
+    f.warnings.push_back("in " + counted(layers, "layer") +
+                         " two replicas of an expert lie on one GPU: the second brings nothing");
   return f;
 }
 
@@ -298,13 +316,15 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   task.oversubscription = options.oversubscription;
   read_task(task_options(options), session, path.run, task, progress);
   if (options.oversubscription > 1 && !task.cluster.rank_cost.empty())
-    bad_input("--oversubscription", "is of uplinks, and " + task.cluster.name + " says costs between GPUs, which know no links",
+    bad_input("--oversubscription",
+              "is of uplinks, and " + task.cluster.name + " says costs between GPUs, which know no links",
               "leave it out; the costs have it in them");
   if (!task.sizes)
     bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
               "--model-config config.json, or --hidden N --ffn N");
   if (!task.objective)
-    bad_input(session.path(), "is one sum of many steps, so nobody knows what one costs", "--tokens-per-step N draws steps of N tokens");
+    bad_input(session.path(), "is one sum of many steps, so nobody knows what one costs",
+              "--tokens-per-step N draws steps of N tokens");
   check_memory(task);
   SimulateFigures f = about(options, session, task);
   simulate_steps(*task.objective, task.before, progress, f);
@@ -313,7 +333,8 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   f.deployment = compare_deployment(options.made_from, task_options(options).from, session, task);
   if (f.deployment && !f.deployment->model_doubt.empty()) f.warnings.push_back(f.deployment->model_doubt);
   if (f.deployment && f.deployment->why_not.empty() && !f.deployment->ranks_known)
-    f.warnings.push_back("the recording does not say on how many GPUs it was made: what slots got is told for " + std::to_string(f.ranks));
+    f.warnings.push_back("the recording does not say on how many GPUs it was made: what slots got is told for " +
+                         std::to_string(f.ranks));
   if (options.collective >= 0) f.collective = collective_of(options, task, progress);
   f.assumptions = assumptions_of(f, task);
   return f;

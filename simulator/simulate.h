@@ -1,5 +1,5 @@
-// What a recorded routing would do on GPUs that one does not have: steps, layers, GPUs and links of a placement, by endpoint sums, and one
-// exchange by filling its links.
+// What a recorded routing would do on GPUs that one does not have: steps, layers, GPUs and links of a placement, by
+// endpoint sums, and one exchange by filling its links.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,19 +14,22 @@
 namespace stormcell {
 
 struct SimulateOptions {
-  std::string session;          ///< S.storm, S.storm#3, S.storm#name: whose routing
-  std::string cluster;          ///< preset:NAME or a file
-  std::string placement;        ///< #4 or #NAME of the same session, S.storm#4, a server's file; empty: the contiguous layout
-  std::string made_from;        ///< S.storm, S.storm#3: the run that the placement was made from; empty: what the stored placement says
-  std::string phase;            ///< "prefill", "decode": of these batches alone; empty: of all
-  StepOptions step;             ///< how steps come about
-  SizeOptions sizes;            ///< of the model, where the session does not say them
-  std::string overlap;          ///< of overlaps(); empty: none
-  std::string calibration;      ///< a calibration's file: measured calls say rates and start-up times where they can; may be empty
+  std::string session;    ///< S.storm, S.storm#3, S.storm#name: whose routing
+  std::string cluster;    ///< preset:NAME or a file
+  std::string placement;  ///< #4 or #NAME of the same session, S.storm#4, a server's file; empty: the contiguous layout
+  std::string made_from;  ///< S.storm, S.storm#3: the run that the placement was made from; empty: what the stored
+                          ///< placement says
+  std::string phase;      ///< "prefill", "decode": of these batches alone; empty: of all
+  StepOptions step;       ///< how steps come about
+  SizeOptions sizes;      ///< of the model, where the session does not say them
+  std::string overlap;    ///< of overlaps(); empty: none
+  /// a calibration's file: measured calls say rates and start-up times where they can; may be empty
+  std::string calibration;
   double oversubscription = 1;  ///< what the network ports of a node could send / what its uplink carries
   /// Milliseconds of a step that are neither experts nor exchange: attention, norms, sampling. Nothing: not stated.
   std::optional<double> rest_ms = {};
-  int64_t collective = -1;      ///< a layer as the session numbers its routers, from 0: its exchanges of one step, by filling; -1: of none
+  /// a layer as the session numbers its routers, from 0: its exchanges of one step, by filling; -1: of none
+  int64_t collective = -1;
   int64_t collective_step = 0;  ///< of the costed ones
 };
 
@@ -42,8 +45,8 @@ double parse_capacity_factor(std::string_view text);
 double parse_rest_ms(std::string_view text);
 inline constexpr double kMostRestMs = 3.6e6;  ///< an hour
 
-/// Error(bad_input): no sizes of the model, no steps, a placement of another model or cluster, experts that do not fit into the GPUs, a
-/// collective of more than 64 GPUs.
+/// Error(bad_input): no sizes of the model, no steps, a placement of another model or cluster, experts that do not fit
+/// into the GPUs, a collective of more than 64 GPUs.
 SimulateFigures simulate(const SimulateOptions& options, const Progress& progress = {});
 /// stormcell.simulate/1
 std::string to_json(const SimulateFigures& figures);

@@ -112,7 +112,8 @@ struct SimulateFigures {
   std::vector<SimulatedLink> links;  ///< ports and uplinks that carry something
   std::vector<Elasticity> sensitivity;
   std::optional<SimulatedCollective> collective;
-  std::optional<DeploymentFigures> deployment;  ///< null: the placement was made from this very run, or nobody says from which
+  /// null: the placement was made from this very run, or nobody says from which
+  std::optional<DeploymentFigures> deployment;
   std::vector<std::string> assumptions, lacks, warnings;
 };
 

@@ -32,13 +32,19 @@ Json json_of(const SimulatedGpu& g) {
 Json json_of(const SimulatedLink& l) { return {{"name", l.name}, {"bytes", l.bytes}, {"busy_share", l.busy_share}}; }
 Json json_of(const Elasticity& e) { return {{"figure", e.figure}, {"elasticity", e.value}}; }
 
-Json json_of(const LinkInterval& i) { return {{"begin_ms", i.begin_ms}, {"end_ms", i.end_ms}, {"link_share", i.link_share}}; }
+Json json_of(const LinkInterval& i) {
+  return {{"begin_ms", i.begin_ms}, {"end_ms", i.end_ms}, {"link_share", i.link_share}};
+}
 
-Json json_of(const SimulatedMessage& m) { return {{"from", m.from}, {"to", m.to}, {"bytes", m.bytes}, {"end_ms", m.end_ms}}; }
+Json json_of(const SimulatedMessage& m) {
+  return {{"from", m.from}, {"to", m.to}, {"bytes", m.bytes}, {"end_ms", m.end_ms}};
+}
 
 Json json_of(const DeployedBalance& b) {
-  return {
-      {"predicted", b.predicted}, {"shared_evenly", b.shared_evenly}, {"recorded", or_null(b.recorded)}, {"difference", b.difference()}};
+  return {{"predicted", b.predicted},
+          {"shared_evenly", b.shared_evenly},
+          {"recorded", or_null(b.recorded)},
+          {"difference", b.difference()}};
 }
 
 Json json_of(const DeployedLayer& l) {
@@ -93,7 +99,8 @@ std::string to_json(const SimulateFigures& f) {
   json["session"] = f.session;
   json["run"] = f.run;
   json["model"] = {{"name", f.model}, {"layers", f.layers.size()}, {"branches", f.branches}};
-  json["cluster"] = {{"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}, {"oversubscription", f.oversubscription}};
+  json["cluster"] = {
+      {"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}, {"oversubscription", f.oversubscription}};
   json["placement"] = f.placement;
   json["slots"] = f.slot_count;
   json["phase"] = text_or_null(text_or_empty(f.phase));

@@ -8,7 +8,8 @@ void state_rate(SimulateFigures& f) {
   if (!f.tokens_per_step || *f.tokens_per_step <= 0 || f.mean_ms <= 0) {
     f.why_no_tokens_per_s = "the recording does not say how many tokens a step has";
   } else if (!f.rest_ms && f.calibration && !calibrated) {
-    f.why_no_tokens_per_s = "attention, norms and sampling are not in the step, and no measured call of the calibration is about it";
+    f.why_no_tokens_per_s =
+        "attention, norms and sampling are not in the step, and no measured call of the calibration is about it";
   } else if (!f.rest_ms && !calibrated) {
     f.why_no_tokens_per_s = "attention, norms and sampling are not in the step, and its rates are those of data sheets";
   } else {

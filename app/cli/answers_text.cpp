@@ -24,7 +24,8 @@ std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   if (q.optimized) add(after + quality_sentence(q, *q.optimized));
   if (f.exit_target) add((both ? "both " : "") + found_thresholds_text(*f.exit_target));
   if (const std::string change = quality_change_text(q); !change.empty()) add(change);
-  if (const std::string classes = quality_classes_text(q, q.baseline ? &GroupQuality::baseline : &GroupQuality::optimized);
+  if (const std::string classes =
+          quality_classes_text(q, q.baseline ? &GroupQuality::baseline : &GroupQuality::optimized);
       !classes.empty())
     add((both ? "baseline by class: " : "by class: ") + classes);
   add(quality_source_text(q));
@@ -47,7 +48,8 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.exits || f.exits->exits.empty()) return {};
   const ExitCurve& c = *f.exits;
   Rows rows = {{"exit", "threshold", "left there", "of these " + c.measure, exit_costs_title(c), "all answered there"}};
-  const bool two_orders = std::any_of(c.exits.begin(), c.exits.end(), [](const ExitFigures& e) { return e.baseline_cost.has_value(); });
+  const bool two_orders =
+      std::any_of(c.exits.begin(), c.exits.end(), [](const ExitFigures& e) { return e.baseline_cost.has_value(); });
   if (two_orders) rows[0].emplace_back("operations in the model's own order");
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
@@ -61,13 +63,15 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
   for (size_t e = 0; e < c.exits.size(); ++e) curve[0].push_back(exit_name(c, e));
   for (const size_t p : told_points(c, verbose ? c.curve.size() : kPoints)) {
     const ExitPoint& point = c.curve[p];
-    curve.push_back({exit_threshold_text(point.threshold), share_text(point.mean_cost), exit_value_text(c, point.value)});
+    curve.push_back(
+        {exit_threshold_text(point.threshold), share_text(point.mean_cost), exit_value_text(c, point.value)});
     for (const int64_t items : point.items) curve.back().push_back(count_text(items));
   }
   std::vector<size_t> right;
   for (size_t column = 0; column < curve[0].size(); ++column) right.push_back(column);
   return text + "\n" + table_text(curve, right) +
-         "exits replayed on the scores of one run in which all went through the whole network\noperations: " + exit_order_text(c) + "\n";
+         "exits replayed on the scores of one run in which all went through the whole network\noperations: " +
+         exit_order_text(c) + "\n";
 }
 
 /// What each item cost; of a network with exits these have the first line.
@@ -79,7 +83,8 @@ std::string item_costs_block(const RunSummaryFigures& f, bool verbose) {
   rows.push_back({"", item_costs_source_text(f)});
   const std::string title = f.is_verified() && !f.exits ? item_costs_headline(f) : "";
   std::string text = "\n" + (title.empty() ? "" : title + "\n") + table_text(rows, {});
-  if (verbose && !c.groups.empty()) text += "\nof what all branches would take\n" + table_text(item_costs_groups(c), {1, 3});
+  if (verbose && !c.groups.empty())
+    text += "\nof what all branches would take\n" + table_text(item_costs_groups(c), {1, 3});
   return text;
 }
 

@@ -36,7 +36,8 @@ std::string plans_text(RunSummaryFigures f) {
   Rows rows = {{""}};
   if (f.baseline) rows[0].push_back("baseline");
   if (f.optimized) rows[0].push_back(f.verified && !f.verified->passed ? "not verified" : "optimised");
-  add_row(rows, "latency of a batch, mean", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.mean); });
+  add_row(rows, "latency of a batch, mean", f,
+          [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.mean); });
   add_row(rows, "  median", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.median); });
   add_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
   add_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
@@ -51,24 +52,29 @@ std::string plans_text(RunSummaryFigures f) {
   if ((f.baseline && f.baseline->states) || (f.optimized && f.optimized->states)) {
     add_row(rows, "  states of sequences in it", f,
             [](const PlanFigures& p) { return p.states ? bytes_text(p.states->planned_bytes) : "-"; });
-    add_row(rows, "  of these taken at most", f, [](const PlanFigures& p) { return p.states ? bytes_text(p.states->taken_bytes) : "-"; });
+    add_row(rows, "  of these taken at most", f,
+            [](const PlanFigures& p) { return p.states ? bytes_text(p.states->taken_bytes) : "-"; });
   }
   std::string text = "\n" + table_text(rows, {1, 2});
   if (const std::string dense = dense_text(f); !dense.empty()) text += dense + "\n";
   if (const std::string measured = measured_text(f); !measured.empty()) text += measured + "\n";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + "\n";
-  const auto cached = [](const std::optional<PlanFigures>& p) { return p && p->limit_share && is_in_cache(*p->limit_share); };
+  const auto cached = [](const std::optional<PlanFigures>& p) {
+    return p && p->limit_share && is_in_cache(*p->limit_share);
+  };
   if (cached(f.baseline) || cached(f.optimized)) text += std::string(kInCache) + ": " + kInCacheReason + "\n";
   return text;
 }
 
 /// The first pass whose speed-ups are withheld. The table shows which figures are missing, the line below it says why.
-std::string gain_text(const PassReport& p, const std::optional<double>& value, const std::optional<std::array<double, 2>>& ci95) {
+std::string gain_text(const PassReport& p, const std::optional<double>& value,
+                      const std::optional<std::array<double, 2>>& ci95) {
   return !value && p.withheld ? "withheld" : ratio_text(value, ci95);
 }
 
 std::string withheld_text(const std::vector<PassReport>& passes) {
-  const auto first = std::find_if(passes.begin(), passes.end(), [](const PassReport& p) { return p.withheld.has_value(); });
+  const auto first =
+      std::find_if(passes.begin(), passes.end(), [](const PassReport& p) { return p.withheld.has_value(); });
   return first == passes.end() ? std::string() : "withheld: " + not_measured_text(*first->withheld) + "\n";
 }
 
@@ -77,14 +83,16 @@ std::string passes_text(const RunSummaryFigures& f) {
   if (passes.empty()) return {};
   Rows rows = {{"pass", "", "alone", "its own", "up to here", "guard misses", ""}};
   for (const PassReport& p : passes)
-    rows.push_back({p.name,
-                    p.applied    ? "applied"
-                    : p.left_out ? "left out"
-                                 : "not applied",
-                    gain_text(p, p.speedup_alone, p.speedup_alone_ci95), gain_text(p, p.speedup_own, p.speedup_own_ci95),
-                    gain_text(p, p.speedup_cumulative, p.speedup_cumulative_ci95),
-                    p.guard_hits + p.fallbacks > 0 ? count_text(p.fallbacks) + " of " + count_text(p.guard_hits + p.fallbacks) : "-",
-                    p.reason});
+    rows.push_back(
+        {p.name,
+         p.applied    ? "applied"
+         : p.left_out ? "left out"
+                      : "not applied",
+         gain_text(p, p.speedup_alone, p.speedup_alone_ci95), gain_text(p, p.speedup_own, p.speedup_own_ci95),
+         gain_text(p, p.speedup_cumulative, p.speedup_cumulative_ci95),
+         p.guard_hits + p.fallbacks > 0 ? count_text(p.fallbacks) + " of " + count_text(p.guard_hits + p.fallbacks)
+                                        : "-",
+         p.reason});
   // A run of a configuration measures no pass on its own: columns that say nothing go.
   std::vector<size_t> right;
   for (size_t column = rows[0].size() - 2; column >= 2; --column) {
@@ -93,8 +101,10 @@ std::string passes_text(const RunSummaryFigures& f) {
       if (empty) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
   }
   for (size_t column = 2; column + 1 < rows[0].size(); ++column) right.push_back(column);
-  const bool guarded = std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.guard_hits + p.fallbacks > 0; });
-  const bool owned = std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.speedup_own.has_value(); });
+  const bool guarded =
+      std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.guard_hits + p.fallbacks > 0; });
+  const bool owned =
+      std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.speedup_own.has_value(); });
   return "\n" + table_text(rows, right) + withheld_text(passes) +
          (owned ? "its own: the plan with the pass and those above it against the plan without it\n" : "") +
          (guarded ? "guard misses: over all batches, each guard counted " + guards_counted(f.phase) + "\n" : "");
@@ -105,7 +115,8 @@ std::string overhead_text(const RunSummaryFigures& f) {
   if (!f.record_overhead_ci95) return share_text(*f.record_overhead) + " of the run";
   const auto& [low, high] = *f.record_overhead_ci95;
   if (low <= 0) return "not measurable (under " + number_text(100 * std::max(high, 0.001), 2) + " % of the run)";
-  return share_text(*f.record_overhead) + " of the run, 95 % interval " + number_text(100 * low) + " to " + number_text(100 * high) + " %";
+  return share_text(*f.record_overhead) + " of the run, 95 % interval " + number_text(100 * low) + " to " +
+         number_text(100 * high) + " %";
 }
 
 std::string operators_text(const std::string& title, const std::vector<OperatorTime>& operators) {
@@ -149,12 +160,16 @@ std::string phase_text(const RunSummaryFigures& f, bool verbose, PhaseTitle titl
 
 }  // namespace
 
-std::string phase_title(std::string_view phase) { return work_phase(phase) == WorkPhase::decode ? "decoding" : "forward"; }
+std::string phase_title(std::string_view phase) {
+  return work_phase(phase) == WorkPhase::decode ? "decoding" : "forward";
+}
 
 std::string to_text_of_first(const RunSummaryFigures& f, bool verbose) {
   return subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose, PhaseTitle::of_both);
 }
-std::string to_text_of_second(const RunSummaryFigures& f, bool verbose) { return phase_text(f, verbose, PhaseTitle::of_both); }
+std::string to_text_of_second(const RunSummaryFigures& f, bool verbose) {
+  return phase_text(f, verbose, PhaseTitle::of_both);
+}
 
 std::string to_text(const RunSummaryFigures& f, bool verbose) {
   if (f.decode) return to_text_of_first(f, verbose) + to_text_of_second(*f.decode, verbose);

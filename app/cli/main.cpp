@@ -22,7 +22,8 @@ namespace {
 std::string quoted_command_line(const std::vector<std::string>& arguments) {
   std::string line;
   for (const std::string& a : arguments)
-    line += (line.empty() ? "" : " ") + (a.empty() || a.find_first_of(" \t\n'\"\\#$&*;<>?|") != std::string::npos ? "'" + a + "'" : a);
+    line += (line.empty() ? "" : " ") +
+            (a.empty() || a.find_first_of(" \t\n'\"\\#$&*;<>?|") != std::string::npos ? "'" + a + "'" : a);
   return line;
 }
 
@@ -45,8 +46,9 @@ std::string quoted_command_line(const std::vector<std::string>& arguments) {
   if (dynamic_cast<const CLI::RequiredError*>(&error)) bad_input(name, "is missing", help);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
     bad_input(name,
-              text.find("missing") != std::string::npos || text.find("At least") != std::string::npos ? "its value is missing"
-                                                                                                      : "given more than once",
+              text.find("missing") != std::string::npos || text.find("At least") != std::string::npos
+                  ? "its value is missing"
+                  : "given more than once",
               help);
   const size_t colon = text.find(": ");
   bad_input(colon == std::string::npos ? verb : name, colon == std::string::npos ? text : text.substr(colon + 2), help);
@@ -97,14 +99,18 @@ int run_program(const std::vector<std::string>& arguments, Console& console) {
 
 std::string stopped_text(ErrorKind kind, const std::string& session) {
   const std::string what = kind == ErrorKind::terminated ? "terminated" : "interrupted";
-  return session.empty() || !std::filesystem::exists(session) ? what : session + ": " + what + " (it holds every batch that was finished)";
+  return session.empty() || !std::filesystem::exists(session)
+             ? what
+             : session + ": " + what + " (it holds every batch that was finished)";
 }
 
-/// What a call that failed left in its session: "S.storm#3 holds every batch that was finished". Empty: nothing, or the session itself
-/// could not be written.
+/// What a call that failed left in its session: "S.storm#3 holds every batch that was finished". Empty: nothing, or the
+/// session itself could not be written.
 std::string kept_text(const Console& console, std::string_view error) {
   try {
-    if (console.session().empty() || error.starts_with(console.session() + ":") || !std::filesystem::exists(console.session())) return {};
+    if (console.session().empty() || error.starts_with(console.session() + ":") ||
+        !std::filesystem::exists(console.session()))
+      return {};
     std::vector<RunLine> runs = open_session(console.session()).runs;
     while (runs.size() > console.runs_before() && runs.back().batches == 0) runs.pop_back();
     if (runs.size() <= console.runs_before()) return {};

@@ -41,7 +41,8 @@ std::string table_text(const Rows& rows, const std::vector<size_t>& right) {
 std::string count_text(int64_t value) { return with_commas(value); }
 
 std::string number_text(double value, int digits) {
-  if (value == 0 || !std::isfinite(value)) return std::isnan(value) ? "NaN" : value == 0 ? "0" : value > 0 ? "inf" : "-inf";
+  if (value == 0 || !std::isfinite(value))
+    return std::isnan(value) ? "NaN" : value == 0 ? "0" : value > 0 ? "inf" : "-inf";
   const int whole = static_cast<int>(std::floor(std::log10(std::fabs(value)))) + 1;
   char text[64];
   if (whole > 15 || whole < -3) {

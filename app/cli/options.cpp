@@ -15,18 +15,25 @@
 namespace stormcell::cli {
 namespace {
 
-std::string long_name(const std::string& name) { return name.substr(name.rfind(',') == std::string::npos ? 0 : name.rfind(',') + 1); }
+std::string long_name(const std::string& name) {
+  return name.substr(name.rfind(',') == std::string::npos ? 0 : name.rfind(',') + 1);
+}
 
 }  // namespace
 
 void add_whole_number(CLI::App& app, const std::string& name, int64_t& value, int64_t least, const std::string& help) {
   const Bounds bounds{static_cast<double>(least)};
   app.add_option_function<std::string>(
-         name, [&value, bounds, name](const std::string& text) { value = bounded_number<int64_t>(long_name(name), text, bounds); }, help)
+         name,
+         [&value, bounds, name](const std::string& text) {
+           value = bounded_number<int64_t>(long_name(name), text, bounds);
+         },
+         help)
       ->type_name("N");
 }
 
-void add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& help, const std::string& type) {
+void add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& help,
+              const std::string& type) {
   app.add_option_function<std::string>(
          name,
          [&value, name](const std::string& text) {
@@ -66,7 +73,8 @@ void add_measure_option(CLI::App& app, double& seconds, ExperimentOptions& optio
            seconds = bounded_number<double>("--measure-seconds", text, {});
            options.probe_seconds = std::min(options.probe_seconds, seconds / 10);
          },
-         "time for measuring: as many batches as fit, drawn at random; under --weight-budget in the data's order; 7 rounds at least")
+         "time for measuring: as many batches as fit, drawn at random; under --weight-budget in the data's order; 7 "
+         "rounds at least")
       ->type_name("SECONDS")
       ->default_str(fmt::format("{}", seconds));
 }
@@ -75,20 +83,23 @@ namespace {
 
 CLI::Option* add_setting(CLI::App& app, const Setting& s, ExperimentOptions& options) {
   const std::string name(s.name()), help(s.help);
-  if (const auto* flag = std::get_if<bool ExperimentOptions::*>(&s.field)) return app.add_flag(name, options.*(*flag), help);
+  if (const auto* flag = std::get_if<bool ExperimentOptions::*>(&s.field))
+    return app.add_flag(name, options.*(*flag), help);
   if (const auto* list = std::get_if<std::vector<std::string> ExperimentOptions::*>(&s.field))
     return app.add_option(name, options.*(*list), help)->type_name(std::string(s.value))->allow_extra_args(false);
   CLI::Option* option = app.add_option_function<std::string>(
                                name, [&s, &options](const std::string& word) { read_word(s, word, options); }, help)
                             ->type_name(std::string(s.value));
-  if (const auto* number = std::get_if<double ExperimentOptions::*>(&s.field)) option->default_str(fmt::format("{}", options.*(*number)));
+  if (const auto* number = std::get_if<double ExperimentOptions::*>(&s.field))
+    option->default_str(fmt::format("{}", options.*(*number)));
   return option;
 }
 
 }  // namespace
 
 void add_setting(CLI::App& app, std::string_view key, ExperimentOptions& options) {
-  add_setting(app, *std::find_if(kSettings.begin(), kSettings.end(), [&](const Setting& s) { return s.key == key; }), options);
+  add_setting(app, *std::find_if(kSettings.begin(), kSettings.end(), [&](const Setting& s) { return s.key == key; }),
+              options);
 }
 
 void add_experiment_options(CLI::App& app, std::string_view verb, ExperimentOptions& options) {

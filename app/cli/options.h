@@ -14,7 +14,8 @@ namespace stormcell::cli {
 /// A whole number of at least `least`; Error(bad_input) names the option otherwise.
 void add_whole_number(CLI::App& app, const std::string& name, int64_t& value, int64_t least, const std::string& help);
 /// A text that must not be empty.
-void add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& help, const std::string& type = "FILE");
+void add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& help,
+              const std::string& type = "FILE");
 /// The same for an argument that stands without a name and must be given.
 void add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& help);
 

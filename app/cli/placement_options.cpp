@@ -17,15 +17,17 @@ void add_step_options(CLI::App& app, StepOptions& step, std::string& calibration
   add_text(app, "--replicas", step.replicas,
            "which copy of an expert a token goes to: any alike, or the one on its own GPU, else on its node (even)",
            joined(replica_rules(), "|"));
-  add_text(app, "--residence", step.residence,
-           "where a token lives: on one GPU, or an experiment: from layer to layer where its heaviest expert lies (home)",
-           joined(residences(), "|"));
-  add_text(app, "--calibration", calibration, "rates and start-up times of measured calls, as calibrate -o wrote them (data sheets)",
-           "CAL.json");
+  add_text(
+      app, "--residence", step.residence,
+      "where a token lives: on one GPU, or an experiment: from layer to layer where its heaviest expert lies (home)",
+      joined(residences(), "|"));
+  add_text(app, "--calibration", calibration,
+           "rates and start-up times of measured calls, as calibrate -o wrote them (data sheets)", "CAL.json");
 }
 
 void add_size_options(CLI::App& app, SizeOptions& sizes) {
-  add_text(app, "--model-config", sizes.model_config, "the model's config.json, for the sizes of its experts", "config.json");
+  add_text(app, "--model-config", sizes.model_config, "the model's config.json, for the sizes of its experts",
+           "config.json");
   add_whole_number(app, "--hidden", sizes.hidden, 1, "width of a token's hidden state, where there is no config.json");
   add_whole_number(app, "--ffn", sizes.ffn, 1, "inner width of an expert, where there is no config.json");
   add_text(app, "--dtype", sizes.dtype, "of the experts' weights (what the trace says, else as published, else bf16)",

@@ -16,7 +16,8 @@ std::string sizes_source_text(const ModelSizes& sizes);
 /// "clusters:" and a line for each.
 std::string clusters_footer();
 
-/// --report beside --json: before anything is done. Error(bad_input): both take standard output, or nothing can be written there.
+/// --report beside --json: before anything is done. Error(bad_input): both take standard output, or nothing can be
+/// written there.
 void check_report_option(const std::string& report, const std::string& json, Console& console);
 /// Says where the page lies.
 void tell_report(const std::string& report, Console& console);

@@ -26,7 +26,8 @@ size_t runs_of(const std::string& session) {
 
 }  // namespace
 
-RunResult::RunResult(const std::string& json, const std::string& session, Console& console) : console_(console), json_(json) {
+RunResult::RunResult(const std::string& json, const std::string& session, Console& console)
+    : console_(console), json_(json) {
   check_session_option(session);
   console.set_session(session, runs_of(session));
   if (json_.is_standard_output()) console.take_standard_output();
@@ -83,19 +84,24 @@ int RunResult::verdict(const RunSummaryFigures& figures) {
   if (!figures.verified || figures.verified->passed) return figures.decode ? verdict(*figures.decode) : 0;
   const Verification& v = *figures.verified;
   const bool format_alone = v.reasons.size() == 1 && v.format && !v.format->passed;
-  if (format_alone) fail_verification(figures.model.name, v.reasons, "leave out --dtype, or allow more with --tolerance");
+  if (format_alone)
+    fail_verification(figures.model.name, v.reasons, "leave out --dtype, or allow more with --tolerance");
   fail_verification(figures.model.name, v.reasons, v.what_to_do);
 }
 
-void fail_verification(const std::string& model, const std::vector<std::string>& reasons, const std::string& what_to_do) {
+void fail_verification(const std::string& model, const std::vector<std::string>& reasons,
+                       const std::string& what_to_do) {
   std::string why = reasons.empty() ? "the results differ" : reasons[0];
-  if (reasons.size() > 1) why += ", and " + count_text(static_cast<int64_t>(reasons.size()) - 1) + " more, listed with the figures";
-  failed(model, "could not be verified: " + why, what_to_do.empty() ? "this is an error of the program: report it" : what_to_do);
+  if (reasons.size() > 1)
+    why += ", and " + count_text(static_cast<int64_t>(reasons.size()) - 1) + " more, listed with the figures";
+  failed(model, "could not be verified: " + why,
+         what_to_do.empty() ? "this is an error of the program: report it" : what_to_do);
 }
 
 std::string file_of_decoding(const std::string& file) {
   const size_t name = file.rfind('/') + 1, dot = file.rfind('.');
-  return dot == std::string::npos || dot <= name ? file + ".decode" : file.substr(0, dot) + ".decode" + file.substr(dot);
+  return dot == std::string::npos || dot <= name ? file + ".decode"
+                                                 : file.substr(0, dot) + ".decode" + file.substr(dot);
 }
 
 void check_session_option(const std::string& session) {

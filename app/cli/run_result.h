@@ -16,7 +16,8 @@ class RunResult {
   /// Warnings, JSON, the table; the exit code. Throws Error(failed) where the result was not verified.
   int show(const RunSummaryFigures& figures);
   int show(const GenerateFigures& figures);
-  /// Of --phase both: what is done is shown when it is done. Its JSON is written where the other half does not come to its end.
+  /// Of --phase both: what is done is shown when it is done. Its JSON is written where the other half does not come to
+  /// its end.
   void print_half(const RunSummaryFigures& first);
   /// Runs f(), which may print a half.
   template <class F>
@@ -42,8 +43,10 @@ class RunResult {
   TextOutput json_;
 };
 
-/// Throws Error(failed) that names the model: its run could not be verified, the first of `reasons` and what to do; empty: to report it.
-[[noreturn]] void fail_verification(const std::string& model, const std::vector<std::string>& reasons, const std::string& what_to_do);
+/// Throws Error(failed) that names the model: its run could not be verified, the first of `reasons` and what to do;
+/// empty: to report it.
+[[noreturn]] void fail_verification(const std::string& model, const std::vector<std::string>& reasons,
+                                    const std::string& what_to_do);
 /// Of --phase both: what is written of decoding beside FILE. "plan.json" gives "plan.decode.json".
 std::string file_of_decoding(const std::string& file);
 /// Standard output takes no session and no binary file.

@@ -13,27 +13,32 @@
 namespace stormcell::cli {
 
 std::string to_text(const SessionRuns& list) {
-  std::string text = list.file + ": " + bytes_text(list.bytes) + ", begun " + list.created + " by Stormcell " + list.program + ", schema " +
-                     std::to_string(list.schema) + (list.checked ? "; all of it was read: no damage" : "") + "\n";
+  std::string text = list.file + ": " + bytes_text(list.bytes) + ", begun " + list.created + " by Stormcell " +
+                     list.program + ", schema " + std::to_string(list.schema) +
+                     (list.checked ? "; all of it was read: no damage" : "") + "\n";
   text += "model  " + list.model + (list.family.empty() ? "" : ", " + list.family) +
           (list.parameters > 0 ? ", " + parameters_text(list.parameters) + ", " + stored_text(list.weight_bytes) : "") +
           (list.weights.empty() ? "" : ", " + weights_text(list.weights, list.weights_stated)) +
           (list.fingerprint.empty() ? "" : ", fingerprint " + list.fingerprint.substr(0, 12)) + "\n\n";
-  Rows rows = {{"run", "kind", "", "batches", "began", "baseline", "optimised", "speed-up", "verified", "passes"}}, about;
+  Rows rows = {{"run", "kind", "", "batches", "began", "baseline", "optimised", "speed-up", "verified", "passes"}},
+       about;
   const auto given = [](const std::optional<double>& ms) { return ms ? milliseconds_text(*ms) : std::string("-"); };
   for (const SessionRunLine& run : list.runs) {
     const std::string number = "#" + std::to_string(run.id);
-    rows.push_back({number, run.kind + (says_decoding(run.phase, run.kind) ? ", decode" : "") + (run.name.empty() ? "" : " " + run.name),
-                    std::string(to_text(run.status)), count_text(run.batches), run.started, given(run.baseline_ms), given(run.optimized_ms),
-                    run.speedup_withheld
-                        ? std::string(kNotMeasured)
-                        : ratio_text(run.speedup, run.speedup_ci95) + (run.speedup && !run.knows_spread ? " measured once" : ""),
-                    !run.verified   ? "-"
-                    : *run.verified ? "yes"
-                                    : "NO",
-                    !run.passes.empty() ? joined(run.passes)
-                    : run.figures       ? ""
-                                        : "recording"});
+    rows.push_back(
+        {number,
+         run.kind + (says_decoding(run.phase, run.kind) ? ", decode" : "") + (run.name.empty() ? "" : " " + run.name),
+         std::string(to_text(run.status)), count_text(run.batches), run.started, given(run.baseline_ms),
+         given(run.optimized_ms),
+         run.speedup_withheld
+             ? std::string(kNotMeasured)
+             : ratio_text(run.speedup, run.speedup_ci95) + (run.speedup && !run.knows_spread ? " measured once" : ""),
+         !run.verified   ? "-"
+         : *run.verified ? "yes"
+                         : "NO",
+         !run.passes.empty() ? joined(run.passes)
+         : run.figures       ? ""
+                             : "recording"});
     std::string on = (run.data.empty() ? std::string("data not known") : run.data) + ", " +
                      (run.sizes.empty() ? counted(run.sequences, "sequence") : run.items);
     if (!run.machine.empty()) on += "; " + run.machine + (run.threads > 0 ? ", " + counted(run.threads, "thread") : "");

@@ -28,22 +28,25 @@ std::string stored_text(int64_t bytes) { return bytes_text(bytes) + " stored"; }
 
 std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const DeviceFigures& device) {
   Rows rows;
-  rows.push_back({"model", m.name + ": " + m.family + ", " + parameters_text(m.parameters) + ", " + stored_text(m.weight_bytes) + ", " +
-                               counted(m.routers, "router") + " with " + counted(m.branches, "branch") + ", " + weights_text(m)});
+  rows.push_back({"model", m.name + ": " + m.family + ", " + parameters_text(m.parameters) + ", " +
+                               stored_text(m.weight_bytes) + ", " + counted(m.routers, "router") + " with " +
+                               counted(m.branches, "branch") + ", " + weights_text(m)});
   rows.push_back({"data", d.name + ": " + data_text(d)});
   if (!d.note.empty()) rows.push_back({"", d.note});
-  std::string machine =
-      device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + counted(device.threads, "thread");
+  std::string machine = device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " +
+                        counted(device.threads, "thread");
   if (const std::string cores = placement_text(device); !cores.empty()) machine += " on " + cores + ", not pinned";
   if (device.peak_gflops > 0)
-    machine += "; measured limits " + number_text(device.peak_gflops) + " GFLOP/s, " + number_text(device.read_gbps) + " GB/s";
+    machine +=
+        "; measured limits " + number_text(device.peak_gflops) + " GFLOP/s, " + number_text(device.read_gbps) + " GB/s";
   rows.push_back({"device", machine});
   return table_text(rows, {});
 }
 
 std::string routing_text(const std::vector<RouterFigures>& routing) {
   if (routing.empty()) return {};
-  const bool labels = std::any_of(routing.begin(), routing.end(), [](const RouterFigures& r) { return r.label_information.has_value(); });
+  const bool labels = std::any_of(routing.begin(), routing.end(),
+                                  [](const RouterFigures& r) { return r.label_information.has_value(); });
   Rows rows = {{"router", "branches", "without load", "imbalance", "entropy", "dropped"}};
   if (labels) rows[0].push_back("shared with label");
   for (const RouterFigures& r : routing) {

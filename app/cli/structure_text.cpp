@@ -28,7 +28,8 @@ std::string operations_text(const ModelStructure& s) {
     add_to_list(assumed, "each cell takes as many branches as it may and all branches get equally many cells");
   if (s.operators.contains("guard")) add_to_list(assumed, "guards hold");
   if (s.operators.contains("repeat")) add_to_list(assumed, "decoding takes all its turns");
-  const std::string operations = s.item_flops ? number_text(s.item_flops->first_exit / 1e6) + " to " + mflop_text(s.item_flops->whole) +
+  const std::string operations = s.item_flops ? number_text(s.item_flops->first_exit / 1e6) + " to " +
+                                                    mflop_text(s.item_flops->whole) +
                                                     " an item, from the first exit to the whole network"
                                               : mflop_text(s.flops_per_cell) + " a cell";
   return operations + (assumed.empty() ? "" : " where " + assumed);
@@ -37,19 +38,23 @@ std::string operations_text(const ModelStructure& s) {
 }  // namespace
 
 std::string to_text(const ModelStructure& s, bool verbose) {
-  std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " + stored_text(s.weight_bytes) + ", " +
-                     weights_text(s.weights, s.weights_stated) + ", " + operations_text(s) + "\n";
+  std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " +
+                     stored_text(s.weight_bytes) + ", " + weights_text(s.weights, s.weights_stated) + ", " +
+                     operations_text(s) + "\n";
   if (s.least_budget > 0)
     text += "weights of branches as they are laid out: " + bytes_text(s.expert_bytes) + ", the largest of them " +
             bytes_text(s.least_budget) + "; --weight-budget from " + std::to_string(s.least_budget) + " bytes on\n";
   if (s.picture) {
     const PictureStructure& p = *s.picture;
-    text += "pictures of " + std::to_string(p.height) + " x " + std::to_string(p.width) + " pixels, " + counted(p.channels, "channel");
-    if (p.least > 0) text += "; other heights and widths of " + count_text(p.least) + " to " + std::to_string(p.most) + " too";
+    text += "pictures of " + std::to_string(p.height) + " x " + std::to_string(p.width) + " pixels, " +
+            counted(p.channels, "channel");
+    if (p.least > 0)
+      text += "; other heights and widths of " + count_text(p.least) + " to " + std::to_string(p.most) + " too";
     text += "\n";
     for (const GridStructure& g : s.grids)
-      text += "each is cut into " + count_text(g.rows) + " rows of " + count_text(g.columns) + " cells (" + g.cell_space + "), " +
-              count_text(g.patch_height) + " x " + count_text(g.patch_width) + " pixels, " + count_text(g.stride) + " apart\n";
+      text += "each is cut into " + count_text(g.rows) + " rows of " + count_text(g.columns) + " cells (" +
+              g.cell_space + "), " + count_text(g.patch_height) + " x " + count_text(g.patch_width) + " pixels, " +
+              count_text(g.stride) + " apart\n";
   }
   Rows inputs;
   for (const InputStructure& i : s.inputs) {
@@ -70,8 +75,8 @@ std::string to_text(const ModelStructure& s, bool verbose) {
                           : "nothing",
                       mixes.empty() ? "nothing" : mixes});
       if (s.item_flops)
-        rows.back().push_back(r.exit_cost ? mflop_text(*r.exit_cost * s.item_flops->whole) + ", " + share_text(*r.exit_cost) +
-                                                " of the whole network's"
+        rows.back().push_back(r.exit_cost ? mflop_text(*r.exit_cost * s.item_flops->whole) + ", " +
+                                                share_text(*r.exit_cost) + " of the whole network's"
                                           : "-");
     }
     text += "\n" + table_text(rows, {1});
@@ -89,7 +94,8 @@ std::string to_text(const ModelStructure& s, bool verbose) {
   };
   for (const auto& [name, count] : s.operators) operators.push_back({name, count_text(count), kernels_of(name)});
   if (!operators.empty())
-    text += "\noperators, and their kernels, the first that can is taken (--annotate NODE.kernel=KERNEL)\n" + table_text(operators, {1});
+    text += "\noperators, and their kernels, the first that can is taken (--annotate NODE.kernel=KERNEL)\n" +
+            table_text(operators, {1});
   if (!s.annotations.empty()) text += "\nannotations\n";
   for (const std::string& a : s.annotations) text += "  " + a + "\n";
   if (s.plan) text += plan_text(*s.plan);

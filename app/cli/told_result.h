@@ -7,8 +7,8 @@
 
 namespace stormcell::cli {
 
-/// Runs work(progress), whose result has to_json() and may have `warnings`, and tells it. `json_path`: of --json; empty: none. The file is
-/// opened first: who cannot write it has not worked for nothing.
+/// Runs work(progress), whose result has to_json() and may have `warnings`, and tells it. `json_path`: of --json;
+/// empty: none. The file is opened first: who cannot write it has not worked for nothing.
 template <class Work, class ToText>
 void tell_result(Console& console, const std::string& json_path, Work&& work, ToText&& to_text) {
   TextOutput json(json_path);

@@ -28,7 +28,8 @@ std::string loads_text(const std::vector<int64_t>& load) {
   std::vector<size_t> order(load.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return load[a] > load[b]; });
-  for (size_t i = 0; i < kLargest; ++i) text += (i == 0 ? "" : "  ") + ("#" + std::to_string(order[i]) + " ") + count_text(load[order[i]]);
+  for (size_t i = 0; i < kLargest; ++i)
+    text += (i == 0 ? "" : "  ") + ("#" + std::to_string(order[i]) + " ") + count_text(load[order[i]]);
   return text + "  ... (--json has all)";
 }
 
@@ -56,8 +57,10 @@ std::string pairs_text(const AnalyzeFigures& f) {
                         })});
   if (next.size() > 1)
     text += "\n" + table_text(next, {2, 3}) +
-            "\nstrongest: P(next | this) of branches of which 20 cells or more came to the next router, up to 100 % for each branch that\n"
-            "a cell gets there; likeliest: the mean over cells of the largest one; by load: of one guess for all (--json has ten a pair)\n";
+            "\nstrongest: P(next | this) of branches of which 20 cells or more came to the next router, up to 100 % "
+            "for each branch that\n"
+            "a cell gets there; likeliest: the mean over cells of the largest one; by load: of one guess for all "
+            "(--json has ten a pair)\n";
   std::vector<std::vector<std::string>> together = {{"router", "chosen together above chance"}};
   if (f.coactivation)
     for (const RouterCoactivation& r : *f.coactivation)
@@ -67,7 +70,8 @@ std::string pairs_text(const AnalyzeFigures& f) {
                             })});
   if (together.size() > 1)
     text += "\n" + table_text(together, {}) +
-            "\nx: cells that got both branches / as many pairs drawn by the loads, of 20 cells or more (--json has ten a router)\n";
+            "\nx: cells that got both branches / as many pairs drawn by the loads, of 20 cells or more (--json has ten "
+            "a router)\n";
   return text;
 }
 
@@ -80,9 +84,9 @@ std::string drift_text(const DriftFigures& d) {
 std::string reuse_and_drift_text(const AnalyzeFigures& f) {
   std::string text;
   if (f.reuse && f.reuse->p50)
-    text += "\nreuse distance, distinct experts of all layers between two uses of one: median " + count_text(*f.reuse->p50) + ", 90 % " +
-            count_text(*f.reuse->p90) + ", 99 % " + count_text(*f.reuse->p99) + "; " + count_text(f.reuse->first_uses) + " of " +
-            counted(f.reuse->lookups, "lookup") + " are the first\n";
+    text += "\nreuse distance, distinct experts of all layers between two uses of one: median " +
+            count_text(*f.reuse->p50) + ", 90 % " + count_text(*f.reuse->p90) + ", 99 % " + count_text(*f.reuse->p99) +
+            "; " + count_text(f.reuse->first_uses) + " of " + counted(f.reuse->lookups, "lookup") + " are the first\n";
   if (f.drift) text += "\ndrift between the halves: " + drift_text(*f.drift);
   if (f.against)
     text += "\ndrift from " + f.against->session + "#" + std::to_string(f.against->run) + ": " +
@@ -103,11 +107,14 @@ std::string choices_text(const AnalyzeFigures& f) {
   add("the most frequent of the prompts", p.static_from_prompt);
   add("the most frequent of the first 70 %, on the rest", p.static_held_out);
   add("what followed the layer before in the first 70 %, on the rest", p.transition_held_out);
-  std::string text =
-      rows.empty() ? "" : "\na cell's branches could be guessed by (share of its choices that are in the guess)\n" + table_text(rows, {1});
+  std::string text = rows.empty()
+                         ? ""
+                         : "\na cell's branches could be guessed by (share of its choices that are in the guess)\n" +
+                               table_text(rows, {1});
   text += reuse_and_drift_text(f);
   if (!f.cache) return text;
-  std::vector<std::vector<std::string>> cache = {{"cache " + std::string(to_text(f.cache->policy)), "hits", "lookups", "rate"}};
+  std::vector<std::vector<std::string>> cache = {
+      {"cache " + std::string(to_text(f.cache->policy)), "hits", "lookups", "rate"}};
   const auto count = [&](const char* what, const CacheFigures::Count& c) {
     if (c.rate) cache.push_back({what, count_text(c.hits), count_text(c.lookups), number_text(*c.rate * 100) + " %"});
   };
@@ -124,10 +131,13 @@ std::string to_text(const AnalyzeFigures& f) {
                     (has_k ? ", " + count_text(f.k) + " a cell" : "")},
       {"run", f.session + "#" + std::to_string(f.run) + (f.phases.empty() ? "" : ", " + joined(f.phases))}};
   for (size_t i = 0; i < f.lacks.size(); ++i)
-    about.push_back({i == 0 ? "the data lacks" : "", f.lacks[i] + (f.lacks_how[i].empty() ? "" : " (" + f.lacks_how[i] + ")")});
+    about.push_back(
+        {i == 0 ? "the data lacks" : "", f.lacks[i] + (f.lacks_how[i].empty() ? "" : " (" + f.lacks_how[i] + ")")});
   const bool by_slot = f.imbalance_of_slots.has_value(), by_rank = f.imbalance_of_ranks.has_value();
-  std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini", "touched"}},
-                                        loads = {{"router", "choices of each branch"}}, sets = {{"router", "hot", "cold"}};
+  std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini",
+                                                 "touched"}},
+                                        loads = {{"router", "choices of each branch"}},
+                                        sets = {{"router", "hot", "cold"}};
   const auto add_slots = [&](const std::optional<double>& of_slots, const std::optional<double>& of_ranks) {
     if (by_slot) rows.back().push_back(of_slots ? number_text(*of_slots) : "");
     if (by_rank) rows.back().push_back(of_ranks ? number_text(*of_ranks) : "");
@@ -142,15 +152,20 @@ std::string to_text(const AnalyzeFigures& f) {
                     count_text(r.touched_real) + " of " + count_text(static_cast<int64_t>(r.load.size()))});
     add_slots(r.imbalance_of_slots, r.imbalance_of_ranks);
     loads.push_back({r.router, loads_text(r.load_real)});
-    sets.push_back({r.router, count_text(static_cast<int64_t>(r.hot.size())), count_text(static_cast<int64_t>(r.cold.size()))});
+    sets.push_back(
+        {r.router, count_text(static_cast<int64_t>(r.hot.size())), count_text(static_cast<int64_t>(r.cold.size()))});
   }
   rows.push_back({"mean", "", number_text(f.imbalance), number_text(f.balancedness), "", "", ""});
   add_slots(f.imbalance_of_slots, f.imbalance_of_ranks);
   return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) +
-         "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even; all without padding\n" +
-         (by_slot ? "by slot, by GPU: imbalance of the server's slots, and of its GPUs where they are known (TensorRT-LLM's)\n" : "") +
+         "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even; all "
+         "without padding\n" +
+         (by_slot ? "by slot, by GPU: imbalance of the server's slots, and of its GPUs where they are known "
+                    "(TensorRT-LLM's)\n"
+                  : "") +
          "\n" + table_text(loads, {}) + "\n" + table_text(sets, {1, 2}) +
-         "\nhot: the fewest branches that hold half of the choices; cold: below a tenth of the mean (--json has their numbers)\n" +
+         "\nhot: the fewest branches that hold half of the choices; cold: below a tenth of the mean (--json has their "
+         "numbers)\n" +
          pairs_text(f) + choices_text(f);
 }
 
@@ -166,22 +181,26 @@ class AnalyzeVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_argument(app, "SESSION", options_.session, "S.storm, S.storm#3 or S.storm#name (the newest run)");
-    add_text(app, "--cache", options_.cache, "replay the choices through a cache of experts, with --budget", "lru|lfu|belady");
+    add_text(app, "--cache", options_.cache, "replay the choices through a cache of experts, with --budget",
+             "lru|lfu|belady");
     app.add_option_function<std::string>(
            "--budget",
            [this](const std::string& text) {
              const auto bytes = parse_bytes(text);
-             if (!bytes || bytes->value <= 0) bad_input("--budget", "\"" + text + "\" is no number of bytes above 0", "4000MiB");
+             if (!bytes || bytes->value <= 0)
+               bad_input("--budget", "\"" + text + "\" is no number of bytes above 0", "4000MiB");
              options_.budget_bytes = bytes->value;
            },
            "what the cache holds")
         ->type_name("BYTES");
-    add_text(app, "--against", options_.against, "another recording of the same model: does it go elsewhere?", "SESSION");
+    add_text(app, "--against", options_.against, "another recording of the same model: does it go elsewhere?",
+             "SESSION");
     add_json_option(app, json_);
   }
 
   int execute(Console& console) override {
-    if (options_.budget_bytes > 0 && options_.cache.empty()) bad_input("--budget", "is that of a cache", "name it: --cache lru");
+    if (options_.budget_bytes > 0 && options_.cache.empty())
+      bad_input("--budget", "is that of a cache", "name it: --cache lru");
     const auto analyze = [&](const Progress& progress) {
       AnalyzeFigures figures = analyze_session(options_, progress);
       warn_unless_finished(console, figures);

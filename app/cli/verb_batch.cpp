@@ -53,7 +53,8 @@ class BatchVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_argument(app, "JOBS.json", jobs_,
-                 "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": ..., \"args\": [...]}, ...]}; paths are relative to its folder");
+                 "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": ..., \"args\": [...]}, ...]}; paths are "
+                 "relative to its folder");
     add_json_option(app, json_);
   }
 
@@ -69,14 +70,17 @@ class BatchVerb : public Verb {
       console.print("== " + job.name + "\n");
       results.push_back(run(job, scratch.path() + "/job.json", console, json.is_standard_output()));
       const JobResult& r = results.back();
-      if (r.exit != 0) console.warning("job " + r.job.name + ": exit " + std::to_string(r.exit) + (r.error.empty() ? "" : ": " + r.error));
+      if (r.exit != 0)
+        console.warning("job " + r.job.name + ": exit " + std::to_string(r.exit) +
+                        (r.error.empty() ? "" : ": " + r.error));
     }
     json.write(to_json(results));
     json.finish();
     console.print(summary(results));
     console.cancel().check();
     const auto bad = std::count_if(results.begin(), results.end(), [](const JobResult& r) { return r.exit != 0; });
-    if (bad > 0) failed(jobs_, std::to_string(bad) + " of " + counted(static_cast<int64_t>(results.size()), "job") + " failed");
+    if (bad > 0)
+      failed(jobs_, std::to_string(bad) + " of " + counted(static_cast<int64_t>(results.size()), "job") + " failed");
     return 0;
   }
 
@@ -113,7 +117,8 @@ class BatchVerb : public Verb {
 
   static std::string summary(const std::vector<JobResult>& results) {
     std::vector<std::vector<std::string>> rows = {{"job", "exit", "seconds", ""}};
-    for (const JobResult& r : results) rows.push_back({r.job.name, std::to_string(r.exit), number_text(r.seconds), r.error});
+    for (const JobResult& r : results)
+      rows.push_back({r.job.name, std::to_string(r.exit), number_text(r.seconds), r.error});
     return "\n" + table_text(rows, {1, 2});
   }
 

@@ -16,27 +16,33 @@ namespace {
 
 std::string curves_text(const CalibrateFigures& f) {
   if (f.curves.empty()) return {};
-  std::vector<std::vector<std::string>> rows = {{"over rows", "gpu", "laboratory", "weights", "a call", "rows", "us", "points"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"over rows", "gpu", "laboratory", "weights", "a call", "rows", "us", "points"}};
   for (const RowsLine& l : f.curves) {
     const RowsLine::Point &first = l.points.front(), &last = l.points.back();
-    rows.push_back({l.what, l.gpu, l.laboratory.empty() ? "-" : l.laboratory, std::to_string(l.inputs) + " x " + std::to_string(l.outputs),
-                    count_text(l.experts), number_text(first.rows) + " to " + number_text(last.rows),
-                    number_text(first.us) + " to " + number_text(last.us), count_text(static_cast<int64_t>(l.points.size()))});
+    rows.push_back({l.what, l.gpu, l.laboratory.empty() ? "-" : l.laboratory,
+                    std::to_string(l.inputs) + " x " + std::to_string(l.outputs), count_text(l.experts),
+                    number_text(first.rows) + " to " + number_text(last.rows),
+                    number_text(first.us) + " to " + number_text(last.us),
+                    count_text(static_cast<int64_t>(l.points.size()))});
   }
   return "\n" + table_text(rows, {4, 5, 6, 7}) +
-         "\nus of a product over the rows of each weight, linear in rows between two points; place and simulate cost experts by it\n";
+         "\nus of a product over the rows of each weight, linear in rows between two points; place and simulate cost "
+         "experts by it\n";
 }
 
 std::string fits_text(const CalibrateFigures& f) {
   if (f.fits.empty()) return counted(f.calls, "call") + "\n";
-  std::vector<std::vector<std::string>> rows = {{"line", "gpu", "laboratory", "over", "ranks", "t0 us", "GB/s", "half size", "calls"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"line", "gpu", "laboratory", "over", "ranks", "t0 us", "GB/s", "half size", "calls"}};
   for (const FitLine& l : f.fits)
     rows.push_back({l.what, l.gpu, l.laboratory.empty() ? "-" : l.laboratory, l.fabric.empty() ? "-" : l.fabric,
                     l.ranks > 0 ? std::to_string(l.ranks) : "any", number_text(l.t0_us),
                     l.bytes_per_s ? number_text(*l.bytes_per_s / 1e9) : "-",
                     l.half_bytes ? bytes_text(static_cast<int64_t>(*l.half_bytes)) : "-", count_text(l.rows)});
   return counted(f.calls, "call") + "\n\n" + table_text(rows, {4, 5, 6, 7, 8}) +
-         "\nt0 + bytes / rate, by least relative squares: bytes of a rank over its network card, on one fabric all that it sends, of "
+         "\nt0 + bytes / rate, by least relative squares: bytes of a rank over its network card, on one fabric all "
+         "that it sends, of "
          "products\n"
          "the weights of its experts in 8 bits; predictions go through the calls themselves\n";
 }
@@ -46,33 +52,36 @@ std::string check_text(const CalibrateFigures& f) {
   std::vector<std::vector<std::string>> rows = {
       {"call", "op", "gpu", "ranks", "measured us", "predicted", "error", "kind", "held out", "laboratories", "from"}};
   for (const CheckedCall& c : *f.check)
-    rows.push_back({c.id, c.op, c.gpu, c.ranks > 0 ? std::to_string(c.ranks) : "-", number_text(c.measured_us), number_text(c.predicted_us),
-                    difference_text(c.error), std::string(to_text(c.kind)), difference_text(c.held_out), difference_text(c.laboratories),
+    rows.push_back({c.id, c.op, c.gpu, c.ranks > 0 ? std::to_string(c.ranks) : "-", number_text(c.measured_us),
+                    number_text(c.predicted_us), difference_text(c.error), std::string(to_text(c.kind)),
+                    difference_text(c.held_out), difference_text(c.laboratories),
                     c.predicted_us ? calls_text(c.from) : c.why_not});
-  std::string text =
-      "\n" + table_text(rows, {3, 4, 5, 6, 8, 9}) +
-      "\nerror: predicted / measured - 1; held out: that of the nearest measured call, left out; laboratories: the slowest one's "
-      "time of\nthe nearest common call / the fastest's - 1\n";
+  std::string text = "\n" + table_text(rows, {3, 4, 5, 6, 8, 9}) +
+                     "\nerror: predicted / measured - 1; held out: that of the nearest measured call, left out; "
+                     "laboratories: the slowest one's "
+                     "time of\nthe nearest common call / the fastest's - 1\n";
   if (f.errors.empty()) return text;
   std::vector<std::vector<std::string>> errors = {{"predictions", "calls", "mean |error|", "worst"}};
   for (const ErrorLine& e : f.errors)
-    errors.push_back(
-        {std::string(to_text(e.kind)), count_text(e.calls), number_text(100 * e.mean, 2) + " %", number_text(100 * e.worst, 2) + " %"});
+    errors.push_back({std::string(to_text(e.kind)), count_text(e.calls), number_text(100 * e.mean, 2) + " %",
+                      number_text(100 * e.worst, 2) + " %"});
   return text + "\n" + table_text(errors, {1, 2, 3});
 }
 
 class CalibrateVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    app.add_option(
-           "FILE", calibrate_.files,
-           "CSV of measured calls, output of nccl-tests, CAL.json that was written before, or S.storm: times of its experts' products")
+    app.add_option("FILE", calibrate_.files,
+                   "CSV of measured calls, output of nccl-tests, CAL.json that was written before, or S.storm: times "
+                   "of its experts' products")
         ->type_name("")
         ->required();
     add_text(app, "-o", output_, "where to write the calibration", "CAL.json");
-    add_text(app, "--check", calibrate_.check, "other calls, as FILE: predicted, and compared with their times", "CALLS.csv");
-    add_whole_number(app, "--nic-gbit", calibrate_.nic_gbit, 1,
-                     "of one GPU's network card, Gbit/s: of outputs of nccl-tests over several hosts, which do not say it");
+    add_text(app, "--check", calibrate_.check, "other calls, as FILE: predicted, and compared with their times",
+             "CALLS.csv");
+    add_whole_number(
+        app, "--nic-gbit", calibrate_.nic_gbit, 1,
+        "of one GPU's network card, Gbit/s: of outputs of nccl-tests over several hosts, which do not say it");
     add_size_options(app, calibrate_.sizes);
     add_json_option(app, json_);
   }
@@ -91,7 +100,9 @@ class CalibrateVerb : public Verb {
           calibration.finish();
           return figures;
         },
-        [](const CalibrateFigures& figures) { return fits_text(figures) + curves_text(figures) + check_text(figures); });
+        [](const CalibrateFigures& figures) {
+          return fits_text(figures) + curves_text(figures) + check_text(figures);
+        });
     return 0;
   }
 

@@ -25,20 +25,22 @@ std::string figure_text(const std::string& figure, const std::optional<double>& 
   return number_text(*value, figure.starts_with("verified.") && std::fabs(*value) < 1 ? 2 : 5);
 }
 
-// What the short table leaves out: figures of single operators and of the machine, counts of repetitions, and of the verification what is
-// no verdict.
+// What the short table leaves out: figures of single operators and of the machine, counts of repetitions, and of the
+// verification what is no verdict.
 bool is_detail(const std::string& figure) {
-  constexpr std::array kVerdicts = {"verified.passed", "verified.max_rel_diff", "verified.flips", "verified.explained_flips",
-                                    "verified.dropped"};
+  constexpr std::array kVerdicts = {"verified.passed", "verified.max_rel_diff", "verified.flips",
+                                    "verified.explained_flips", "verified.dropped"};
   if (figure.starts_with("verified.")) return std::find(kVerdicts.begin(), kVerdicts.end(), figure) == kVerdicts.end();
-  if (figure.starts_with("weight_budget.")) return !figure.ends_with(".budget_bytes") && !figure.ends_with(".held_bytes");
-  return figure.starts_with("operators.") || figure.starts_with("device.") || figure.ends_with(".runs") || figure.ends_with(".rounds") ||
-         figure.ends_with("_batches") || figure.ends_with("seconds");
+  if (figure.starts_with("weight_budget."))
+    return !figure.ends_with(".budget_bytes") && !figure.ends_with(".held_bytes");
+  return figure.starts_with("operators.") || figure.starts_with("device.") || figure.ends_with(".runs") ||
+         figure.ends_with(".rounds") || figure.ends_with("_batches") || figure.ends_with("seconds");
 }
 
 /// Shown where it stands in one run only, too: what one run read, the other did not have to.
 bool is_of_budget(const std::string& figure) {
-  return figure == "weight_budget.budget_bytes" || (figure.find("weights_read.") != std::string::npos && !figure.ends_with(".executions"));
+  return figure == "weight_budget.budget_bytes" ||
+         (figure.find("weights_read.") != std::string::npos && !figure.ends_with(".executions"));
 }
 
 std::string meaning_text(const ComparedFigure& row) {
@@ -77,7 +79,8 @@ std::vector<Row> first_of(std::vector<Row> rows, size_t room, int64_t& left) {
 }
 
 bool is_withheld(const ComparedFigure& row, const Comparison& c) {
-  return (!row.a && !why_withheld(row.figure, c.withheld[0]).empty()) || (!row.b && !why_withheld(row.figure, c.withheld[1]).empty());
+  return (!row.a && !why_withheld(row.figure, c.withheld[0]).empty()) ||
+         (!row.b && !why_withheld(row.figure, c.withheld[1]).empty());
 }
 
 struct FigureRows {
@@ -92,7 +95,8 @@ FigureRows figure_rows(const Comparison& comparison, Shown shown) {
     const bool neither = !r.a && !r.b && !withheld;  // null in B, and A has no value: nothing is equal
     const bool same = r.difference == 0.0;
     table.equal += same;
-    if (shown == Shown::short_table && (same || (!r.difference && !is_of_budget(r.figure) && !withheld) || is_detail(r.figure))) {
+    if (shown == Shown::short_table &&
+        (same || (!r.difference && !is_of_budget(r.figure) && !withheld) || is_detail(r.figure))) {
       table.left_out += !same && !neither;
       continue;
     }
@@ -112,7 +116,8 @@ FigureRows figure_rows(const Comparison& comparison, Shown shown) {
 /// Routers by the distance between their routings, the largest first.
 std::vector<Row> distance_rows(const Comparison& comparison, Shown shown) {
   std::vector<RoutingDistance> distances = comparison.routing;
-  std::stable_sort(distances.begin(), distances.end(), [](const auto& x, const auto& y) { return x.total_variation > y.total_variation; });
+  std::stable_sort(distances.begin(), distances.end(),
+                   [](const auto& x, const auto& y) { return x.total_variation > y.total_variation; });
   std::vector<Row> rows;
   for (const RoutingDistance& d : distances)
     if (shown != Shown::short_table || d.total_variation > 0)
@@ -126,23 +131,28 @@ std::string table_below(Row head, std::vector<Row> rows, const std::vector<size_
 }
 
 std::string comparison_text(const Comparison& comparison, Shown shown) {
-  constexpr size_t kAround = 11, kOfRouting = 8;  // lines of both tables that are not rows; the number of routers that are always shown
+  constexpr size_t kAround = 11;    // lines of both tables that are not rows
+  constexpr size_t kOfRouting = 8;  // routers that are shown always
   FigureRows figures = figure_rows(comparison, shown);
   std::vector<Row> distances = distance_rows(comparison, shown);
   int64_t more = 0;
   if (shown != Shown::all) {
     const size_t room = kMostLines - kAround,
-                 of_routing = std::min(distances.size(), std::max(kOfRouting, room - std::min(room, figures.rows.size())));
+                 of_routing =
+                     std::min(distances.size(), std::max(kOfRouting, room - std::min(room, figures.rows.size())));
     figures.rows = first_of(std::move(figures.rows), room - of_routing, more);
     distances = first_of(std::move(distances), of_routing, more);
   }
   std::string text = "a  " + comparison.a + "\nb  " + comparison.b + "\n\n";
   if (!figures.rows.empty())
-    text += table_below({"figure", "a", "b", "difference", "95 % interval", ""}, std::move(figures.rows), {1, 2, 3, 4}) + "\n";
+    text +=
+        table_below({"figure", "a", "b", "difference", "95 % interval", ""}, std::move(figures.rows), {1, 2, 3, 4}) +
+        "\n";
   text += counted(figures.equal, "figure is equal", "figures are equal");
   if (figures.left_out > 0)
     text += ", " +
-            counted(figures.left_out, "is a detail, not comparable or in one run only", "are details, not comparable or in one run only") +
+            counted(figures.left_out, "is a detail, not comparable or in one run only",
+                    "are details, not comparable or in one run only") +
             ": --all and --json show them";
   text += "\n";
   if (more > 0) text += counted(more, "more line differs", "more lines differ") + " less: --all shows them\n";
@@ -162,7 +172,8 @@ class CompareVerb : public Verb {
                    "'optimized.latency_ms.median>1.05*a'")
         ->type_name("CONDITION")
         ->allow_extra_args(false);
-    app.add_flag("--all", all_, "every figure, equal ones and details too; without it at most 40 lines, the worst first");
+    app.add_flag("--all", all_,
+                 "every figure, equal ones and details too; without it at most 40 lines, the worst first");
     add_json_option(app, json_);
   }
 
@@ -180,7 +191,9 @@ class CompareVerb : public Verb {
         console.warning((side == 0 ? comparison.a : comparison.b) + ": the speed-up was " + kNotMeasured + ": " + why);
     json.write(to_json(comparison));
     json.finish();
-    console.print(comparison_text(comparison, all_ ? Shown::all : console.options().verbose ? Shown::details : Shown::short_table));
+    console.print(comparison_text(comparison, all_                        ? Shown::all
+                                              : console.options().verbose ? Shown::details
+                                                                          : Shown::short_table));
     std::string reasons;
     for (const FailVerdict& v : verdicts)
       if (v.fails) add_to_list(reasons, v.reason, "; ");

@@ -21,17 +21,20 @@ std::string report_text(const DoctorReport& r) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"stormcell", r.version});
   rows.push_back({"processor", r.processor});
-  rows.push_back({"cores", counted(r.cores, "core") + ", " + counted(r.logical_processors, "hardware thread") + ", all used" +
+  rows.push_back({"cores", counted(r.cores, "core") + ", " + counted(r.logical_processors, "hardware thread") +
+                               ", all used" +
                                (r.cpu_limit > 0 ? "; the control group gives " + number_text(r.cpu_limit) : "")});
   if (r.l3_bytes > 0) rows.push_back({"caches", "L2 " + bytes_text(r.l2_bytes) + ", L3 " + bytes_text(r.l3_bytes)});
   rows.push_back({"features", joined(r.features)});
   rows.push_back({"kernels", r.isa + " (there are " + joined(r.available_isas) + ")"});
   for (const std::string& reason : r.not_used) rows.push_back({"  not used", reason});
-  rows.push_back({"memory", bytes_text(r.memory_bytes) + ", " + bytes_text(r.available_bytes) + " available" +
-                                (r.memory_limit_bytes > 0 ? "; the control group allows " + bytes_text(r.memory_limit_bytes)
-                                                          : "; no limit of a control group")});
+  rows.push_back(
+      {"memory", bytes_text(r.memory_bytes) + ", " + bytes_text(r.available_bytes) + " available" +
+                     (r.memory_limit_bytes > 0 ? "; the control group allows " + bytes_text(r.memory_limit_bytes)
+                                               : "; no limit of a control group")});
   rows.push_back({"CUDA", "not used: " + r.cuda_reason});
-  for (const LibraryVersion& l : r.libraries) rows.push_back({l.name, (l.version.empty() ? "" : l.version + ": ") + l.note});
+  for (const LibraryVersion& l : r.libraries)
+    rows.push_back({l.name, (l.version.empty() ? "" : l.version + ": ") + l.note});
   rows.push_back({"resources", r.resources.empty() ? "not found" : r.resources});
   return table_text(rows, {});
 }
@@ -42,7 +45,8 @@ class DoctorVerb : public Verb {
 
   int execute(Console& console) override {
     tell_result(
-        console, json_, [](const Progress&) { return examine_machine(); }, [](const DoctorReport& report) { return report_text(report); });
+        console, json_, [](const Progress&) { return examine_machine(); },
+        [](const DoctorReport& report) { return report_text(report); });
     return 0;
   }
 

@@ -14,9 +14,11 @@ namespace {
 class ExportVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "SESSION", export_.session, "S.storm, S.storm#3 or S.storm#name (the newest run that holds what is asked for)");
+    add_argument(app, "SESSION", export_.session,
+                 "S.storm, S.storm#3 or S.storm#name (the newest run that holds what is asked for)");
     std::string formats = "formats:", tables;
-    for (const ExportFormat& f : export_formats()) formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);
+    for (const ExportFormat& f : export_formats())
+      formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);
     for (const CsvTable& t : csv_tables()) add_to_list(tables, t.what);
     add_text(app, "--format", format_, "one of the formats below", "FORMAT");
     add_text(app, "--what", export_.what, "csv: " + tables + "; trtllm: static, dynamic", "WHAT");
@@ -28,7 +30,8 @@ class ExportVerb : public Verb {
   }
 
   int execute(Console& console) override {
-    if (!export_.what.empty() && format_ != "csv" && format_ != "trtllm") bad_input("--what", "belongs to --format csv and trtllm alone");
+    if (!export_.what.empty() && format_ != "csv" && format_ != "trtllm")
+      bad_input("--what", "belongs to --format csv and trtllm alone");
     if (no_pictures_ && format_ != "session") bad_input("--no-pictures", "belongs to --format session alone");
     export_.pictures = !no_pictures_;
     export_.output = output_.empty() ? "-" : output_;

@@ -23,7 +23,8 @@ std::string choices_text(const ImportFigures& f, const TracedShape& model) {
 }
 
 std::string model_text(const TracedShape& model) {
-  return (model.name.empty() ? "" : model.name + ": ") + counted(model.layers, "layer") + " of " + counted(model.branches, "branch");
+  return (model.name.empty() ? "" : model.name + ": ") + counted(model.layers, "layer") + " of " +
+         counted(model.branches, "branch");
 }
 
 std::string import_text(const ImportFigures& f) {
@@ -47,7 +48,8 @@ std::string import_text(const ImportFigures& f) {
   rows.push_back({"read", counted(f.rows_read, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
   if (f.rows_shared > 0)
-    rows.push_back({"left out", counted(f.rows_shared, "row") + " of fused shared experts: every token goes there, which is no routing"});
+    rows.push_back({"left out", counted(f.rows_shared, "row") +
+                                    " of fused shared experts: every token goes there, which is no routing"});
   known();
   for (size_t i = 0; i < f.lacks.size(); ++i) {
     const std::string& how = f.lacks_how[i];
@@ -65,21 +67,26 @@ class ImportVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     app.add_option("TRACE", import_.traces,
-                   "routing traces, each a run of its own, or folders of them; only traces that the session does not have yet are read, "
+                   "routing traces, each a run of its own, or folders of them; only traces that the session does not "
+                   "have yet are read, "
                    "and each model has its own session")
         ->type_name("")
         ->required();
     add_text(app, "-o", import_.session, "session to append to", "S.storm");
     add_text(app, "--format", import_.format, "one of the formats below (recognised by its content)", "FORMAT");
-    add_text(app, "--model-config", import_.model_config, "the model's config.json, for what a trace does not say", "config.json");
-    add_whole_number(app, "--hidden", import_.hidden, 1, "width of a cell's hidden state, where there is no config.json");
+    add_text(app, "--model-config", import_.model_config, "the model's config.json, for what a trace does not say",
+             "config.json");
+    add_whole_number(app, "--hidden", import_.hidden, 1,
+                     "width of a cell's hidden state, where there is no config.json");
     add_whole_number(app, "--ffn", import_.ffn, 1, "inner width of a branch, where there is no config.json");
-    add_whole_number(app, "--shared-experts", import_.shared_experts, 0,
-                     "shared experts that the server fused, whose ids stand behind the routed ones (the config.json's; SGLang: "
-                     "num_fused_shared_experts)");
+    add_whole_number(
+        app, "--shared-experts", import_.shared_experts, 0,
+        "shared experts that the server fused, whose ids stand behind the routed ones (the config.json's; SGLang: "
+        "num_fused_shared_experts)");
     add_json_option(app, json_);
     std::string formats = "formats:";
-    for (const ImportFormat& f : import_formats()) formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);
+    for (const ImportFormat& f : import_formats())
+      formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);
     app.footer(formats);
   }
 

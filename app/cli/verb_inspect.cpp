@@ -19,14 +19,16 @@ namespace {
 class InspectVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "MODEL", model_, "a folder, a .safetensors file, preset:NAME or demo:NAME; or a session, whose runs are listed");
+    add_argument(app, "MODEL", model_,
+                 "a folder, a .safetensors file, preset:NAME or demo:NAME; or a session, whose runs are listed");
     add_text(app, "--size", size_, "size of the pictures, of a model that takes several", "HxW");
     add_setting(app, "annotations", settings_);
-    add_text(app, "--phase", phase_, "whose graph: of one pass through the model, or of the decoding of new tokens (forward)",
+    add_text(app, "--phase", phase_,
+             "whose graph: of one pass through the model, or of the decoding of new tokens (forward)",
              "forward|decode");
     add_text(app, "--config", config_, "a configuration that optimize wrote: the graph as its passes leave it");
-    add_text(app, "--segments", segments_, "the plan as a tree of segments: what the device runs without the host, and why it asks for it",
-             "FILE|-");
+    add_text(app, "--segments", segments_,
+             "the plan as a tree of segments: what the device runs without the host, and why it asks for it", "FILE|-");
     add_setting(app, "weight_budget", settings_);
     add_text(app, "--text", text_, "the graph as text", "FILE|-");
     add_text(app, "--dot", dot_, "the graph for Graphviz", "FILE|-");

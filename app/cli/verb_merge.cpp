@@ -35,7 +35,8 @@ class MergeVerb : public Verb {
         ->type_name("")
         ->required();
     add_text(app, "-o", merge_.session, "session to append to", "S.storm");
-    add_text(app, "--by", merge_.by, "join steps of several ranks, or put one part behind the other (ranks where the parts tell theirs)",
+    add_text(app, "--by", merge_.by,
+             "join steps of several ranks, or put one part behind the other (ranks where the parts tell theirs)",
              "ranks|days");
     add_text(app, "--name", merge_.name, "of the run: S.storm#NAME finds it (merged)", "NAME");
     add_json_option(app, json_);

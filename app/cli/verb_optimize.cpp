@@ -31,8 +31,9 @@ class OptimizeVerb : public Verb {
     add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
     std::string known;
     for (const PassLine& pass : list_passes()) add_to_list(known, pass.id + (pass.lossy ? "*" : ""), " ");
-    const std::string about =
-        known.find('*') == std::string::npos ? "passes: " + known : "passes (* changes results, only when enabled): " + known;
+    const std::string about = known.find('*') == std::string::npos
+                                  ? "passes: " + known
+                                  : "passes (* changes results, only when enabled): " + known;
     app.footer(about + "\n" + options_text());
     add_passes(app, "--enable", optimize_.passes.enable, "also these passes, where they are off by default");
     add_passes(app, "--disable", optimize_.passes.disable, "all but these passes");
@@ -40,7 +41,8 @@ class OptimizeVerb : public Verb {
     app.add_option("--pass-option", pass_options_, "sets an option of a pass (listed below); may be repeated")
         ->type_name("PASS.OPTION=VALUE")
         ->allow_extra_args(false);
-    add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output", "FILE|-");
+    add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output",
+             "FILE|-");
     add_text(app, "--report", report_, "one self-contained HTML page", "FILE|-");
     add_json_option(app, json_);
   }
@@ -51,8 +53,10 @@ class OptimizeVerb : public Verb {
     check_pass_ids("--disable", optimize_.passes.disable);
     check_pass_ids("--only", optimize_.passes.only);
     optimize_.passes.options = parse_pass_options("--pass-option", pass_options_);
-    if (json_ == "-" && config_out_ == "-") bad_input("--config-out", "standard output is taken by --json already", "name a file");
-    if (report_ == "-" && (json_ == "-" || config_out_ == "-")) bad_input("--report", "standard output is taken already", "name a file");
+    if (json_ == "-" && config_out_ == "-")
+      bad_input("--config-out", "standard output is taken by --json already", "name a file");
+    if (report_ == "-" && (json_ == "-" || config_out_ == "-"))
+      bad_input("--report", "standard output is taken already", "name a file");
     if (report_ == "-") console.take_standard_output();
     const bool both = work_phase(experiment_.phase) == WorkPhase::both;
     for (const auto& [option, file] : {std::pair{"--config-out", &config_out_}, {"--report", &report_}})
@@ -67,7 +71,9 @@ class OptimizeVerb : public Verb {
     if (config.is_standard_output()) console.take_standard_output();
     const auto experiment = Experiment::open(experiment_, console.progress());
     optimize_.measuring_program = kThisProgram;
-    const auto shown_of = [&](const RunSummaryFigures& figures) { return scratch ? without_session(figures) : figures; };
+    const auto shown_of = [&](const RunSummaryFigures& figures) {
+      return scratch ? without_session(figures) : figures;
+    };
     optimize_.half_done = [&](const RunSummaryFigures& first) {
       write_config(first.config, config);
       result.print_half(shown_of(first));
@@ -100,7 +106,8 @@ class OptimizeVerb : public Verb {
     write_report(figures.session + "#" + std::to_string(figures.session_run), file);
     if (file != "-") console.print("report  " + file + "\n");
   }
-  static void add_passes(CLI::App& app, const std::string& name, std::vector<std::string>& ids, const std::string& help) {
+  static void add_passes(CLI::App& app, const std::string& name, std::vector<std::string>& ids,
+                         const std::string& help) {
     app.add_option(name, ids, help)->type_name("PASS,...")->delimiter(',')->allow_extra_args(false);
   }
 

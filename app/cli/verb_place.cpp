@@ -23,28 +23,32 @@ std::string cost_text(const PlaceFigures& f) {
   if (!f.backend) return {};
   const TableTimes times(f.objectives_ms());
   std::vector<std::vector<std::string>> rows = {
-      {times.unit() + " a step, predicted (" + std::string(f.statistic == StepStatistic::p95 ? "95 %" : "mean") + ")", "fitted", "held out",
-       "dispatch", "experts", "combine", "95 %", "remote bytes", "wire bytes"}};
+      {times.unit() + " a step, predicted (" + std::string(f.statistic == StepStatistic::p95 ? "95 %" : "mean") + ")",
+       "fitted", "held out", "dispatch", "experts", "combine", "95 %", "remote bytes", "wire bytes"}};
   for (const LayoutLine& line : f.layouts) {
     const LayoutFigures& judged = line.held_out ? *line.held_out : line.fit;
     if (!judged.step) return {};
-    rows.push_back({line.name, times.text(line.fit.objective_ms), line.held_out ? times.text(line.held_out->objective_ms) : "-",
-                    times.text(judged.step->dispatch_ms), times.text(judged.step->compute_ms), times.text(judged.step->combine_ms),
-                    times.text(judged.step->p95_ms), number_text(judged.step->remote_bytes), number_text(judged.step->wire_bytes)});
+    rows.push_back({line.name, times.text(line.fit.objective_ms),
+                    line.held_out ? times.text(line.held_out->objective_ms) : "-", times.text(judged.step->dispatch_ms),
+                    times.text(judged.step->compute_ms), times.text(judged.step->combine_ms),
+                    times.text(judged.step->p95_ms), number_text(judged.step->remote_bytes),
+                    number_text(judged.step->wire_bytes)});
   }
-  const std::string steps =
-      std::string(to_text(f.step_kind)) + " steps" + (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
-  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) + "\nfitted, held out: over " + count_text(f.costed_fit) + " and " +
-         count_text(f.costed_held_out) + " " + steps +
+  const std::string steps = std::string(to_text(f.step_kind)) + " steps" +
+                            (f.tokens_per_step > 0 ? " of " + counted(f.tokens_per_step, "token") : std::string());
+  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) + "\nfitted, held out: over " + count_text(f.costed_fit) +
+         " and " + count_text(f.costed_held_out) + " " + steps +
          (f.amortise > 0 ? ", the move shared over " + counted(f.amortise, "step") + " included" : std::string()) +
          ";\nfrom dispatch on: of the steps " + (f.costed_held_out > 0 ? "held out" : "fitted") +
          ", without the move; means but for the 95 %\n" +
-         (f.calibration
-              ? "predicted from measured calls where the table below says so, else from rates of data sheets without start-up times; "
-                "without queues\nand overlap: the layers' dispatch, slowest GPU and combine, added up;\n"
-              : "predicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU "
-                "and combine, added up;\n") +
-         "remote bytes: of a token at a layer that it meets, to other GPUs; wire bytes: sent for that, with what is forwarded within a "
+         (f.calibration ? "predicted from measured calls where the table below says so, else from rates of data sheets "
+                          "without start-up times; "
+                          "without queues\nand overlap: the layers' dispatch, slowest GPU and combine, added up;\n"
+                        : "predicted from rates of data sheets, without start-up times, queues and overlap: the "
+                          "layers' dispatch, slowest GPU "
+                          "and combine, added up;\n") +
+         "remote bytes: of a token at a layer that it meets, to other GPUs; wire bytes: sent for that, with what is "
+         "forwarded within a "
          "node\n" +
          (f.calibration ? calibration_text(*f.calibration) : std::string());
 }
@@ -53,9 +57,10 @@ std::string layouts_text(const std::string& what, const std::vector<LayoutLine>&
   std::vector<std::vector<std::string>> rows = {
       {what, "imbalance, fitted", "held out", "cross pairs, fitted", "held out", "GPUs a token, fitted", "held out"}};
   for (const LayoutLine& line : layouts)
-    rows.push_back({line.name, excess_text(line.fit.imbalance), line.held_out ? excess_text(line.held_out->imbalance) : "-",
-                    number_text(line.fit.cross_pairs), line.held_out ? number_text(line.held_out->cross_pairs) : "-",
-                    number_text(line.fit.ranks_per_token), line.held_out ? number_text(line.held_out->ranks_per_token) : "-"});
+    rows.push_back(
+        {line.name, excess_text(line.fit.imbalance), line.held_out ? excess_text(line.held_out->imbalance) : "-",
+         number_text(line.fit.cross_pairs), line.held_out ? number_text(line.held_out->cross_pairs) : "-",
+         number_text(line.fit.ranks_per_token), line.held_out ? number_text(line.held_out->ranks_per_token) : "-"});
   return table_text(rows, {1, 2, 3, 4, 5, 6});
 }
 
@@ -67,14 +72,18 @@ std::string front_text(const PlaceFigures& f) {
 std::string differences_text(const PlaceFigures& f) {
   if (f.differences.empty()) return {};
   const TableTimes times(f.objectives_ms());  // as the layouts that they are the differences of
-  std::vector<std::vector<std::string>> rows = {{"held out", "imbalance", "cross pairs", "GPUs a token", times.unit() + " a step"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"held out", "imbalance", "cross pairs", "GPUs a token", times.unit() + " a step"}};
   const auto interval = [](const std::optional<PairedDifference>& d, const auto& number) {
     return d ? number(d->value) + " [" + number(d->low) + ", " + number(d->high) + "]" : std::string("-");
   };
-  const auto text = [&](const std::optional<PairedDifference>& d) { return interval(d, [](double v) { return excess_text(v); }); };
+  const auto text = [&](const std::optional<PairedDifference>& d) {
+    return interval(d, [](double v) { return excess_text(v); });
+  };
   for (const PairedFigures& d : f.differences)
-    rows.push_back({std::string(to_text(d.one)) + " less " + std::string(to_text(d.other)), text(d.imbalance), text(d.cross_pairs),
-                    text(d.ranks_per_token), interval(d.objective_ms, [&](double v) { return times.text(v); })});
+    rows.push_back({std::string(to_text(d.one)) + " less " + std::string(to_text(d.other)), text(d.imbalance),
+                    text(d.cross_pairs), text(d.ranks_per_token),
+                    interval(d.objective_ms, [&](double v) { return times.text(v); })});
   return "\n" + table_text(rows, {1, 2, 3, 4}) + "95 % over " + count_text(f.paired_parts) + " " + f.paired_by +
          ", drawn with replacement\n";
 }
@@ -83,72 +92,87 @@ std::string to_text(const PlaceFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(f.layers, "layer") + " of " + counted(f.branches, "expert")},
       {"cluster", f.cluster + ": " + counted(f.ranks, "GPU") + " in " + counted(f.nodes, "node") + ", " +
-                      counted(f.slot_count / f.ranks, "slot") + " of a layer on each, " + counted(f.slot_count - f.branches, "spare slot")},
-      {"loads", f.session + "#" + std::to_string(f.run) + (f.phase ? ", " + std::string(to_text(*f.phase)) : std::string()) +
+                      counted(f.slot_count / f.ranks, "slot") + " of a layer on each, " +
+                      counted(f.slot_count - f.branches, "spare slot")},
+      {"loads", f.session + "#" + std::to_string(f.run) +
+                    (f.phase ? ", " + std::string(to_text(*f.phase)) : std::string()) +
                     (f.requests > 0 ? ", " + counted(f.requests, "request") : "") + ": fitted to " +
                     counted(f.fit_units, f.unit == SplitUnit::tokens ? "token" : "step") + ", judged on " +
                     (f.held_out_units == 0               ? "none"
                      : f.held_out == HeldOutBy::requests ? count_text(f.held_out_units) + " of other requests"
                                                          : count_text(f.held_out_units) + " behind")}};
   if (f.sizes)
-    about.push_back({"sizes", "an expert takes " + bytes_text(static_cast<int64_t>(f.sizes->branch_bytes)) + ", a token is " +
-                                  std::to_string(f.sizes->hidden) + " wide (" + sizes_source_text(*f.sizes) + ")"});
+    about.push_back({"sizes", "an expert takes " + bytes_text(static_cast<int64_t>(f.sizes->branch_bytes)) +
+                                  ", a token is " + std::to_string(f.sizes->hidden) + " wide (" +
+                                  sizes_source_text(*f.sizes) + ")"});
   if (f.backend)
-    about.push_back({"a step", std::string(to_text(f.step_kind)) + ", experts reached " + std::string(to_text(*f.backend)) + "; " +
-                                   count_text(f.costed_fit) + " fitted and " + count_text(f.costed_held_out) +
-                                   " held out are costed: " + step_contents()});
+    about.push_back({"a step", std::string(to_text(f.step_kind)) + ", experts reached " +
+                                   std::string(to_text(*f.backend)) + "; " + count_text(f.costed_fit) + " fitted and " +
+                                   count_text(f.costed_held_out) + " held out are costed: " + step_contents()});
   if (f.spare)
     about.push_back(
-        {"spare slots",
-         "take " + bytes_text(static_cast<int64_t>(f.spare->gpu_bytes)) + " of each GPU, " + number_text(100 * f.spare->memory_share) +
-             " % of its memory" +
-             (f.spare->kv_tokens ? ": keys and values of " + count_text(static_cast<int64_t>(*f.spare->kv_tokens)) + " tokens" : "")});
+        {"spare slots", "take " + bytes_text(static_cast<int64_t>(f.spare->gpu_bytes)) + " of each GPU, " +
+                            number_text(100 * f.spare->memory_share) + " % of its memory" +
+                            (f.spare->kv_tokens ? ": keys and values of " +
+                                                      count_text(static_cast<int64_t>(*f.spare->kv_tokens)) + " tokens"
+                                                : "")});
   if (!f.chosen.empty())
-    about.push_back({"chosen", f.chosen + " (for " + text_or_empty(f.aim) + ", by " + text_or_empty(f.chosen_on) + ")"});
+    about.push_back(
+        {"chosen", f.chosen + " (for " + text_or_empty(f.aim) + ", by " + text_or_empty(f.chosen_on) + ")"});
   about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they lie in the " +
                                 (f.find(LayoutRole::from) ? "layout that stands now" : "contiguous layout")});
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
   const std::string layouts = layouts_text("layout", f.layouts);
   return table_text(about, {}) + "\n" + layouts + cost_text(f) + front_text(f) + differences_text(f) +
-         "\nimbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at consecutive layers,\n"
+         "\nimbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at "
+         "consecutive layers,\n"
          "the share of pairs on two GPUs; GPUs a token: that it goes to at a layer\n\nadvice     " +
-         f.advice + "\nplacement  " + (f.already_stored ? "already stored as " : "") + f.session + "#" + std::to_string(f.placement) + "\n";
+         f.advice + "\nplacement  " + (f.already_stored ? "already stored as " : "") + f.session + "#" +
+         std::to_string(f.placement) + "\n";
 }
 
 class PlaceVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_argument(app, "SESSION", place_.session, "S.storm, S.storm#3 or S.storm#name (the newest run): whose loads");
-    add_text(app, "--cluster", place_.cluster, "preset:NAME of those below, or a JSON file of the same form", "CLUSTER");
+    add_text(app, "--cluster", place_.cluster, "preset:NAME of those below, or a JSON file of the same form",
+             "CLUSTER");
     add_text(app, "--solver", solver_, "one of those below (eplb)", "SOLVER");
     add_whole_number(app, "--redundant", place_.redundant, 0, "spare slots of a layer, on all GPUs together (0)");
-    add_whole_number(app, "--groups", place_.groups, 1,
-                     "groups of consecutive experts that EPLB keeps on one node (what the model's config.json says, else none)");
+    add_whole_number(
+        app, "--groups", place_.groups, 1,
+        "groups of consecutive experts that EPLB keeps on one node (what the model's config.json says, else none)");
     app.add_option_function<std::string>(
            "--fit-fraction", [this](const std::string& text) { place_.fit_fraction = parse_fit_fraction(text); },
            "share of the steps that it is fitted to, above 0 and at most 1; the rest judges (0.7)")
         ->type_name("SHARE");
     add_step_options(app, place_.step, place_.calibration);
     app.add_flag("--p95", place_.step.p95, "judge by the 95th percentile over steps (their mean)");
-    add_whole_number(app, "--amortise", place_.amortise, 1, "count the move of the experts, shared over so many steps (not counted)");
+    add_whole_number(app, "--amortise", place_.amortise, 1,
+                     "count the move of the experts, shared over so many steps (not counted)");
     add_size_options(app, place_.sizes);
     add_text(app, "--aim", place_.aim,
-             "of joint and exact: what steps cost, or traffic at about EPLB's balance (cost where sizes are known)", "cost|traffic");
+             "of joint and exact: what steps cost, or traffic at about EPLB's balance (cost where sizes are known)",
+             "cost|traffic");
     app.add_option_function<std::string>(
            "--time-limit", [this](const std::string& text) { place_.time_limit = parse_time_limit(text); },
            "seconds that a search may take (15)")
         ->type_name("SECONDS");
-    app.add_flag("--repeatable", place_.repeatable,
-                 "finish the work planned for --time-limit, however long it takes here: the same result on every machine");
+    app.add_flag(
+        "--repeatable", place_.repeatable,
+        "finish the work planned for --time-limit, however long it takes here: the same result on every machine");
     add_text(app, "--from", place_.from,
-             "what stands now: a file of SGLang, vLLM or TensorRT-LLM, or S.storm#4 (the contiguous layout); moving begins there",
+             "what stands now: a file of SGLang, vLLM or TensorRT-LLM, or S.storm#4 (the contiguous layout); moving "
+             "begins there",
              "PLACEMENT");
-    add_text(app, "--phase", place_.phase, "only loads of this phase; each: a placement for each of them (all)", "prefill|decode|each");
+    add_text(app, "--phase", place_.phase, "only loads of this phase; each: a placement for each of them (all)",
+             "prefill|decode|each");
     add_text(app, "--name", place_.name, "of the placement: S.storm#NAME finds it (the solver's)", "NAME");
     add_text(app, "--report", report_, "one self-contained HTML page about the run and its placements", "FILE|-");
     add_json_option(app, json_);
     std::string footer = clusters_footer() + "\nsolvers:";
-    for (const PlacementSolver& s : placement_solvers()) footer += "\n  " + std::string(s.id) + ": " + std::string(s.summary);
+    for (const PlacementSolver& s : placement_solvers())
+      footer += "\n  " + std::string(s.id) + ": " + std::string(s.summary);
     app.footer(footer);
   }
 
@@ -180,7 +204,8 @@ class PlaceVerb : public Verb {
       placed_ = run_of(figures);
       return figures;
     };
-    tell_result(console, json_, work, [this](const PlaceFigures& figures) { return to_text(figures) + further_text(figures); });
+    tell_result(console, json_, work,
+                [this](const PlaceFigures& figures) { return to_text(figures) + further_text(figures); });
   }
   /// What to try next; empty where a solver was named, or where there are counts alone.
   std::string further_text(const PlaceFigures& f) const {

@@ -26,7 +26,8 @@ class RunVerb : public Verb {
   }
 
   int execute(Console& console) override {
-    if (config_file_ == "-" && experiment_.data == "-") bad_input("--config", "standard input is the data already", "name a file");
+    if (config_file_ == "-" && experiment_.data == "-")
+      bad_input("--config", "standard input is the data already", "name a file");
     RunResult result(json_, run_.session, console);
     if (!run_.outputs.empty()) check_binary_output("--outputs", run_.outputs);
     if (!config_file_.empty()) {
@@ -34,7 +35,8 @@ class RunVerb : public Verb {
       if (config_file_ != "-") run_.config_name = config_file_;
       const PlanConfig config = parse_plan_config(run_.config, config_file_);
       experiment_.bucket_by_length |= config.bucket_by_length;
-      if (work_phase(experiment_.phase) == WorkPhase::both && config.phase == WorkPhase::forward) read_config_of_decoding();
+      if (work_phase(experiment_.phase) == WorkPhase::both && config.phase == WorkPhase::forward)
+        read_config_of_decoding();
     }
     const auto experiment = Experiment::open(experiment_, console.progress());
     run_.measuring_program = kThisProgram;

@@ -36,8 +36,9 @@ std::vector<const T*> largest(const std::vector<T>& all, Value value) {
   return rows;
 }
 std::string left_out(size_t all, const std::string& what) {
-  return all > kMostRows ? "the " + std::to_string(kMostRows) + " largest of " + counted(static_cast<int64_t>(all), what) + "\n"
-                         : std::string();
+  return all > kMostRows
+             ? "the " + std::to_string(kMostRows) + " largest of " + counted(static_cast<int64_t>(all), what) + "\n"
+             : std::string();
 }
 
 std::string layers_text(const SimulateFigures& f) {
@@ -46,8 +47,10 @@ std::string layers_text(const SimulateFigures& f) {
   const TableTimes times(ms);
   std::vector<std::vector<std::string>> rows = {
       {times.unit() + " in a step, simulated", "dispatch", "experts", "combine", "slowest GPU / mean - 1"}};
-  for (const SimulatedLayer* l : largest(f.layers, [](const SimulatedLayer& x) { return x.dispatch_ms + x.compute_ms + x.combine_ms; }))
-    rows.push_back({l->name, times.text(l->dispatch_ms), times.text(l->compute_ms), times.text(l->combine_ms), excess_text(l->imbalance)});
+  for (const SimulatedLayer* l :
+       largest(f.layers, [](const SimulatedLayer& x) { return x.dispatch_ms + x.compute_ms + x.combine_ms; }))
+    rows.push_back({l->name, times.text(l->dispatch_ms), times.text(l->compute_ms), times.text(l->combine_ms),
+                    excess_text(l->imbalance)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) + left_out(f.layers.size(), "layer");
 }
 
@@ -55,10 +58,12 @@ std::string gpus_text(const SimulateFigures& f) {
   std::vector<double> ms;
   for (const SimulatedGpu& g : f.gpus) ms.push_back(g.compute_ms);
   const TableTimes times(ms);
-  std::vector<std::vector<std::string>> rows = {{"in a step", "computes, " + times.unit(), "waits for others", "sends", "receives"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"in a step", "computes, " + times.unit(), "waits for others", "sends", "receives"}};
   for (const SimulatedGpu* g : largest(f.gpus, [](const SimulatedGpu& x) { return x.compute_ms; }))
-    rows.push_back({"GPU " + std::to_string(g - f.gpus.data()) + " of node " + std::to_string(g->node), times.text(g->compute_ms),
-                    excess_text(100 * g->waiting_share) + " %", bytes_of(g->sent_bytes), bytes_of(g->received_bytes)});
+    rows.push_back({"GPU " + std::to_string(g - f.gpus.data()) + " of node " + std::to_string(g->node),
+                    times.text(g->compute_ms), excess_text(100 * g->waiting_share) + " %", bytes_of(g->sent_bytes),
+                    bytes_of(g->received_bytes)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) + left_out(f.gpus.size(), "GPU");
 }
 
@@ -71,13 +76,17 @@ std::string sensitivity_text(const SimulateFigures& f) {
 std::string collective_text(const SimulateFigures& f) {
   if (!f.collective) return {};
   const SimulatedCollective& c = *f.collective;
-  const TableTimes times({c.dispatch.closed_form_ms, c.dispatch.filled_ms, c.combine.closed_form_ms, c.combine.filled_ms});
-  std::vector<std::vector<std::string>> rows = {
-      {"step " + std::to_string(c.step) + ", " + c.layer, "messages", "bytes", "by ports, " + times.unit(), "by filling, " + times.unit()}};
-  for (const auto& [name, e] : {std::pair<const char*, const SimulatedExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}})
-    rows.push_back({name, count_text(e.messages), bytes_of(e.bytes), times.text(e.closed_form_ms), times.text(e.filled_ms)});
+  const TableTimes times(
+      {c.dispatch.closed_form_ms, c.dispatch.filled_ms, c.combine.closed_form_ms, c.combine.filled_ms});
+  std::vector<std::vector<std::string>> rows = {{"step " + std::to_string(c.step) + ", " + c.layer, "messages", "bytes",
+                                                 "by ports, " + times.unit(), "by filling, " + times.unit()}};
+  for (const auto& [name, e] :
+       {std::pair<const char*, const SimulatedExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}})
+    rows.push_back(
+        {name, count_text(e.messages), bytes_of(e.bytes), times.text(e.closed_form_ms), times.text(e.filled_ms)});
   return "\n" + table_text(rows, {1, 2, 3, 4}) +
-         "by ports: the busiest port's bytes / its rate; by filling: messages share their links max-min fair (timeline in --json)\n" +
+         "by ports: the busiest port's bytes / its rate; by filling: messages share their links max-min fair (timeline "
+         "in --json)\n" +
          (c.dispatch.means || c.combine.means
               ? "single messages are means where homes of tokens, or which replica they take, are not known\n"
               : "");
@@ -89,20 +98,25 @@ std::string deployment_text(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> rows = {
       {"imbalance of the GPUs", "predicted", "recorded, shared evenly", "by slots", "difference"}};
   const auto add = [&](const std::string& name, const DeployedBalance& b) {
-    rows.push_back({name, excess_text(b.predicted), excess_text(b.shared_evenly), excess_text(b.recorded), excess_text(b.difference())});
+    rows.push_back({name, excess_text(b.predicted), excess_text(b.shared_evenly), excess_text(b.recorded),
+                    excess_text(b.difference())});
   };
-  for (const DeployedLayer* l : largest(d.layers, [](const DeployedLayer& x) { return std::abs(x.balance.difference()); }))
+  for (const DeployedLayer* l :
+       largest(d.layers, [](const DeployedLayer& x) { return std::abs(x.balance.difference()); }))
     add(l->name, l->balance);
   add("mean", d.mean);
-  return "\n" + table_text(rows, {1, 2, 3, 4}) + left_out(d.layers.size(), "layer") + "predicted: of the loads of " + d.session + "#" +
-         std::to_string(d.run) + ", that the placement was made from; recorded: of this run, replicas of\nan expert taken alike, and as " +
-         (d.why_not.empty() ? "their slots got them\n" : "their slots got them, which is not told: " + d.why_not + "\n");
+  return "\n" + table_text(rows, {1, 2, 3, 4}) + left_out(d.layers.size(), "layer") + "predicted: of the loads of " +
+         d.session + "#" + std::to_string(d.run) +
+         ", that the placement was made from; recorded: of this run, replicas of\nan expert taken alike, and as " +
+         (d.why_not.empty() ? "their slots got them\n"
+                            : "their slots got them, which is not told: " + d.why_not + "\n");
 }
 
 /// Shows the contents of the figure beside it, or the reason why there is none.
 std::string rate_of(const SimulateFigures& f) {
   if (!f.tokens_per_s) {
-    const std::string advice = f.tokens_per_step ? " (--rest-ms states the rest of a step, --calibration has measured calls)" : "";
+    const std::string advice =
+        f.tokens_per_step ? " (--rest-ms states the rest of a step, --calibration has measured calls)" : "";
     return "not stated: " + f.why_no_tokens_per_s + advice;
   }
   return count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most: a step of " + rate_contents(f.rest_ms);
@@ -110,31 +124,36 @@ std::string rate_of(const SimulateFigures& f) {
 
 std::string to_text(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> about = {
-      {"model", f.model + ": " + counted(static_cast<int64_t>(f.layers.size()), "layer") + " of " + counted(f.branches, "expert")},
+      {"model", f.model + ": " + counted(static_cast<int64_t>(f.layers.size()), "layer") + " of " +
+                    counted(f.branches, "expert")},
       {"cluster", f.cluster + ": " + counted(f.ranks, "GPU") + " in " + counted(f.nodes, "node") + ", " +
                       counted(f.slot_count / f.ranks, "slot") + " of a layer on each"},
       {"placement", f.placement},
-      {"steps", count_text(f.steps) + " " + std::string(to_text(f.step_kind)) + " of " + f.session + "#" + std::to_string(f.run) +
-                    (f.phase ? ", " + std::string(to_text(*f.phase)) : std::string()) +
-                    (f.tokens_per_step ? ", " + number_text(*f.tokens_per_step) + " tokens each" : "") + "; experts reached " +
-                    std::string(to_text(f.backend))},
-      {"sizes", "an expert takes " + bytes_of(f.sizes.branch_bytes) + ", a token is " + std::to_string(f.sizes.hidden) + " wide (" +
-                    sizes_source_text(f.sizes) + ")"}};
+      {"steps", count_text(f.steps) + " " + std::string(to_text(f.step_kind)) + " of " + f.session + "#" +
+                    std::to_string(f.run) + (f.phase ? ", " + std::string(to_text(*f.phase)) : std::string()) +
+                    (f.tokens_per_step ? ", " + number_text(*f.tokens_per_step) + " tokens each" : "") +
+                    "; experts reached " + std::string(to_text(f.backend))},
+      {"sizes", "an expert takes " + bytes_of(f.sizes.branch_bytes) + ", a token is " + std::to_string(f.sizes.hidden) +
+                    " wide (" + sizes_source_text(f.sizes) + ")"}};
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
   const TableTimes of_step({f.mean_ms, f.p50_ms, f.p95_ms, f.serial_ms, f.rest_ms.value_or(f.mean_ms)});
-  std::vector<std::vector<std::string>> times = {{"a step, simulated", of_step.text(f.mean_ms) + " " + of_step.unit() +
-                                                                           " as a mean, median " + of_step.text(f.p50_ms) +
-                                                                           ", 95 % below " + of_step.text(f.p95_ms)}};
+  std::vector<std::vector<std::string>> times = {
+      {"a step, simulated", of_step.text(f.mean_ms) + " " + of_step.unit() + " as a mean, median " +
+                                of_step.text(f.p50_ms) + ", 95 % below " + of_step.text(f.p95_ms)}};
   if (f.rest_ms) times.push_back({"stated rest of it", of_step.text(*f.rest_ms) + " " + of_step.unit()});
-  if (f.overlap != Overlap::none) times.push_back({"without overlap", of_step.text(f.serial_ms) + " " + of_step.unit()});
+  if (f.overlap != Overlap::none)
+    times.push_back({"without overlap", of_step.text(f.serial_ms) + " " + of_step.unit()});
   times.push_back({"tokens a second", rate_of(f)});
   if (const auto& c = f.capacity)
-    times.push_back({"dropped choices", (c->dropped > 0 ? share_text(c->dropped_share()) + " of them, " : std::string("none, ")) +
-                                            capacity_text(c->factor, c->dropped_share())});
-  times.push_back({"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
-  std::string text = f.contents + "\n\n" + table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) +
-                     deployment_text(f) + sensitivity_text(f) + (f.calibration ? calibration_text(*f.calibration) : std::string()) +
-                     collective_text(f) + "\nassumed\n";
+    times.push_back(
+        {"dropped choices", (c->dropped > 0 ? share_text(c->dropped_share()) + " of them, " : std::string("none, ")) +
+                                capacity_text(c->factor, c->dropped_share())});
+  times.push_back(
+      {"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
+  std::string text = f.contents + "\n\n" + table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) +
+                     gpus_text(f) + deployment_text(f) + sensitivity_text(f) +
+                     (f.calibration ? calibration_text(*f.calibration) : std::string()) + collective_text(f) +
+                     "\nassumed\n";
   for (const std::string& line : f.assumptions) text += "  " + line + "\n";
   return text;
 }
@@ -142,27 +161,36 @@ std::string to_text(const SimulateFigures& f) {
 class SimulateVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "SESSION", simulate_.session, "S.storm, S.storm#3 or S.storm#name (the newest run): whose routing");
-    add_text(app, "--cluster", simulate_.cluster, "preset:NAME of those below, or a JSON file of the same form", "CLUSTER");
-    add_text(app, "--placement", simulate_.placement,
-             "#4 or #NAME of the same session, S.storm#4, or a file of SGLang, vLLM or TensorRT-LLM (the contiguous layout)", "PLACEMENT");
+    add_argument(app, "SESSION", simulate_.session,
+                 "S.storm, S.storm#3 or S.storm#name (the newest run): whose routing");
+    add_text(app, "--cluster", simulate_.cluster, "preset:NAME of those below, or a JSON file of the same form",
+             "CLUSTER");
+    add_text(
+        app, "--placement", simulate_.placement,
+        "#4 or #NAME of the same session, S.storm#4, or a file of SGLang, vLLM or TensorRT-LLM (the contiguous layout)",
+        "PLACEMENT");
     add_text(app, "--made-from", simulate_.made_from,
-             "the run that the placement was made from: its balance is told beside the recorded one (what a stored placement says)",
+             "the run that the placement was made from: its balance is told beside the recorded one (what a stored "
+             "placement says)",
              "SESSION");
     add_step_options(app, simulate_.step, simulate_.calibration);
     add_size_options(app, simulate_.sizes);
     add_text(app, "--overlap", simulate_.overlap, "of exchanges with experts (none)", joined(overlaps(), "|"));
     app.add_option_function<std::string>(
-           "--oversubscription", [this](const std::string& text) { simulate_.oversubscription = parse_oversubscription(text); },
+           "--oversubscription",
+           [this](const std::string& text) { simulate_.oversubscription = parse_oversubscription(text); },
            "what the network ports of a node could send / what its uplink carries (1)")
         ->type_name("FACTOR");
     app.add_option_function<std::string>(
-           "--capacity-factor", [this](const std::string& text) { simulate_.step.capacity_factor = parse_capacity_factor(text); },
-           "what if an expert took at most so many times its even share of a step's choices, and the others were dropped (all are taken)")
+           "--capacity-factor",
+           [this](const std::string& text) { simulate_.step.capacity_factor = parse_capacity_factor(text); },
+           "what if an expert took at most so many times its even share of a step's choices, and the others were "
+           "dropped (all are taken)")
         ->type_name("FACTOR");
     app.add_option_function<std::string>(
            "--rest-ms", [this](const std::string& text) { simulate_.rest_ms = parse_rest_ms(text); },
-           "milliseconds of a step that are neither experts nor exchange: attention, norms, sampling (default: not stated)")
+           "milliseconds of a step that are neither experts nor exchange: attention, norms, sampling (default: not "
+           "stated)")
         ->type_name("MS");
     add_text(app, "--phase", simulate_.phase, "only steps of this phase (all)", "prefill|decode");
     add_whole_number(app, "--collective", simulate_.collective, 0,

@@ -10,19 +10,24 @@ namespace stormcell::cli {
 namespace {
 
 constexpr std::array kVerbs = {
-    VerbRow{"inspect", "MODEL", "shows a model's parts and what its routing decides, or the runs of a session", make_inspect},
+    VerbRow{"inspect", "MODEL", "shows a model's parts and what its routing decides, or the runs of a session",
+            make_inspect},
     VerbRow{"run", "MODEL --data DATA", "runs one forward pass a batch, measured and verified", make_run},
     VerbRow{"generate", "MODEL --data DATA", "decodes greedily: writes text, token by token", make_generate},
     VerbRow{"profile", "MODEL --data DATA", "runs, and records every routing decision", make_profile},
-    VerbRow{"optimize", "MODEL --data DATA", "makes the model faster, and proves that the result is the same", make_optimize},
+    VerbRow{"optimize", "MODEL --data DATA", "makes the model faster, and proves that the result is the same",
+            make_optimize},
     VerbRow{"import", "TRACE... -o S.storm", "brings routing traces of other systems into a session", make_import},
-    VerbRow{"merge", "SESSION... -o S.storm", "joins parts of one trace, of several ranks or days, into one run", make_merge},
-    VerbRow{"analyze", "SESSION", "prints the loads of a recorded or imported routing, and how even they are", make_analyze},
-    VerbRow{"place", "SESSION --cluster C", "searches which GPU should hold which expert, and judges it on loads it was not fitted to",
-            make_place},
-    VerbRow{"calibrate", "CALLS.csv... -o CAL.json", "learns times of calls from measured ones, and tells how far it is off others",
-            make_calibrate},
-    VerbRow{"simulate", "SESSION --cluster C", "says what a recorded routing would do on GPUs that one does not have", make_simulate},
+    VerbRow{"merge", "SESSION... -o S.storm", "joins parts of one trace, of several ranks or days, into one run",
+            make_merge},
+    VerbRow{"analyze", "SESSION", "prints the loads of a recorded or imported routing, and how even they are",
+            make_analyze},
+    VerbRow{"place", "SESSION --cluster C",
+            "searches which GPU should hold which expert, and judges it on loads it was not fitted to", make_place},
+    VerbRow{"calibrate", "CALLS.csv... -o CAL.json",
+            "learns times of calls from measured ones, and tells how far it is off others", make_calibrate},
+    VerbRow{"simulate", "SESSION --cluster C", "says what a recorded routing would do on GPUs that one does not have",
+            make_simulate},
     VerbRow{"export", "SESSION --format FORMAT", "writes a session's content for other programs", make_export},
     VerbRow{"report", "SESSION -o FILE.html", "writes one self-contained HTML page about a run", make_report},
     VerbRow{"compare", "A B", "prints every figure of two runs, with its difference", make_compare},
@@ -31,7 +36,8 @@ constexpr std::array kVerbs = {
 };
 
 // An internal verb: optimize and run call it to measure again in a fresh process. No help names it.
-constexpr VerbRow kMeasureAgain{"measure-again", "REQUEST FIGURES", "measures a run once more, for the run", make_measure_again};
+constexpr VerbRow kMeasureAgain{"measure-again", "REQUEST FIGURES", "measures a run once more, for the run",
+                                make_measure_again};
 
 // Of the contracts, to come in later versions.
 constexpr std::array kPlanned = {"tune"};
@@ -64,11 +70,13 @@ std::string program_help() {
                      "where the data goes, makes them faster, and proves that the result is the same.\n\n"
                      "usage: stormcell VERB [...]\n\nverbs:\n";
   for (const VerbRow& verb : kVerbs)
-    text += "  " + padded(std::string(verb.name) + " " + std::string(verb.usage), 32) + std::string(verb.description) + "\n";
+    text += "  " + padded(std::string(verb.name) + " " + std::string(verb.usage), 32) + std::string(verb.description) +
+            "\n";
   text +=
       "\n"
       "MODEL    a folder with config.json and *.safetensors, a .safetensors file, preset:NAME or demo:NAME\n"
-      "DATA     .txt .jsonl .npy .safetensors, pictures: a folder, a file, a video; random:NxT[xU], of pictures random:N[xHxW],\n"
+      "DATA     .txt .jsonl .npy .safetensors, pictures: a folder, a file, a video; random:NxT[xU], of pictures "
+      "random:N[xHxW],\n"
       "         demo:NAME, or - for lines on standard input\n"
       "SESSION  S.storm, S.storm#3 or S.storm#name\n\n"
       "options:\n"
@@ -78,7 +86,8 @@ std::string program_help() {
       "  " +
       padded("--version", 32) +
       "the version\n\n"
-      "exit codes: 0 done, 1 a run failed or could not be verified, 2 bad usage or bad input, 130 and 143 interrupted\n";
+      "exit codes: 0 done, 1 a run failed or could not be verified, 2 bad usage or bad input, 130 and 143 "
+      "interrupted\n";
   return text;
 }
 

@@ -45,7 +45,8 @@ class Actions : public QObject {
   QHash<QString, QAction*> actions_;
 };
 
-/// How well `typed` fits `text`: its letters in order, better at starts of words and in a row; < 0: not at all. For the palette.
+/// How well `typed` fits `text`: its letters in order, better at starts of words and in a row; < 0: not at all. For the
+/// palette.
 int fit(const QString& typed, const QString& text);
 
 }  // namespace stormcell::studio

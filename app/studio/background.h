@@ -1,4 +1,5 @@
-// What the window lets other threads do. For each job the latest request wins; what an older one still delivers is dropped.
+// What the window lets other threads do. For each job the latest request wins; what an older one still delivers is
+// dropped.
 #pragma once
 #include <QHash>
 #include <QObject>
@@ -34,7 +35,9 @@ class Background : public QObject {
   explicit Background(QObject* parent = nullptr);
   ~Background() override;  ///< asks everything to stop and waits for it
   using Failed = std::function<void(const QString&)>;
-  void start(Job job, views::View::Load load, Failed failed) { start({job, nullptr}, std::move(load), std::move(failed)); }
+  void start(Job job, views::View::Load load, Failed failed) {
+    start({job, nullptr}, std::move(load), std::move(failed));
+  }
   void start(const views::View* view, views::View::Load load, Failed failed) {
     start({Job::read_view, view}, std::move(load), std::move(failed));
   }

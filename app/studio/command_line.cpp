@@ -13,11 +13,13 @@ QString shell_quoted(const QString& word) {
   return "'" + quoted.replace("'", "'\\''") + "'";
 }
 
-QString command_of(const std::string& settings, const QString& session, const PassSelection& passes, double time_limit) {
+QString command_of(const std::string& settings, const QString& session, const PassSelection& passes,
+                   double time_limit) {
   const auto options = parse_settings(settings);
   if (!options) return {};
   QStringList words = {"stormcell", "optimize"};
-  for (const std::string& word : command_words(*options, "optimize")) words << shell_quoted(QString::fromStdString(word));
+  for (const std::string& word : command_words(*options, "optimize"))
+    words << shell_quoted(QString::fromStdString(word));
   const auto list = [&](const char* name, const std::vector<std::string>& passes_of) {
     QStringList names;
     for (const std::string& p : passes_of) names << QString::fromStdString(p);
@@ -36,7 +38,8 @@ QString command_of(const std::string& settings, const QString& session, const Pa
 
 double time_limit_of(const RunLine& run) { return run.result ? run.result->figures.time_limit_seconds.value_or(0) : 0; }
 
-QString export_command(const QString& view, const QString& file, const QString& session, const QString& other, const QStringList& how) {
+QString export_command(const QString& view, const QString& file, const QString& session, const QString& other,
+                       const QStringList& how) {
   QStringList words = {"stormcell-studio", "--export", view, "-o", shell_quoted(file)};
   words << how;
   if (!other.isEmpty()) words << "--compare-with" << shell_quoted(other);

@@ -14,7 +14,10 @@ namespace stormcell::studio {
 class SelectCommand : public QUndoCommand {
  public:
   SelectCommand(Document& document, views::Selection before, views::Selection after)
-      : QUndoCommand(Document::tr("selection")), document_(document), before_(std::move(before)), after_(std::move(after)) {}
+      : QUndoCommand(Document::tr("selection")),
+        document_(document),
+        before_(std::move(before)),
+        after_(std::move(after)) {}
   void undo() override { document_.take_selection(before_); }
   void redo() override { document_.take_selection(after_); }
   int id() const override { return 1; }
@@ -36,11 +39,14 @@ class SelectCommand : public QUndoCommand {
 
 namespace {
 
-NamedRun named_run(const QString& session) { return find_named_run(QFileInfo(session).absoluteFilePath().toStdString()); }
+NamedRun named_run(const QString& session) {
+  return find_named_run(QFileInfo(session).absoluteFilePath().toStdString());
+}
 
 /// The run of that number, or the last.
 const RunLine& run_of(const SessionOverview& session, int64_t id) {
-  const auto at = std::find_if(session.runs.begin(), session.runs.end(), [&](const RunLine& run) { return run.id == id; });
+  const auto at =
+      std::find_if(session.runs.begin(), session.runs.end(), [&](const RunLine& run) { return run.id == id; });
   return at == session.runs.end() ? session.runs.back() : *at;
 }
 
@@ -66,7 +72,8 @@ const RunLine* Document::run() const {
   return nullptr;
 }
 
-views::Source Document::source_of(const SessionOverview& session, const RunLine& run, const std::string& revision) const {
+views::Source Document::source_of(const SessionOverview& session, const RunLine& run,
+                                  const std::string& revision) const {
   // A finished run does not change any more, whatever is appended to its file.
   return {session.file,
           run.id,
@@ -120,7 +127,8 @@ void Document::look_over() {
       [this, file = session_->file](const Progress& progress) -> views::View::Deliver {
         const std::optional<std::string> damage = damage_of_session(file, progress);
         return [this, file, damage] {
-          if (session_ && session_->file == file) emit looked_over(QString::fromStdString(damage.value_or(std::string())));
+          if (session_ && session_->file == file)
+            emit looked_over(QString::fromStdString(damage.value_or(std::string())));
         };
       },
       // Whoever reads it next says why it cannot be read.
@@ -209,7 +217,8 @@ void Document::poll() {
       Job::look_again,
       [this, file = session_->file, known = revision_](const Progress&) -> views::View::Deliver {
         const std::string revision = session_revision(file);
-        if (revision.empty()) throw Error(ErrorKind::failed, file, "the session is gone", "what was read of it stays on show");
+        if (revision.empty())
+          throw Error(ErrorKind::failed, file, "the session is gone", "what was read of it stays on show");
         if (revision == known) return [] {};
         SessionOverview overview = open_session(file);
         return [this, overview = std::move(overview), revision]() mutable {
@@ -221,9 +230,11 @@ void Document::poll() {
           } else {
             for (size_t i = 0; i < overview.runs.size() && i < before.runs.size(); ++i) {
               if (overview.runs[i].status != before.runs[i].status)
-                what = tr("run %1: %2").arg(title_of(overview.runs[i]), views::to_qstring(to_text(overview.runs[i].status)));
+                what = tr("run %1: %2")
+                           .arg(title_of(overview.runs[i]), views::to_qstring(to_text(overview.runs[i].status)));
               else if (overview.runs[i].batches != before.runs[i].batches)
-                what = tr("run %1: %2").arg(title_of(overview.runs[i]), views::counted_text(overview.runs[i].batches, "batch"));
+                what = tr("run %1: %2")
+                           .arg(title_of(overview.runs[i]), views::counted_text(overview.runs[i].batches, "batch"));
             }
           }
           const views::Context shown = context_;

@@ -1,4 +1,5 @@
-// What is open: a session with its runs, the run on show, another one to compare with, and the one selection that all views share.
+// What is open: a session with its runs, the run on show, another one to compare with, and the one selection that all
+// views share.
 #pragma once
 #include <QObject>
 #include <QTimer>
@@ -43,7 +44,8 @@ class Document : public QObject {
   void selection_changed();
   void choices_changed();
   void failed(const QString& message);
-  /// Some time after opened(): all of the session was read, or is too large for that; what is damaged, empty: nothing that is known.
+  /// Some time after opened(): all of the session was read, or is too large for that; what is damaged, empty: nothing
+  /// that is known.
   void looked_over(const QString& damage);
 
  private:

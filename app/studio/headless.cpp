@@ -32,7 +32,8 @@ class Patience {
   void check() const {
     if (!trouble_.isEmpty()) throw Trouble{trouble_};
     if (deadline_.hasExpired())
-      stormcell::failed(what_.toStdString(), "not all that it shows was read within " + std::to_string(most_.count() / 1000) + " s",
+      stormcell::failed(what_.toStdString(),
+                        "not all that it shows was read within " + std::to_string(most_.count() / 1000) + " s",
                         "nothing was written");
   }
   template <class Done>
@@ -106,7 +107,8 @@ void write_view(const ExportRequest& request) {
   settle(*view, background, document.context(), request.selection, request.controls, request.patience);
   if (view->refuses()) throw Trouble{view->message()};
   if (!view->has_content())
-    std::fprintf(stderr, "stormcell: warning: %s has nothing to show: %s\n", entry.id, qPrintable(view->message().simplified()));
+    std::fprintf(stderr, "stormcell: warning: %s has nothing to show: %s\n", entry.id,
+                 qPrintable(view->message().simplified()));
   const QString suffix = QFileInfo(request.file).suffix();
   const QByteArray bytes = suffix.compare("csv", Qt::CaseInsensitive) == 0
                                ? views::to_csv(view->table(), table_comments(*view)).toUtf8()
@@ -146,8 +148,10 @@ void check_selection(const std::string& file, const SelectionChoices& choices, c
     bad_input(where, "--router: no router is called '" + s.router.toStdString() + "'",
               routers.empty() ? "the run has none" : listed(routers));
   if (s.branch >= branches)
-    bad_input(where, "--branch: no branch " + std::to_string(s.branch) + (s.router.isEmpty() ? "" : " at " + s.router.toStdString()),
-              branches == 0 ? "the run has no routers" : "0 to " + std::to_string(branches - 1));
+    bad_input(
+        where,
+        "--branch: no branch " + std::to_string(s.branch) + (s.router.isEmpty() ? "" : " at " + s.router.toStdString()),
+        branches == 0 ? "the run has no routers" : "0 to " + std::to_string(branches - 1));
 }
 
 void settle(views::View& view, Background& background, const views::Context& context, views::Selection selection,

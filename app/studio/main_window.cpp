@@ -30,7 +30,8 @@ MainWindow::MainWindow() : document_(background_), actions_(this) {
   setWindowTitle("Stormcell Studio");
   setAcceptDrops(true);
   resize(1280, 800);
-  for (const auto& rows : {open_actions(), export_actions(), close_actions(), run_actions(), choose_actions()}) actions_.add(rows);
+  for (const auto& rows : {open_actions(), export_actions(), close_actions(), run_actions(), choose_actions()})
+    actions_.add(rows);
   build_center();
   build_side();
   build_log();
@@ -94,7 +95,8 @@ QString result_of(const RunLine& run) {
   QStringList words;
   const RunSummaryFigures& figures = run.result->figures;
   if (figures.speedup) words << views::to_text(views::Gain{*figures.speedup, figures.speedup_ci95});
-  if (figures.withheld) words << MainWindow::tr("speed-up %1").arg(QString::fromStdString(not_measured_text(*figures.withheld)));
+  if (figures.withheld)
+    words << MainWindow::tr("speed-up %1").arg(QString::fromStdString(not_measured_text(*figures.withheld)));
   QStringList left_out;
   for (const QString& pass : views::default_passes())
     if (!chosen->enabled.contains(pass)) left_out << pass;
@@ -110,14 +112,16 @@ void MainWindow::update_runs() {
   run_list_->clear();
   if (document_.empty()) return;
   for (const RunLine& run : document_.session().runs) {
-    QString text = title_of(run) + "\n" + views::counted_text(run.batches, "batch") + ", " + views::to_qstring(to_text(run.status));
+    QString text = title_of(run) + "\n" + views::counted_text(run.batches, "batch") + ", " +
+                   views::to_qstring(to_text(run.status));
     if (run.weight_budget > 0) text += "\n" + QString::fromStdString(budget_word(run.weight_budget));
     if (const QString result = result_of(run); !result.isEmpty()) text += "\n" + result;
     const views::Source& other = document_.context().other;
     if (other.run == run.id && other.file == document_.session().file) text += "\n" + tr("compared with");
     auto* item = new QListWidgetItem(text, run_list_);
     item->setData(Qt::UserRole, static_cast<qlonglong>(run.id));
-    item->setToolTip(tr("Begun %1").arg(QString::fromStdString(run.started)) + "\n" + QString::fromStdString(run.settings));
+    item->setToolTip(tr("Begun %1").arg(QString::fromStdString(run.started)) + "\n" +
+                     QString::fromStdString(run.settings));
     if (run.id == document_.context().main.run) run_list_->setCurrentItem(item);
   }
 }
@@ -179,7 +183,8 @@ void MainWindow::keep() const {
   settings.setValue("side", side_wanted_);
   settings.setValue("view", view_id());
   const views::Source& main = document_.context().main;
-  settings.setValue("session", main.empty() ? QString() : QString::fromStdString(main.file) + "#" + QString::number(main.run));
+  settings.setValue("session",
+                    main.empty() ? QString() : QString::fromStdString(main.file) + "#" + QString::number(main.run));
   const views::Selection& s = document_.selection();
   settings.remove("selection");
   settings.beginGroup("selection");
@@ -189,7 +194,9 @@ void MainWindow::keep() const {
   settings.setValue("label", s.label);
   settings.setValue("router", s.router);
   settings.setValue("branch", s.branch);
-  if (s.cell) settings.setValue("sequence", static_cast<qlonglong>(s.cell->sequence)), settings.setValue("position", s.cell->position);
+  if (s.cell)
+    settings.setValue("sequence", static_cast<qlonglong>(s.cell->sequence)),
+        settings.setValue("position", s.cell->position);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -199,7 +206,8 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (event->mimeData()->hasUrls() && event->mimeData()->urls().constFirst().isLocalFile()) event->acceptProposedAction();
+  if (event->mimeData()->hasUrls() && event->mimeData()->urls().constFirst().isLocalFile())
+    event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
@@ -207,14 +215,17 @@ void MainWindow::dropEvent(QDropEvent* event) {
   for (const QUrl& url : event->mimeData()->urls())
     if (url.isLocalFile()) files << url.toLocalFile();
   event->acceptProposedAction();
-  // Opening waits until the source of the drag is released. Several files must be traces: no other kind is opened several at a time.
+  // Opening waits until the source of the drag is released. Several files must be traces: no other kind is opened
+  // several at a time.
   QMetaObject::invokeMethod(
-      this, [this, files] { files.size() > 1 ? import_traces(files) : open_anything(files.constFirst()); }, Qt::QueuedConnection);
+      this, [this, files] { files.size() > 1 ? import_traces(files) : open_anything(files.constFirst()); },
+      Qt::QueuedConnection);
 }
 
 void MainWindow::set_theme(const QString& theme) {
   theme_ = theme;
-  const bool dark = theme == "dark" || (theme == "system" && QGuiApplication::palette().color(QPalette::Window).lightness() < 128);
+  const bool dark =
+      theme == "dark" || (theme == "system" && QGuiApplication::palette().color(QPalette::Window).lightness() < 128);
   const QPalette palette = (dark ? views::Theme::dim() : views::Theme::light()).palette();
   QApplication::setPalette(palette);
   // Fusion outlines these with a darker tone, which nobody sees on a dark ground.

@@ -40,7 +40,8 @@ std::vector<ActionRow> MainWindow::open_actions() {
        .run =
            [this] {
              const QStringList traces = QFileDialog::getOpenFileNames(
-                 this, tr("Import traces"), {}, tr("Traces (%1);;All files (*)").arg("*." + trace_suffixes().join(" *.")));
+                 this, tr("Import traces"), {},
+                 tr("Traces (%1);;All files (*)").arg("*." + trace_suffixes().join(" *.")));
              if (!traces.isEmpty()) import_traces(traces);
            },
        .blocked = [this] { return runs_.running() ? tr("a run or an import is going on") : QString(); }},
@@ -56,8 +57,9 @@ std::vector<ActionRow> MainWindow::open_actions() {
        .keys = {QKeySequence::Refresh},
        .run =
            [this] {
-             document_.open(QString::fromStdString(document_.session().file) + "#" + QString::number(document_.context().main.run),
-                            document_.selection());
+             document_.open(
+                 QString::fromStdString(document_.session().file) + "#" + QString::number(document_.context().main.run),
+                 document_.selection());
            },
        .blocked = [this] { return needs_session(); }},
   };
@@ -100,7 +102,8 @@ std::vector<ActionRow> MainWindow::export_actions() {
                if (view_id() == entry.id)
                  for (const auto& [control, value] : changed_controls(*view(), entry))
                    how << "--set" << shell_quoted(control + "=" + value);
-             QApplication::clipboard()->setText(export_command(view_id(), view_id() + ".png", name(shown.main), name(shown.other), how));
+             QApplication::clipboard()->setText(
+                 export_command(view_id(), view_id() + ".png", name(shown.main), name(shown.other), how));
              say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
            },
        .blocked = [this] { return needs_session(); }},
@@ -136,9 +139,10 @@ std::vector<ActionRow> MainWindow::run_actions() {
   const auto needs_settings = [this] {
     if (runs_.running()) return tr("a run is going on");
     const RunLine* run = document_.run();
-    return !run                    ? tr("open a session first")
-           : run->settings.empty() ? tr("this run was not finished or came from elsewhere, so how it was made is not known")
-                                   : QString();
+    return !run ? tr("open a session first")
+           : run->settings.empty()
+               ? tr("this run was not finished or came from elsewhere, so how it was made is not known")
+               : QString();
   };
   const QString menu = tr("&Run");
   return {
@@ -173,7 +177,8 @@ std::vector<ActionRow> MainWindow::run_actions() {
        .tip = tr("Ends the run, the import or what a view reads; what is finished stays"),
        .keys = {QKeySequence("Ctrl+.")},
        .run = [this] { runs_.running() ? runs_.cancel() : background_.stop(view()); },
-       .blocked = [this] { return runs_.running() || background_.reads(view()) ? QString() : tr("nothing is running"); }},
+       .blocked =
+           [this] { return runs_.running() || background_.reads(view()) ? QString() : tr("nothing is running"); }},
       {.id = "copy-command",
        .menu = menu,
        .text = tr("Copy as command line"),
@@ -187,13 +192,18 @@ std::vector<ActionRow> MainWindow::run_actions() {
              say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
            },
        .blocked =
-           [this] { return document_.run() && !document_.run()->settings.empty() ? QString() : tr("how this run was made is not known"); }},
+           [this] {
+             return document_.run() && !document_.run()->settings.empty() ? QString()
+                                                                          : tr("how this run was made is not known");
+           }},
   };
 }
 
 /// Among the runs that there are.
 std::vector<ActionRow> MainWindow::choose_actions() {
-  const auto needs_other = [this] { return document_.context().other.empty() ? tr("no other run is chosen") : QString(); };
+  const auto needs_other = [this] {
+    return document_.context().other.empty() ? tr("no other run is chosen") : QString();
+  };
   const QString menu = tr("&Run");
   return {
       {.id = "show-result",
@@ -225,7 +235,8 @@ std::vector<ActionRow> MainWindow::choose_actions() {
        .keys = {QKeySequence("Ctrl+K")},
        .run =
            [this] {
-             document_.compare_with(QString::fromStdString(document_.session().file) + "#" + QString::number(document_.context().main.run));
+             document_.compare_with(QString::fromStdString(document_.session().file) + "#" +
+                                    QString::number(document_.context().main.run));
            },
        .blocked = [this] { return needs_session(); }},
       {.id = "compare-session",

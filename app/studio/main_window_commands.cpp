@@ -27,7 +27,8 @@
 namespace stormcell::studio {
 
 void MainWindow::open_dialog() {
-  const QString file = QFileDialog::getOpenFileName(this, tr("Open session"), {}, tr("Sessions (*.storm);;All files (*)"));
+  const QString file =
+      QFileDialog::getOpenFileName(this, tr("Open session"), {}, tr("Sessions (*.storm);;All files (*)"));
   if (!file.isEmpty()) document_.open(file);
 }
 
@@ -96,14 +97,16 @@ void MainWindow::run_into_session(const Again& again) {
   run_session_ = QString::fromStdString(document_.session().file);
   // A run with a time limit is repeated with a limit, which is longer if measuring takes longer.
   const double limit = time_limit_of(*document_.run()) * again.longer;
-  runs_.start({options, {passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone, limit}});
+  runs_.start(
+      {options, {passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone, limit}});
   say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, passes, limit)));
 }
 
 void MainWindow::ask_for_copy(const Again& again) {
   const QFileInfo session(QString::fromStdString(document_.session().file));
   say(tr("%1 cannot be written, so the run goes into a copy of it").arg(session.fileName()));
-  auto* dialog = new QFileDialog(this, tr("This session cannot be written: keep a copy as"), QDir::homePath(), tr("Sessions (*.storm)"));
+  auto* dialog = new QFileDialog(this, tr("This session cannot be written: keep a copy as"), QDir::homePath(),
+                                 tr("Sessions (*.storm)"));
   dialog->setObjectName("copy-dialog");
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setAcceptMode(QFileDialog::AcceptSave);
@@ -162,8 +165,8 @@ void MainWindow::take_import(const ImportResult& result) {
   if (result.figures) {
     for (const std::string& warning : result.figures->warnings) say(QString::fromStdString(warning));
     say(tr("Imported %1 of %2 into %3")
-            .arg(views::counted_text(result.figures->rows_read, "row"), views::counted_text(result.figures->model.layers, "layer"),
-                 result.session));
+            .arg(views::counted_text(result.figures->rows_read, "row"),
+                 views::counted_text(result.figures->model.layers, "layer"), result.session));
   } else {
     say(tr("Import stopped; what was read is in %1").arg(result.session));
   }
@@ -190,7 +193,8 @@ void MainWindow::open_anything(const QString& path) {
 }
 
 void MainWindow::export_picture() {
-  QString file = QFileDialog::getSaveFileName(this, tr("Export picture"), view_id() + ".png", tr("Pictures (*.png *.svg)"));
+  QString file =
+      QFileDialog::getSaveFileName(this, tr("Export picture"), view_id() + ".png", tr("Pictures (*.png *.svg)"));
   if (file.isEmpty()) return;
   if (QFileInfo(file).suffix().isEmpty()) file += ".png";
   // The picture as it is on show, and room below it.
@@ -205,7 +209,8 @@ void MainWindow::export_picture() {
 void MainWindow::export_table() {
   const QString file = QFileDialog::getSaveFileName(this, tr("Export table"), view_id() + ".csv", tr("Tables (*.csv)"));
   if (!file.isEmpty())
-    write(file, [table = view()->table(), comments = table_comments(*view())] { return to_csv(table, comments).toUtf8(); });
+    write(file,
+          [table = view()->table(), comments = table_comments(*view())] { return to_csv(table, comments).toUtf8(); });
 }
 
 void MainWindow::show_contents() {
@@ -216,8 +221,8 @@ void MainWindow::show_contents() {
         return [this, contents] {
           QStringList lines;
           for (const std::string& line : contents.holds) lines << QString::fromStdString(line);
-          auto* box =
-              new QMessageBox(QMessageBox::Information, tr("What this session holds"), lines.join("\n\n"), QMessageBox::Close, this);
+          auto* box = new QMessageBox(QMessageBox::Information, tr("What this session holds"), lines.join("\n\n"),
+                                      QMessageBox::Close, this);
           box->setAttribute(Qt::WA_DeleteOnClose);
           box->setInformativeText(contents.private_texts ? tr("Whoever gets this file can read the recorded texts.")
                                                          : tr("No text of the data is in this file."));
@@ -251,9 +256,12 @@ void MainWindow::show_about() {
         return [this, report] {
           const auto escaped = [](const std::string& s) { return QString::fromStdString(s).toHtmlEscaped(); };
           QString html = "<h2>Stormcell " + escaped(report.version) + "</h2><table cellpadding='3'>";
-          const auto row = [&](const QString& a, const QString& b) { html += "<tr><td>" + a + "</td><td>" + b + "</td></tr>"; };
+          const auto row = [&](const QString& a, const QString& b) {
+            html += "<tr><td>" + a + "</td><td>" + b + "</td></tr>";
+          };
           row(tr("processor"), escaped(report.processor));
-          row(tr("cores"), views::counted_text(report.cores, "core") + ", " + views::counted_text(report.logical_processors, "thread"));
+          row(tr("cores"), views::counted_text(report.cores, "core") + ", " +
+                               views::counted_text(report.logical_processors, "thread"));
           row(tr("kernels in use"), escaped(report.isa));
           row(tr("memory"), tr("%1 of %2 GiB free")
                                 .arg(static_cast<double>(report.available_bytes) / 1073741824.0, 0, 'f', 1)
@@ -261,7 +269,8 @@ void MainWindow::show_about() {
           row("CUDA", escaped(report.cuda_reason));
           row(tr("resources"), escaped(report.resources));
           row("Qt", qVersion());
-          for (const LibraryVersion& l : report.libraries) row(escaped(l.name), escaped(l.version.empty() ? l.note : l.version));
+          for (const LibraryVersion& l : report.libraries)
+            row(escaped(l.name), escaped(l.version.empty() ? l.note : l.version));
           show_page(tr("About Stormcell Studio"), html + "</table>");
         };
       },

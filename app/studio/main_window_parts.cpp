@@ -37,8 +37,12 @@ class EditCommand : public QUndoCommand {
 /// As high as all of its rows, whatever the font.
 class WholeList : public QListWidget {
  public:
-  explicit WholeList(QWidget* parent) : QListWidget(parent) { setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed); }
-  QSize sizeHint() const override { return {QListWidget::sizeHint().width(), sizeHintForRow(0) * count() + 2 * frameWidth() + 2}; }
+  explicit WholeList(QWidget* parent) : QListWidget(parent) {
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  }
+  QSize sizeHint() const override {
+    return {QListWidget::sizeHint().width(), sizeHintForRow(0) * count() + 2 * frameWidth() + 2};
+  }
   QSize minimumSizeHint() const override { return {QListWidget::minimumSizeHint().width(), sizeHint().height()}; }
 
  protected:
@@ -52,7 +56,8 @@ class WholeList : public QListWidget {
 
 void MainWindow::build_center() {
   center_ = new QStackedWidget(this);
-  welcome_ = new WelcomePage(actions_, {"open-sample", "run-demo", "open-session", "import-trace", "open-model"}, center_);
+  welcome_ =
+      new WelcomePage(actions_, {"open-sample", "run-demo", "open-session", "import-trace", "open-model"}, center_);
   center_->addWidget(welcome_);
   for (const views::ViewEntry& entry : views::all_views()) {
     views::View* view = entry.make(center_);
@@ -75,7 +80,8 @@ void MainWindow::build_center() {
 void MainWindow::build_side() {
   side_ = new QDockWidget(tr("Session"), this);
   side_->setObjectName("session-dock");
-  side_->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetFloatable);  // put away by its command, which brings it back
+  side_->setFeatures(QDockWidget::DockWidgetMovable |
+                     QDockWidget::DockWidgetFloatable);  // put away by its command, which brings it back
   auto* column = new QWidget(side_);
   auto* layout = new QVBoxLayout(column);
   layout->setContentsMargins(6, 6, 6, 6);
@@ -123,7 +129,9 @@ void MainWindow::build_status_bar() {
   progress_->setTextVisible(false);
   stop_ = new QToolButton(this);
   stop_->setDefaultAction(actions_.action("stop"));
-  for (QWidget* w : {static_cast<QWidget*>(progress_label_), static_cast<QWidget*>(progress_), static_cast<QWidget*>(stop_)}) w->hide();
+  for (QWidget* w :
+       {static_cast<QWidget*>(progress_label_), static_cast<QWidget*>(progress_), static_cast<QWidget*>(stop_)})
+    w->hide();
   statusBar()->addPermanentWidget(progress_label_);
   statusBar()->addPermanentWidget(progress_);
   statusBar()->addPermanentWidget(stop_);
@@ -140,7 +148,8 @@ void MainWindow::connect_lists() {
   connect(run_list_, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
     if (item) document_.show_run(item->data(Qt::UserRole).toLongLong());
   });
-  for (const QString& id : {QString("compare-run"), QString("compare-nothing"), QString("run-again"), QString("copy-command")})
+  for (const QString& id :
+       {QString("compare-run"), QString("compare-nothing"), QString("run-again"), QString("copy-command")})
     run_list_->addAction(actions_.action(id));
 }
 
@@ -151,7 +160,8 @@ void MainWindow::connect_views() {
     connect(view, &views::View::load_wanted, this, &MainWindow::update_view);
     connect(view, &views::View::content_changed, this, [this] { actions_.refresh(); });
     connect(view, &views::View::said, this, &MainWindow::say);
-    connect(view, &views::View::run_wanted, this, [this](const PassSelection& passes) { run_again({.passes = passes, .alone = false}); });
+    connect(view, &views::View::run_wanted, this,
+            [this](const PassSelection& passes) { run_again({.passes = passes, .alone = false}); });
     connect(view, &views::View::save_wanted, this, &MainWindow::save);
     connect(view, &views::View::work_wanted, &runs_, &RunController::start_work);
     connect(view, &views::View::edit_wanted, this,
@@ -186,8 +196,9 @@ void MainWindow::connect_document() {
 }
 
 void MainWindow::take_opened() {
-  setWindowTitle(document_.empty() ? QString("Stormcell Studio")
-                                   : QFileInfo(QString::fromStdString(document_.session().file)).fileName() + " - Stormcell Studio");
+  setWindowTitle(document_.empty()
+                     ? QString("Stormcell Studio")
+                     : QFileInfo(QString::fromStdString(document_.session().file)).fileName() + " - Stormcell Studio");
   if (!document_.empty()) {
     notice_->hide();
     remember(QString::fromStdString(document_.session().file));
@@ -206,7 +217,8 @@ void MainWindow::take_opened() {
 }
 
 void MainWindow::show_progress(bool shown) {
-  for (QWidget* w : {static_cast<QWidget*>(progress_label_), static_cast<QWidget*>(progress_), static_cast<QWidget*>(stop_)})
+  for (QWidget* w :
+       {static_cast<QWidget*>(progress_label_), static_cast<QWidget*>(progress_), static_cast<QWidget*>(stop_)})
     w->setVisible(shown);
   progress_->setRange(0, 0);
   progress_label_->clear();
@@ -223,16 +235,18 @@ void MainWindow::connect_runs() {
     show_progress(running);
     actions_.refresh();
   });
-  connect(&runs_, &RunController::progressed, this, [this](const QString& text, int permille) { tell_progress(text, permille); });
+  connect(&runs_, &RunController::progressed, this,
+          [this](const QString& text, int permille) { tell_progress(text, permille); });
   // Of the view on show, where no run is going on.
-  connect(&background_, &Background::progressed, this, [this](const views::View* of, const QString& text, int permille) {
-    if (runs_.running() || of != view()) return;
-    if (stop_->isHidden()) {
-      show_progress(true);
-      actions_.refresh();
-    }
-    tell_progress(text, permille);
-  });
+  connect(&background_, &Background::progressed, this,
+          [this](const views::View* of, const QString& text, int permille) {
+            if (runs_.running() || of != view()) return;
+            if (stop_->isHidden()) {
+              show_progress(true);
+              actions_.refresh();
+            }
+            tell_progress(text, permille);
+          });
   connect(&background_, &Background::read, this, [this](const views::View* of) {
     if (runs_.running() || of != view()) return;
     show_progress(false);
@@ -241,11 +255,13 @@ void MainWindow::connect_runs() {
   connect(&runs_, &RunController::imported, this, &MainWindow::take_import);
   connect(&runs_, &RunController::finished, this,
           [this](const std::shared_ptr<const RunSummaryFigures>& figures) { take_result(*figures); });
-  connect(&runs_, &RunController::failed, this, [this](const QString& message) { complain(tr("Failed: %1").arg(message)); });
+  connect(&runs_, &RunController::failed, this,
+          [this](const QString& message) { complain(tr("Failed: %1").arg(message)); });
   connect(&runs_, &RunController::work_stopped, this, [this] { say(tr("Stopped: nothing was changed")); });
   connect(&runs_, &RunController::cancelled, this, [this] {
     const QString message =
-        tr("Stopped. What was recorded until then is in the session, and a run that was cut short is marked interrupted. Run it again to "
+        tr("Stopped. What was recorded until then is in the session, and a run that was cut short is marked "
+           "interrupted. Run it again to "
            "start anew.");
     say(message);
     notice_->show_fact(message);
@@ -257,8 +273,10 @@ namespace {
 /// How an optimisation ended, in a sentence without its end.
 QString outcome(const RunSummaryFigures& f) {
   const auto& ci = f.speedup_ci95;
-  if (!f.optimized && f.verified && f.verified->passed) return MainWindow::tr("verified: nothing was gained, the plan is the baseline's");
-  if (f.withheld) return MainWindow::tr("verified: the speed-up was %1").arg(QString::fromStdString(not_measured_text(*f.withheld)));
+  if (!f.optimized && f.verified && f.verified->passed)
+    return MainWindow::tr("verified: nothing was gained, the plan is the baseline's");
+  if (f.withheld)
+    return MainWindow::tr("verified: the speed-up was %1").arg(QString::fromStdString(not_measured_text(*f.withheld)));
   if (!f.speedup) return MainWindow::tr("its result could not be verified");
   if (ci && (*ci)[0] <= 1 && (*ci)[1] >= 1)
     return MainWindow::tr("verified: no measurable difference, 95 % interval %1 to %2 times the baseline")

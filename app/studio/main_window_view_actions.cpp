@@ -19,7 +19,8 @@ std::vector<ActionRow> MainWindow::view_actions() {
                     .menu = menu,
                     .text = tr(entry.title),
                     .tip = tr(entry.help),
-                    .keys = key <= 9 ? QList{QKeySequence(QString("Ctrl+%1").arg(key))} : QList<QKeySequence>{},  // digits are used up
+                    .keys = key <= 9 ? QList{QKeySequence(QString("Ctrl+%1").arg(key))}
+                                     : QList<QKeySequence>{},  // digits are used up
                     .run = [this, id = QString(entry.id)] { show_view(id); },
                     .checked = [this, id = QString(entry.id)] { return view_id() == id; }});
     ++key;
@@ -74,20 +75,23 @@ std::vector<ActionRow> MainWindow::edit_actions() {
                   .keys = {QKeySequence::Redo},
                   .run = [this] { document_.undo_stack().redo(); },
                   .blocked = [this] { return document_.undo_stack().canRedo() ? QString() : tr("nothing to redo"); }});
-  rows.push_back({.id = "select-nothing",
-                  .menu = edit,
-                  .text = tr("Clear selection"),
-                  .tip = tr("All batches, no router, no cell"),
-                  .keys = {QKeySequence("Ctrl+Shift+A")},
-                  .run = [this] { document_.select({}); },
-                  .blocked = [this] { return document_.selection() == views::Selection() ? tr("nothing is selected") : QString(); }});
+  rows.push_back(
+      {.id = "select-nothing",
+       .menu = edit,
+       .text = tr("Clear selection"),
+       .tip = tr("All batches, no router, no cell"),
+       .keys = {QKeySequence("Ctrl+Shift+A")},
+       .run = [this] { document_.select({}); },
+       .blocked =
+           [this] { return document_.selection() == views::Selection() ? tr("nothing is selected") : QString(); }});
   return rows;
 }
 
 std::vector<ActionRow> MainWindow::look_actions() {
   std::vector<ActionRow> rows;
   const QString menu = tr("&View");
-  for (const auto& [id, text] : {std::pair{"system", tr("Theme: system")}, {"light", tr("Theme: light")}, {"dark", tr("Theme: dark")}})
+  for (const auto& [id, text] :
+       {std::pair{"system", tr("Theme: system")}, {"light", tr("Theme: light")}, {"dark", tr("Theme: dark")}})
     rows.push_back({.id = QString("theme-") + id,
                     .menu = menu,
                     .text = text,

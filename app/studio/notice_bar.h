@@ -1,4 +1,5 @@
-// What went wrong or was stopped, above the views, until it is put away or something new is opened. The rest of the window goes on.
+// What went wrong or was stopped, above the views, until it is put away or something new is opened. The rest of the
+// window goes on.
 #pragma once
 #include <QFrame>
 #include <QString>

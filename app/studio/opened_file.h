@@ -7,7 +7,8 @@ namespace stormcell::studio {
 
 enum class OpenedAs : uint8_t { session, trace, model, model_of_config };
 
-/// Throws Error(bad_input) if the window does not open such a file: it says what the file is and what to do with it. May block.
+/// Throws Error(bad_input) if the window does not open such a file: it says what the file is and what to do with it.
+/// May block.
 OpenedAs opened_as(const QString& path);
 
 }  // namespace stormcell::studio

@@ -20,13 +20,18 @@ struct Known {
       set{"set", "With --export: a control of the view, as \"Metric=Load\"; may be given several times.", "NAME=VALUE"},
       batches{"batches", "With --export: batches FIRST:END of the run.", "FIRST:END"},
       phase{"phase", "With --export: forward, prefill, decode.", "PHASE"},
-      label{"label", "With --export: sequences with this label.", "LABEL"}, router{"router", "With --export: the chosen router.", "NAME"},
-      branch{"branch", "With --export: the chosen branch.", "N"}, cell{"cell", "With --export: the cell to follow.", "SEQUENCE:POSITION"},
+      label{"label", "With --export: sequences with this label.", "LABEL"},
+      router{"router", "With --export: the chosen router.", "NAME"},
+      branch{"branch", "With --export: the chosen branch.", "N"},
+      cell{"cell", "With --export: the cell to follow.", "SEQUENCE:POSITION"},
       other{"compare-with", "With --export: a session to compare with, S.storm#3 for its run 3.", "SESSION"},
-      fresh{"fresh", "Do not open what was open last."}, list{"views", "Write the names of the views, one a line, and leave."};
+      fresh{"fresh", "Do not open what was open last."},
+      list{"views", "Write the names of the views, one a line, and leave."};
 
   Known()
-      : views(names()), view("export", "Write a picture of VIEW without a window and leave. One of: " + views.join(", ") + ".", "VIEW") {}
+      : views(names()),
+        view("export", "Write a picture of VIEW without a window and leave. One of: " + views.join(", ") + ".",
+             "VIEW") {}
   static QStringList names() {
     QStringList list;
     for (const views::ViewEntry& entry : views::all_views()) list << entry.id;
@@ -69,7 +74,8 @@ void parse_batches(const QString& text, views::Selection& selection) {
 CellPlace parse_cell(const QString& text) {
   const QStringList place = text.split(':');
   const auto sequence = number(place[0]), position = place.size() > 1 ? number(place[1]) : std::optional<qlonglong>(0);
-  if (!sequence || !position || place.size() > 2) refuse("--cell", QString("'%1' is no cell").arg(text), "write SEQUENCE:POSITION, as 3:2");
+  if (!sequence || !position || place.size() > 2)
+    refuse("--cell", QString("'%1' is no cell").arg(text), "write SEQUENCE:POSITION, as 3:2");
   return {*sequence, static_cast<int32_t>(*position)};
 }
 
@@ -77,7 +83,8 @@ QSize parse_size(const QString& text) {
   constexpr int kLeast = 100, kMost = 16384;
   const QStringList sides = text.split('x');
   const QSize size(sides.value(0).toInt(), sides.value(1).toInt());
-  if (sides.size() != 2 || size.width() < kLeast || size.height() < kLeast || size.width() > kMost || size.height() > kMost)
+  if (sides.size() != 2 || size.width() < kLeast || size.height() < kLeast || size.width() > kMost ||
+      size.height() > kMost)
     refuse("--size", QString("'%1' is no size").arg(text), "write width x height, 100x100 to 16384x16384");
   return size;
 }
@@ -103,7 +110,8 @@ ExportRequest parse_picture(const QCommandLineParser& parser, const Known& known
   request.selection = parse_selection(parser, known);
   request.size = parse_size(parser.value(known.size));
   request.scale = parser.value(known.scale).toDouble();
-  if (!(request.scale >= 1 && request.scale <= 4)) refuse("--scale", QString("'%1' is no scale").arg(parser.value(known.scale)), "1 to 4");
+  if (!(request.scale >= 1 && request.scale <= 4))
+    refuse("--scale", QString("'%1' is no scale").arg(parser.value(known.scale)), "1 to 4");
   if (request.file.isEmpty()) bad_input("-o", "missing", "name the picture to write, as heatmap.png");
   return request;
 }

@@ -98,7 +98,8 @@ QDialog* make_keys_dialog(const Actions& actions, QWidget* parent) {
   row("W S A D, wheel, drag", QObject::tr("closer, further, left, right; double click or 0: all"));
   row(QObject::tr("arrows, Escape"), QObject::tr("choose a router and branch; choose nothing"));
   html += "<tr><td colspan='2'><br>" + QObject::tr("In the time strip").toHtmlEscaped() + "</td></tr>";
-  row(QObject::tr("left, right, with Shift, Escape, Space"), QObject::tr("move the range, make it longer or shorter, all batches, play"));
+  row(QObject::tr("left, right, with Shift, Escape, Space"),
+      QObject::tr("move the range, make it longer or shorter, all batches, play"));
   html += "<tr><td colspan='2'><br>" + QObject::tr("In the placement view").toHtmlEscaped() + "</td></tr>";
   row(QObject::tr("drag, with Ctrl"), QObject::tr("an expert to another GPU; a replica of it"));
   row(QObject::tr("arrows, Enter, Ctrl+Enter, Escape"),
@@ -106,7 +107,8 @@ QDialog* make_keys_dialog(const Actions& actions, QWidget* parent) {
   row(QObject::tr("Delete, PageUp, PageDown"), QObject::tr("drop a replica; another layer"));
   html += "<tr><td colspan='2'><br>" + QObject::tr("In the simulation view").toHtmlEscaped() + "</td></tr>";
   row(QObject::tr("left, right, Home, End"), QObject::tr("another layer"));
-  row(QObject::tr("up, down, Enter, Escape"), QObject::tr("choose a GPU or a cluster, take the cluster, choose nothing"));
+  row(QObject::tr("up, down, Enter, Escape"),
+      QObject::tr("choose a GPU or a cluster, take the cluster, choose nothing"));
   text->setHtml(html + "</table>");
   layout->addWidget(text);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);

@@ -70,8 +70,8 @@ class FixedPicture {
     };
     // A list whose picture is its viewport scrolls by the bar beside it.
     const auto* around = qobject_cast<const QAbstractScrollArea*>(picture_.parentWidget());
-    return !hidden_.isEmpty() || picture_.heightForWidth(picture_.width()) > picture_.height() || std::ranges::any_of(areas(), scrolls) ||
-           (around && around->viewport() == &picture_ && scrolls(around));
+    return !hidden_.isEmpty() || picture_.heightForWidth(picture_.width()) > picture_.height() ||
+           std::ranges::any_of(areas(), scrolls) || (around && around->viewport() == &picture_ && scrolls(around));
   }
 
  private:
@@ -92,14 +92,17 @@ DrawnPicture draw_picture(views::View& view, const QSize& size, double scale, co
   const bool content = view.has_content();
   views::Caption caption = view.caption();
   const QRect whole(QPoint(), size);
-  const auto foot = [&] { return whole.adjusted(0, size.height() - views::caption_height(caption, view.font()), 0, 0); };
+  const auto foot = [&] {
+    return whole.adjusted(0, size.height() - views::caption_height(caption, view.font()), 0, 0);
+  };
   const auto room = [&] { return whole.adjusted(0, 0, 0, -foot().height()); };
   std::optional<FixedPicture> picture;
   if (content) {
     picture.emplace(*view.picture());
     picture->fit(room().size());
     if (picture->is_cut()) {
-      caption.note += (caption.note.isEmpty() ? "" : " ") + QCoreApplication::translate("Export", "Cut: a higher picture shows more.");
+      caption.note += (caption.note.isEmpty() ? "" : " ") +
+                      QCoreApplication::translate("Export", "Cut: a higher picture shows more.");
       picture->fit(room().size());
     }
   }
@@ -153,7 +156,8 @@ QByteArray DrawnPicture::bytes() const {
 
 QStringList table_comments(const views::View& view) {
   QStringList comments;
-  if (const QString origin = origin_line(view.context()); !origin.isEmpty()) comments << origin + "; " + view.accessibleName().toLower();
+  if (const QString origin = origin_line(view.context()); !origin.isEmpty())
+    comments << origin + "; " + view.accessibleName().toLower();
   return comments + lines_of(view.caption());
 }
 
@@ -161,19 +165,23 @@ void write_file(const QString& file, const QByteArray& bytes) {
   may_block("write_file");
   // Qt says "No such file or directory" of all of these.
   const QFileInfo to(file), folder(to.absolutePath());
-  const auto refuse = [&](const char* what) { bad_input(file.toStdString(), what, "choose a folder that is there and may be written"); };
+  const auto refuse = [&](const char* what) {
+    bad_input(file.toStdString(), what, "choose a folder that is there and may be written");
+  };
   if (to.isDir()) refuse("is a folder");
   if (!folder.exists()) refuse("its folder does not exist");
   if (!folder.isDir()) refuse("its folder is a file");
   if (to.exists() ? !to.isWritable() : !folder.isWritable()) refuse("no permission to write");
   QSaveFile out(file);
-  // Where a disk takes only a part, Qt knows no error, and a file that is closed has forgotten it; the system's number stays.
+  // Where a disk takes only a part, Qt knows no error, and a file that is closed has forgotten it; the system's number
+  // stays.
   const bool opened = out.open(QIODevice::WriteOnly);
   errno = 0;
   const bool written = opened && out.write(bytes) == bytes.size() && out.flush();
   const int number = errno;
   if (written && out.commit()) return;
-  const std::string trouble = !written && number != 0 ? std::generic_category().message(number) : out.errorString().toStdString();
+  const std::string trouble =
+      !written && number != 0 ? std::generic_category().message(number) : out.errorString().toStdString();
   failed(file.toStdString(), "could not be written: " + trouble, "free some space, or choose another folder");
 }
 

@@ -15,11 +15,12 @@ struct DrawnPicture {
   QByteArray svg;
   QByteArray bytes() const;
 };
-/// The file's size is `size` device-independent pixels, PNG or SVG by the file's suffix: the view's picture, or its message where it has no
-/// content, and below it a line about where it comes from.
-/// Throws Error(bad_input) for another suffix.
+/// The file's size is `size` device-independent pixels, PNG or SVG by the file's suffix: the view's picture, or its
+/// message where it has no content, and below it a line about where it comes from. Throws Error(bad_input) for another
+/// suffix.
 DrawnPicture draw_picture(views::View& view, const QSize& size, double scale, const QString& suffix);
-/// What stands above a view's figures in a file: program, device, date and session, as in all exported tables, and what the view says.
+/// What stands above a view's figures in a file: program, device, date and session, as in all exported tables, and what
+/// the view says.
 QStringList table_comments(const views::View& view);
 /// Replaces the file when all bytes are written. Throws Error. May block.
 void write_file(const QString& file, const QByteArray& bytes);

@@ -1,5 +1,5 @@
-// Long work off the window's thread, one piece at a time: runs of experiments, and imports. Of runs the latest request wins: a running one
-// is cancelled, the newest waits for it to end.
+// Long work off the window's thread, one piece at a time: runs of experiments, and imports. Of runs the latest request
+// wins: a running one is cancelled, the newest waits for it to end.
 #pragma once
 #include <QObject>
 #include <QString>

@@ -25,14 +25,18 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   setWindowTitle(tr("Open model"));
   resize(620, 320);
   auto* form = new QFormLayout(this);
-  model_ = path_line(tr("Model"), tr("a folder with config.json, preset:switch-base-8 or demo:switch-names"), true, false);
+  model_ =
+      path_line(tr("Model"), tr("a folder with config.json, preset:switch-base-8 or demo:switch-names"), true, false);
   model_->setText(model);
-  data_ = path_line(tr("Data"), tr("text, token ids, pictures or a video; random:64x128, demo:switch-names"), false, false);
+  data_ =
+      path_line(tr("Data"), tr("text, token ids, pictures or a video; random:64x128, demo:switch-names"), false, false);
   data_->setToolTip(
       tr("For a model of text: .txt, .jsonl, token ids as .npy or .safetensors, random:ITEMSxTOKENS, demo:NAME.\n"
-         "For one of pictures: a folder of them or of folders, one a class; one picture; a video; .npy or .safetensors with "
+         "For one of pictures: a folder of them or of folders, one a class; one picture; a video; .npy or .safetensors "
+         "with "
          "pixels; random:ITEMS or random:ITEMSxHEIGHTxWIDTH, demo:NAME."));
-  session_ = path_line(tr("Session"), tr("what is recorded goes here; an existing session of this model grows"), false, true);
+  session_ =
+      path_line(tr("Session"), tr("what is recorded goes here; an existing session of this model grows"), false, true);
   session_->setText(QDir::homePath() + "/model.storm");
   batch_ = new QSpinBox(this);
   batch_->setRange(0, 65536);
@@ -43,7 +47,9 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   batches_->setSpecialValueText(tr("all"));
   batches_->setToolTip(tr("At most so many batches"));
   phase_ = new QComboBox(this);
-  const auto add_phase = [this](const QString& name, WorkPhase phase) { phase_->addItem(name, views::to_qstring(to_text(phase))); };
+  const auto add_phase = [this](const QString& name, WorkPhase phase) {
+    phase_->addItem(name, views::to_qstring(to_text(phase)));
+  };
   add_phase(tr("one forward pass"), WorkPhase::forward);
   add_phase(tr("decoding of new tokens"), WorkPhase::decode);
   add_phase(tr("both, one run each"), WorkPhase::both);
@@ -62,9 +68,11 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   time_limit_->setSuffix(tr(" s"));
   time_limit_->setAccessibleName(tr("Time limit"));
   time_limit_->setToolTip(
-      tr("Limit for the whole run, opening the model included: batches, plans and comparisons that do not fit are left out"));
+      tr("Limit for the whole run, opening the model included: batches, plans and comparisons that do not fit are left "
+         "out"));
   label_ = new QLineEdit(this);
-  label_->setPlaceholderText(tr("key of a label in .jsonl, for loads by label; of pictures folders or labels.csv say it"));
+  label_->setPlaceholderText(
+      tr("key of a label in .jsonl, for loads by label; of pictures folders or labels.csv say it"));
   inputs_ = new QCheckBox(tr("Record texts, tokens and small pictures (whoever gets the session can see them)"), this);
   inputs_->setChecked(true);
   by_length_ = new QCheckBox(tr("Batches of sequences of like length"), this);
@@ -94,8 +102,8 @@ QLineEdit* RunDialog::path_line(const QString& name, const QString& placeholder,
   browse->setAccessibleName(tr("Choose: %1").arg(name));
   connect(browse, &QPushButton::clicked, this, [this, line, name, folder, save] {
     const QString chosen = folder ? QFileDialog::getExistingDirectory(this, name)
-                           : save ? QFileDialog::getSaveFileName(this, name, line->text(), tr("Sessions (*.storm)"), nullptr,
-                                                                 QFileDialog::DontConfirmOverwrite)
+                           : save ? QFileDialog::getSaveFileName(this, name, line->text(), tr("Sessions (*.storm)"),
+                                                                 nullptr, QFileDialog::DontConfirmOverwrite)
                                   : QFileDialog::getOpenFileName(this, name);
     if (!chosen.isEmpty()) line->setText(chosen);
   });

@@ -58,8 +58,8 @@ void SelectionBar::set_choices(const SelectionChoices& choices) {
   refresh();
 }
 
-void SelectionBar::fill(QComboBox* box, const std::vector<std::string>& there, const QString& chosen, size_t least, const QString& tip,
-                        const QString& why_not) {
+void SelectionBar::fill(QComboBox* box, const std::vector<std::string>& there, const QString& chosen, size_t least,
+                        const QString& tip, const QString& why_not) {
   const QSignalBlocker quiet(box);
   box->clear();
   box->addItem(tr("all"), QString());
@@ -88,11 +88,13 @@ void SelectionBar::refresh() {
     chip->setToolTip(tr("%1: click to let go of it").arg(c.text));
     chip->setAccessibleName(tr("Let go of %1").arg(c.text));
     chip->setFocusPolicy(Qt::TabFocus);
-    connect(chip, &QToolButton::clicked, this, [this, part = c.part] { emit selection_wanted(views::without(selection_, part)); });
+    connect(chip, &QToolButton::clicked, this,
+            [this, part = c.part] { emit selection_wanted(views::without(selection_, part)); });
     chips_->addWidget(chip);
   }
   fill(phase_, choices_.phases, selection_.phase, 2,
-       tr("Cells of one phase: of the input (prefill) or of the tokens that are written (decode)"), tr("this run has one phase"));
+       tr("Cells of one phase: of the input (prefill) or of the tokens that are written (decode)"),
+       tr("this run has one phase"));
   fill(label_, choices_.labels, selection_.label, 1, tr("Cells of sequences with one label"),
        tr("this run has no labels; --label-field records them"));
 }

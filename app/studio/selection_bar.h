@@ -1,4 +1,5 @@
-// What all views look at together, above all of them: each part as a button that lets go of it, and choices of phase and label.
+// What all views look at together, above all of them: each part as a button that lets go of it, and choices of phase
+// and label.
 #pragma once
 #include <QWidget>
 
@@ -25,8 +26,8 @@ class SelectionBar : public QWidget {
 
  private:
   QComboBox* add_choice(const QString& name);
-  void fill(QComboBox* box, const std::vector<std::string>& there, const QString& chosen, size_t least, const QString& tip,
-            const QString& why_not);
+  void fill(QComboBox* box, const std::vector<std::string>& there, const QString& chosen, size_t least,
+            const QString& tip, const QString& why_not);
   void refresh();
 
   QLabel* nothing_;

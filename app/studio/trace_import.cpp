@@ -22,7 +22,8 @@ QString free_name(const QString& trace) {
 
 QString trace_format_ids() {
   QStringList ids;
-  for (const ImportFormat& format : import_formats()) ids << QString::fromUtf8(format.id.data(), static_cast<qsizetype>(format.id.size()));
+  for (const ImportFormat& format : import_formats())
+    ids << QString::fromUtf8(format.id.data(), static_cast<qsizetype>(format.id.size()));
   return ids.join(", ");
 }
 

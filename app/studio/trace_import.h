@@ -17,7 +17,8 @@ struct ImportResult {
   QString session;                       ///< empty: stopped before anything was read
   std::optional<ImportFigures> figures;  ///< nothing: stopped; what was read is in the session
 };
-/// Into a new session beside the first trace, or in the home folder where that cannot be written. Throws Error. May block.
+/// Into a new session beside the first trace, or in the home folder where that cannot be written. Throws Error. May
+/// block.
 ImportResult import_into_new_session(const QStringList& traces, const Progress& progress);
 
 }  // namespace stormcell::studio

@@ -73,8 +73,9 @@ void set_control(views::View& view, const ControlState& state) {
       const QPointF range = allowed.toPointF();
       bool is_number = false;
       const double wanted = value.toDouble(&is_number);
-      const bool fits = !allowed.isValid() || (is_number && wanted >= range.x() && wanted <= range.y());  // NaN does not
-      if (at == texts.end() && box->isEditable() && fits) {                                               // takes what is not in its list
+      // NaN does not
+      const bool fits = !allowed.isValid() || (is_number && wanted >= range.x() && wanted <= range.y());
+      if (at == texts.end() && box->isEditable() && fits) {  // takes what is not in its list
         box->setEditText(value);
         emit box->lineEdit()->editingFinished();
         return;
@@ -82,7 +83,8 @@ void set_control(views::View& view, const ControlState& state) {
       if (at == texts.end()) {
         const QString elsewhere = box->property(views::kElsewhere).toString();
         if (allowed.isValid()) texts << QString("numbers from %1 to %2").arg(range.x()).arg(range.y());
-        refuse(name, "cannot be '" + value + "'", texts.join("; ") + (elsewhere.isEmpty() ? QString() : "; " + elsewhere));
+        refuse(name, "cannot be '" + value + "'",
+               texts.join("; ") + (elsewhere.isEmpty() ? QString() : "; " + elsewhere));
       }
       // As by hand: some boxes ask for another selection.
       if (const auto index = static_cast<int>(at - texts.begin()); index != box->currentIndex()) {
@@ -96,7 +98,8 @@ void set_control(views::View& view, const ControlState& state) {
       bool ok = false;
       const double wanted = value.toDouble(&ok);
       if (!ok || wanted < number->minimum() || wanted > number->maximum())
-        refuse(name, "cannot be '" + value + "'", QString("numbers from %1 to %2").arg(number->minimum()).arg(number->maximum()));
+        refuse(name, "cannot be '" + value + "'",
+               QString("numbers from %1 to %2").arg(number->minimum()).arg(number->maximum()));
       number->setValue(wanted);
     }
     return;
@@ -107,7 +110,8 @@ void set_control(views::View& view, const ControlState& state) {
 QStringList selection_words(const views::Selection& s) {
   QStringList words;
   if (!s.all_batches())
-    words << "--batches" << QString("%1:%2").arg(s.first_batch).arg(s.end_batch < 0 ? QString() : QString::number(s.end_batch));
+    words << "--batches"
+          << QString("%1:%2").arg(s.first_batch).arg(s.end_batch < 0 ? QString() : QString::number(s.end_batch));
   if (!s.phase.isEmpty()) words << "--phase" << shell_quoted(s.phase);
   if (!s.label.isEmpty()) words << "--label" << shell_quoted(s.label);
   if (!s.router.isEmpty()) words << "--router" << shell_quoted(s.router);

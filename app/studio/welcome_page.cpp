@@ -42,8 +42,9 @@ WelcomePage::WelcomePage(Actions& actions, const QStringList& ways, QWidget* par
   large.setPointSizeF(large.pointSizeF() * 2);
   title->setFont(large);
   body->addWidget(title);
-  auto* what =
-      new QLabel(tr("See where a model with experts sends its data, make it faster, and prove that the result is the same."), this);
+  auto* what = new QLabel(
+      tr("See where a model with experts sends its data, make it faster, and prove that the result is the same."),
+      this);
   what->setWordWrap(true);
   body->addWidget(what);
   body->addSpacing(18);

@@ -17,16 +17,20 @@ void WindowSink::report(std::string_view stage, int64_t done, int64_t total) {
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(50);
   const QString name = QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size()));
-  const QString text = progress_text(name, done, total, std::chrono::duration<double>(now - stage_began_).count(), remark_) + expected_;
+  const QString text =
+      progress_text(name, done, total, std::chrono::duration<double>(now - stage_began_).count(), remark_) + expected_;
   const int permille = total > 0 ? static_cast<int>(1000 * done / total) : -1;
   QMetaObject::invokeMethod(
       to_, [show = show_, text, permille] { show(text, permille); }, Qt::QueuedConnection);
 }
 
 void WindowSink::expect(double low, double high) {
-  expected_ = "; " + QCoreApplication::translate("Progress", "%1 expected in all").arg(QString::fromStdString(expected_words(low, high)));
+  expected_ = "; " + QCoreApplication::translate("Progress", "%1 expected in all")
+                         .arg(QString::fromStdString(expected_words(low, high)));
 }
 
-void WindowSink::remark(std::string_view text) { remark_ = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+void WindowSink::remark(std::string_view text) {
+  remark_ = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
 
 }  // namespace stormcell::studio

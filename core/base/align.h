@@ -12,8 +12,8 @@ constexpr Integer align_up(Integer bytes, std::type_identity_t<Integer> to = 64)
   return (bytes + to - 1) / to * to;
 }
 
-/// Hands out parts of a piece of memory one after another, each at a multiple of kAlignment from its beginning. Without memory it only adds
-/// up their sizes: so one function lays out and sizes, on host and device memory alike.
+/// Hands out parts of a piece of memory one after another, each at a multiple of kAlignment from its beginning. Without
+/// memory it only adds up their sizes: so one function lays out and sizes, on host and device memory alike.
 template <size_t kAlignmentBytes>
 class MemoryParts {
  public:

@@ -32,7 +32,8 @@ double gini(std::span<const int64_t> loads) {
   std::sort(sorted.begin(), sorted.end());
   const double n = sorted.size();
   double differences = 0;
-  for (size_t i = 0; i < sorted.size(); ++i) differences += (2 * static_cast<double>(i) - n + 1) * static_cast<double>(sorted[i]);
+  for (size_t i = 0; i < sorted.size(); ++i)
+    differences += (2 * static_cast<double>(i) - n + 1) * static_cast<double>(sorted[i]);
   return differences / (n * sum);
 }
 

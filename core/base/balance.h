@@ -14,7 +14,8 @@ double entropy_bits(std::span<const int64_t> loads);
 double gini(std::span<const int64_t> loads);
 /// Branches with any load.
 int32_t touched(std::span<const int64_t> loads);
-/// The fewest branches that hold this share of all load, most loaded first, equal loads by the lower id. Empty without load.
+/// The fewest branches that hold this share of all load, most loaded first, equal loads by the lower id. Empty without
+/// load.
 std::vector<int32_t> hot_set(std::span<const int64_t> loads, double share);
 /// Branches below this part of the mean load, ascending. Empty without load.
 std::vector<int32_t> cold_set(std::span<const int64_t> loads, double part_of_mean);

@@ -7,11 +7,12 @@ namespace {
 
 constexpr double kRest = 0.05;
 
-/// Of `of` draws, each a hit with probability `share`, at most `hits` are: its logarithm, summed from the last term down, which is the
-/// largest one above the bound that is looked for.
+/// Of `of` draws, each a hit with probability `share`, at most `hits` are: its logarithm, summed from the last term
+/// down, which is the largest one above the bound that is looked for.
 double log_at_most(int64_t hits, int64_t of, double share) {
   const auto n = static_cast<double>(of), k = static_cast<double>(hits);
-  const double last = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(share) + (n - k) * std::log1p(-share);
+  const double last = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(share) +
+                      (n - k) * std::log1p(-share);
   double sum = 0, term = 1;
   for (double i = k; i >= 0 && term > 1e-16 * sum; --i) {
     sum += term;

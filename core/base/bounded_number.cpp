@@ -46,7 +46,8 @@ T bounded_number(std::string_view option, std::string_view word, const Bounds& b
 template <class T>
 void check_bounds(std::string_view option, T value, const Bounds& bounds) {
   char text[32];
-  if (!is_within(value, bounds)) does_not_fit(option, {text, std::to_chars(text, text + sizeof(text), value).ptr}, expected<T>(bounds));
+  if (!is_within(value, bounds))
+    does_not_fit(option, {text, std::to_chars(text, text + sizeof(text), value).ptr}, expected<T>(bounds));
 }
 
 template int bounded_number(std::string_view, std::string_view, const Bounds&);

@@ -14,8 +14,8 @@ struct Bounds {
 /// Throws Error(bad_input) that names the option: "5x" does not fit (give `expected`).
 [[noreturn]] void does_not_fit(std::string_view option, std::string_view word, const std::string& expected);
 
-/// The number that the whole word is, of type int, int64_t, uint64_t or double. Throws as does_not_fit() where it is none, lies outside of
-/// the bounds or is not finite.
+/// The number that the whole word is, of type int, int64_t, uint64_t or double. Throws as does_not_fit() where it is
+/// none, lies outside of the bounds or is not finite.
 template <class T>
 T bounded_number(std::string_view option, std::string_view word, const Bounds& bounds);
 /// Throws the same where a number that is there lies outside.

@@ -31,8 +31,8 @@ struct Pipe {
   }
 };
 
-// Only async-signal-safe calls: this process may have threads. A group of its own keeps a terminal's Ctrl-C from reaching the child
-// twice; when this process dies, the child is asked to end.
+// Only async-signal-safe calls: this process may have threads. A group of its own keeps a terminal's Ctrl-C from
+// reaching the child twice; when this process dies, the child is asked to end.
 [[noreturn]] void become(const ChildOptions& options, char* const* arguments, int errors) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -66,7 +66,8 @@ ChildResult run_child(const ChildOptions& options, const CancellationToken& canc
   ChildResult result;
   Pipe errors;
   const pid_t child = errors.open() ? fork() : -1;
-  if (child < 0) failed(std::string(options.called_for), std::string("cannot start a process: ") + std::strerror(errno));
+  if (child < 0)
+    failed(std::string(options.called_for), std::string("cannot start a process: ") + std::strerror(errno));
   if (child == 0) become(options, arguments.data(), errors.ends[1]);
   errors.close_write();
 

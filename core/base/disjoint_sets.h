@@ -7,7 +7,8 @@
 
 namespace stormcell {
 
-/// Numbers 0 to size - 1, each in a set of its own until join() makes two of them one. The lowest number of a set stands for it.
+/// Numbers 0 to size - 1, each in a set of its own until join() makes two of them one. The lowest number of a set
+/// stands for it.
 class DisjointSets {
  public:
   explicit DisjointSets(size_t size = 0) : above_(size) { std::iota(above_.begin(), above_.end(), size_t{0}); }

@@ -10,7 +10,8 @@ namespace stormcell {
 
 size_t element_size(DType type) {
   const NumberFormat& format = format_of(type);
-  if (format.is_blocks()) failed("number format " + std::string(format.name), "its elements have no size of their own: they lie in blocks");
+  if (format.is_blocks())
+    failed("number format " + std::string(format.name), "its elements have no size of their own: they lie in blocks");
   return static_cast<size_t>(format.block_bytes);
 }
 std::string_view to_text(DType type) { return format_of(type).name; }
@@ -32,7 +33,7 @@ uint16_t f32_to_f16(float f) {
   const uint32_t u = std::bit_cast<uint32_t>(f), sign = (u >> 16) & 0x8000, magnitude = u & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00);
   if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00);  // rounds to 65536 or more
-  if (magnitude < 0x38800000u)                                                // below 2^-14: subnormal, in units of 2^-24
+  if (magnitude < 0x38800000u)  // below 2^-14: subnormal, in units of 2^-24
     return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(std::ldexp(std::fabs(f), 24))));
   const uint32_t rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
   return static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13));

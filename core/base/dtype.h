@@ -1,4 +1,5 @@
-// Number formats of tensors and the conversions between the floating ones. number_format.h has the facts of each format.
+// Number formats of tensors and the conversions between the floating ones. number_format.h has the facts of each
+// format.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -9,9 +10,27 @@
 
 namespace stormcell {
 
-enum class DType : uint8_t { f32, f16, bf16, f64, f8_e4m3, f8_e5m2, i8, u8, i16, u16, i32, u32, i64, u64, boolean, q8_0 };
+enum class DType : uint8_t {
+  f32,
+  f16,
+  bf16,
+  f64,
+  f8_e4m3,
+  f8_e5m2,
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  boolean,
+  q8_0
+};
 
-/// Bytes of one element. Throws Error(failed) for a format of blocks, whose elements have no bytes of their own: ask row_bytes().
+/// Bytes of one element. Throws Error(failed) for a format of blocks, whose elements have no bytes of their own: ask
+/// row_bytes().
 size_t element_size(DType type);
 /// "f32", "bf16", ...
 std::string_view to_text(DType type);

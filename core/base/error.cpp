@@ -41,6 +41,8 @@ int Error::exit_code() const {
 void bad_input(std::string_view where, std::string_view what, std::string_view advice) {
   throw Error(ErrorKind::bad_input, where, what, advice);
 }
-void failed(std::string_view where, std::string_view what, std::string_view advice) { throw Error(ErrorKind::failed, where, what, advice); }
+void failed(std::string_view where, std::string_view what, std::string_view advice) {
+  throw Error(ErrorKind::failed, where, what, advice);
+}
 
 }  // namespace stormcell

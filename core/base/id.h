@@ -1,4 +1,5 @@
-// Numbers that name things of one kind: an id of another kind, or a plain number, is not taken for one (docs/decisions/025-typed-ids.md).
+// Numbers that name things of one kind: an id of another kind, or a plain number, is not taken for one
+// (docs/decisions/025-typed-ids.md).
 #pragma once
 #include <compare>
 #include <concepts>
@@ -19,8 +20,8 @@ inline constexpr NoId kNone;
 template <class T>
 concept Number = std::integral<T> && !std::same_as<T, bool>;
 
-/// The number of a thing of the kind that `Tag` names, or none. 32 bits, copied like an integer. Made from a number, and made into one,
-/// only in so many words: ValueId(3), static_cast<size_t>(id).
+/// The number of a thing of the kind that `Tag` names, or none. 32 bits, copied like an integer. Made from a number,
+/// and made into one, only in so many words: ValueId(3), static_cast<size_t>(id).
 template <class Tag>
 class Id {
  public:

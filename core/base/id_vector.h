@@ -39,12 +39,16 @@ template <class Key, class Value>
 class IdVector : public std::vector<Value> {
  public:
   using std::vector<Value>::vector;
-  // What is not there ends the program in builds with assertions, as the library's own check does, which truth values and builds without
-  // _GLIBCXX_ASSERTIONS lack.
+  // What is not there ends the program in builds with assertions, as the library's own check does, which truth values
+  // and builds without _GLIBCXX_ASSERTIONS lack.
   decltype(auto) operator[](Key id) { return std::vector<Value>::operator[](there(static_cast<size_t>(id))); }
   decltype(auto) operator[](Key id) const { return std::vector<Value>::operator[](there(static_cast<size_t>(id))); }
-  decltype(auto) operator[](Number auto place) { return std::vector<Value>::operator[](there(static_cast<size_t>(place))); }
-  decltype(auto) operator[](Number auto place) const { return std::vector<Value>::operator[](there(static_cast<size_t>(place))); }
+  decltype(auto) operator[](Number auto place) {
+    return std::vector<Value>::operator[](there(static_cast<size_t>(place)));
+  }
+  decltype(auto) operator[](Number auto place) const {
+    return std::vector<Value>::operator[](there(static_cast<size_t>(place)));
+  }
 
   /// All ids, in order; those of things added meanwhile are not among them.
   IdRange<Key> ids() const { return {Key(0), next_id()}; }

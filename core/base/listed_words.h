@@ -23,8 +23,8 @@ std::string joined(const Words& words, std::string_view between = ", ") {
   return list;
 }
 
-/// The first `most` words of a range, and the number of the others: "a, b, c and 2 more". `all` is the number of words if the range has
-/// only the first of them.
+/// The first `most` words of a range, and the number of the others: "a, b, c and 2 more". `all` is the number of words
+/// if the range has only the first of them.
 template <class Words>
 std::string listed(const Words& words, size_t most, size_t all = 0) {
   std::string list;

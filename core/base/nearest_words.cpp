@@ -57,7 +57,8 @@ std::optional<size_t> farness(std::string_view word, std::string_view known) {
   if (letters * 3 <= longer || (letters == 1 && shorter > 1)) return 10 * letters;
   if (parts_of(word) == parts_of(known)) return 15;
   if (shorter >= kLeastBegin && (known.starts_with(word) || word.starts_with(known))) return 20 + longer - shorter;
-  if (shorter >= kLeastPart && (known.find(word) != std::string_view::npos || word.find(known) != std::string_view::npos))
+  if (shorter >= kLeastPart &&
+      (known.find(word) != std::string_view::npos || word.find(known) != std::string_view::npos))
     return 40 + longer - shorter;
   return {};
 }
@@ -79,7 +80,8 @@ std::vector<std::string> nearest_words(std::string_view word, const std::vector<
   std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> words;
   for (auto& [far, k] : near)
-    if (words.size() < kMostGiven && std::find(words.begin(), words.end(), k) == words.end()) words.push_back(std::move(k));
+    if (words.size() < kMostGiven && std::find(words.begin(), words.end(), k) == words.end())
+      words.push_back(std::move(k));
   return words;
 }
 

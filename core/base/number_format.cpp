@@ -10,9 +10,15 @@ namespace stormcell {
 namespace {
 
 constexpr std::array kNumberFormats = {
+    NumberFormat{.type = DType::f32,
+                 .name = "f32",
+                 .block_bytes = 4,
+                 .exponent = 0x7f800000,
+                 .converts = true,
+                 .multiplies = true,
+                 .offered = true},
     NumberFormat{
-        .type = DType::f32, .name = "f32", .block_bytes = 4, .exponent = 0x7f800000, .converts = true, .multiplies = true, .offered = true},
-    NumberFormat{.type = DType::f16, .name = "f16", .block_bytes = 2, .exponent = 0x7c00, .converts = true, .multiplies = true},
+        .type = DType::f16, .name = "f16", .block_bytes = 2, .exponent = 0x7c00, .converts = true, .multiplies = true},
     NumberFormat{.type = DType::bf16,
                  .name = "bf16",
                  .block_bytes = 2,
@@ -64,11 +70,13 @@ bool is_whole_blocks(DType type, int64_t n) { return n >= 0 && n % format_of(typ
 int64_t row_bytes(DType type, int64_t n) {
   const NumberFormat& format = format_of(type);
   const auto refuse = [&](const std::string& expected) {
-    bad_input("number format " + std::string(format.name), "expected rows of " + expected + ", got a row of " + std::to_string(n));
+    bad_input("number format " + std::string(format.name),
+              "expected rows of " + expected + ", got a row of " + std::to_string(n));
   };
   if (!is_whole_blocks(type, n)) refuse("whole blocks of " + std::to_string(format.block_elements) + " elements");
   int64_t bytes = 0;
-  if (__builtin_mul_overflow(n / format.block_elements, int64_t{format.block_bytes}, &bytes)) refuse("fewer than 2^63 bytes");
+  if (__builtin_mul_overflow(n / format.block_elements, int64_t{format.block_bytes}, &bytes))
+    refuse("fewer than 2^63 bytes");
   return bytes;
 }
 
@@ -99,7 +107,8 @@ std::vector<std::string> row_formats() {
 const NumberFormat& smallest_offered_format() {
   const NumberFormat* smallest = &format_of(DType::f32);
   for (const NumberFormat& format : kNumberFormats)
-    if (format.offered && format.block_bytes * smallest->block_elements < smallest->block_bytes * format.block_elements) smallest = &format;
+    if (format.offered && format.block_bytes * smallest->block_elements < smallest->block_bytes * format.block_elements)
+      smallest = &format;
   return *smallest;
 }
 

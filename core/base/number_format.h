@@ -1,7 +1,8 @@
-// Number formats: one row each. The rest of the engine asks the row and does not know formats by name (docs/add-a-number-format.md).
+// Number formats: one row each. The rest of the engine asks the row and does not know formats by name
+// (docs/add-a-number-format.md).
 //
-// The table holds facts only. The kernels that multiply by a format are listed in core/cpu/kernels/format_kernels.cpp, and the oracle's own
-// reading of its bytes is listed in core/oracle/stored_formats.cpp.
+// The table holds facts only. The kernels that multiply by a format are listed in core/cpu/kernels/format_kernels.cpp,
+// and the oracle's own reading of its bytes is listed in core/oracle/stored_formats.cpp.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,27 +14,33 @@
 
 namespace stormcell {
 
-/// How far an output may be from the reference, as a share of its largest value: of products in f32, and of products with rounded inputs.
+/// How far an output may be from the reference, as a share of its largest value: of products in f32, and of products
+/// with rounded inputs.
 inline constexpr double kF32Tolerance = 1e-4, kRoundedTolerance = 2e-2;
 
 /// A format stores elements in blocks. A format of single elements has blocks of one element.
 ///
-/// A row of a matrix (its last extent) is a whole number of blocks, and nothing is padded: row_bytes() refuses any other length.
+/// A row of a matrix (its last extent) is a whole number of blocks, and nothing is padded: row_bytes() refuses any
+/// other length.
 struct NumberFormat {
   DType type = DType::f32;
   std::string_view name;       ///< in graphs, recipes, options and JSON
   int32_t block_elements = 1;  ///< neighbours along the last extent
   int32_t block_bytes = 0;     ///< with everything that belongs to the block, such as its scale
-  uint32_t exponent = 0;       ///< mask of the exponent of the number that a block begins with, which has 4 bytes where the mask has more
-                               ///< than 16 bits, else 2; all ones there: NaN or infinite. 0: the block begins with no such number
-  bool converts = false;       ///< to_f32() and from_f32() know it, and so do recipes and --dtype
-  bool multiplies = false;     ///< the weights of `linear` may be stored in it
-  bool offered = false;        ///< a user may ask for it: --dtype, and the annotation `format`
-  bool own_products = false;   ///< products have instructions for it on some devices: inputs are rounded to it there (DeviceInfo says
-                               ///< where), and its peak rate is measured apart from that of f32
-  bool rounds_rows = false;    ///< states and activations in f32 may be kept in it: rows are rounded to it when they are stored
-  double product_tolerance = kF32Tolerance;     ///< of a plan whose products use it, against an oracle with the same weights
-  double conversion_tolerance = kF32Tolerance;  ///< of a model whose weights were converted to it, against the stored weights
+  /// mask of the exponent of the number that a block begins with, which has 4 bytes where the mask has more than 16
+  /// bits, else 2; all ones there: NaN or infinite. 0: the block begins with no such number
+  uint32_t exponent = 0;
+  bool converts = false;      ///< to_f32() and from_f32() know it, and so do recipes and --dtype
+  bool multiplies = false;    ///< the weights of `linear` may be stored in it
+  bool offered = false;       ///< a user may ask for it: --dtype, and the annotation `format`
+  bool own_products = false;  ///< products have instructions for it on some devices: inputs are rounded to it there
+                              ///< (DeviceInfo says where), and its peak rate is measured apart from that of f32
+  /// states and activations in f32 may be kept in it: rows are rounded to it when they are stored
+  bool rounds_rows = false;
+  /// of a plan whose products use it, against an oracle with the same weights
+  double product_tolerance = kF32Tolerance;
+  /// of a model whose weights were converted to it, against the stored weights
+  double conversion_tolerance = kF32Tolerance;
 
   bool is_blocks() const { return block_elements > 1; }
 };
@@ -44,7 +51,8 @@ const NumberFormat& format_of(DType type);
 
 /// Whether rows of `n` elements are whole blocks.
 bool is_whole_blocks(DType type, int64_t n);
-/// Bytes of a row of `n` elements. Throws Error(bad_input) that names the format where the row is not whole blocks, or takes 2^63 bytes.
+/// Bytes of a row of `n` elements. Throws Error(bad_input) that names the format where the row is not whole blocks, or
+/// takes 2^63 bytes.
 int64_t row_bytes(DType type, int64_t n);
 /// Bytes of a tensor: of the rows along its last extent; a scalar is a row of one element. Throws as row_bytes().
 int64_t tensor_bytes(DType type, std::span<const int64_t> shape);

@@ -9,15 +9,19 @@
 
 namespace stormcell {
 
-/// A flag shared between who asks a long call to stop and the call itself. Copies share the flag. Async-signal-safe to raise.
+/// A flag shared between who asks a long call to stop and the call itself. Copies share the flag. Async-signal-safe to
+/// raise.
 class CancellationToken {
  public:
   CancellationToken() : kind_(std::make_shared<std::atomic<int>>(0)) {}
-  void cancel(ErrorKind kind = ErrorKind::interrupted) const { kind_->store(static_cast<int>(kind) + 1, std::memory_order_relaxed); }
+  void cancel(ErrorKind kind = ErrorKind::interrupted) const {
+    kind_->store(static_cast<int>(kind) + 1, std::memory_order_relaxed);
+  }
   bool cancelled() const { return kind_->load(std::memory_order_relaxed) != 0; }
   /// Throws an Error of the kind given to cancel().
   void check() const {
-    if (const int kind = kind_->load(std::memory_order_relaxed)) throw Error(static_cast<ErrorKind>(kind - 1), "", "interrupted");
+    if (const int kind = kind_->load(std::memory_order_relaxed))
+      throw Error(static_cast<ErrorKind>(kind - 1), "", "interrupted");
   }
 
  private:

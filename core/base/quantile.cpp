@@ -10,7 +10,8 @@ namespace stormcell {
 double quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0;
   const double last = values.size() - 1;
-  const auto rank = static_cast<std::ptrdiff_t>(std::clamp(std::ceil(q * static_cast<double>(values.size())) - 1, 0.0, last));
+  const auto rank =
+      static_cast<std::ptrdiff_t>(std::clamp(std::ceil(q * static_cast<double>(values.size())) - 1, 0.0, last));
   std::nth_element(values.begin(), values.begin() + rank, values.end());
   return values[rank];
 }

@@ -1,4 +1,5 @@
-// The house's one definition of a quantile. (Quartiles of items' shares alone are interpolated: core/quality/item_cost_figures.cpp.)
+// The house's one definition of a quantile. (Quartiles of items' shares alone are interpolated:
+// core/quality/item_cost_figures.cpp.)
 #pragma once
 #include <vector>
 

@@ -1,4 +1,5 @@
-// Consecutive batches, windows, items: half open, of one type each, so that none is taken for another or a count for an end.
+// Consecutive batches, windows, items: half open, of one type each, so that none is taken for another or a count for an
+// end.
 #pragma once
 #include <algorithm>
 #include <cstdint>

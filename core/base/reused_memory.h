@@ -1,5 +1,5 @@
-// Blocks of memory that a thread uses again and again. Large blocks come fresh from the system and go back to it: a page fault for each
-// 4 KiB, which costs more than reading 9 MB from the page cache into them does.
+// Blocks of memory that a thread uses again and again. Large blocks come fresh from the system and go back to it: a
+// page fault for each 4 KiB, which costs more than reading 9 MB from the page cache into them does.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace stormcell {
 
-/// While it lives, on the stack of the thread that made it, what reusable_block() gave on this thread is kept when its last handle goes,
-/// and given again. So much is kept as was in use at one time.
+/// While it lives, on the stack of the thread that made it, what reusable_block() gave on this thread is kept when its
+/// last handle goes, and given again. So much is kept as was in use at one time.
 class ReusedMemory {
  public:
   ReusedMemory();
@@ -23,8 +23,8 @@ class ReusedMemory {
   std::shared_ptr<Blocks> blocks_;
 };
 
-/// At least `bytes`, aligned to 64, not set to zero: a block that this thread keeps, or a new one. Any thread may let go of it. Throws
-/// Error(failed) that names `what` where there is no memory.
+/// At least `bytes`, aligned to 64, not set to zero: a block that this thread keeps, or a new one. Any thread may let
+/// go of it. Throws Error(failed) that names `what` where there is no memory.
 std::shared_ptr<std::byte> reusable_block(int64_t bytes, const std::string& what);
 
 }  // namespace stormcell

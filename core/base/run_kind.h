@@ -1,5 +1,5 @@
-// What a run did and in which phase, as types. Sessions and summaries keep them as words, which programs of other versions may not know:
-// a word stays a word until somebody asks what it means.
+// What a run did and in which phase, as types. Sessions and summaries keep them as words, which programs of other
+// versions may not know: a word stays a word until somebody asks what it means.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -16,7 +16,8 @@ enum class WorkPhase : uint8_t { forward, decode, both, unknown };
 std::string_view to_text(WorkPhase phase);
 WorkPhase work_phase(std::string_view word);
 
-/// How far a run came. What a session has is always one of these: of another word the reader asks whether the writer still lives.
+/// How far a run came. What a session has is always one of these: of another word the reader asks whether the writer
+/// still lives.
 enum class RunStatus : uint8_t {
   running,  ///< being written
   finished,

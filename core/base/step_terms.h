@@ -1,5 +1,5 @@
-// Terms of steps on a cluster: how tokens travel, which steps are costed, how data are split to fit and to judge, and which layouts are
-// compared. Sessions and JSON keep their words.
+// Terms of steps on a cluster: how tokens travel, which steps are costed, how data are split to fit and to judge, and
+// which layouts are compared. Sessions and JSON keep their words.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,8 @@ inline std::string_view to_text(ReplicaRule rule) { return row_of(kReplicaRules,
 /// Where a token lives while it goes through the layers.
 enum class Residence : uint8_t {
   home,    ///< on one rank
-  follow,  ///< from layer to layer where its heaviest branch lies: the next layer's dispatch begins there. An experiment: all that
-           ///< attention needs of it would have to be there
+  follow,  ///< from layer to layer where its heaviest branch lies: the next layer's dispatch begins there. An
+           ///< experiment: all that attention needs of it would have to be there
 };
 inline constexpr std::string_view kResidences[] = {"home", "follow"};
 inline std::string_view to_text(Residence residence) { return row_of(kResidences, residence); }
@@ -29,7 +29,8 @@ inline std::string_view to_text(Residence residence) { return row_of(kResidences
 /// How exchanges overlap with the work of experts.
 enum class Overlap : uint8_t {
   none,
-  two_batch,  ///< micro-batches of every other token of a step take turns: one computes while the other's messages travel
+  two_batch,  ///< micro-batches of every other token of a step take turns: one computes while the other's messages
+              ///< travel
 };
 inline constexpr std::string_view kOverlaps[] = {"none", "two-batch"};
 inline std::string_view to_text(Overlap overlap) { return row_of(kOverlaps, overlap); }

@@ -8,7 +8,8 @@ namespace stormcell {
 
 class TextCursor {
  public:
-  TextCursor(std::string_view where, std::string_view line, int64_t number) : where_(where), line_(line), number_(number) {}
+  TextCursor(std::string_view where, std::string_view line, int64_t number)
+      : where_(where), line_(line), number_(number) {}
 
   [[noreturn]] void fail(std::string_view expected);
   [[noreturn]] void complain(std::string_view what) const;

@@ -7,8 +7,8 @@ namespace stormcell {
 
 /// A character that a name may hold outside of quotes.
 inline bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '/' || c == '-' ||
-         c == '~' || c == '+' || c == '*';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+         c == '/' || c == '-' || c == '~' || c == '+' || c == '*';
 }
 
 inline std::string quoted(std::string_view text) {

@@ -14,8 +14,8 @@
 
 namespace stormcell {
 
-/// One fork-join costs about 0.2 us while the members still spin (`reference` measurement: 158 ns on two cores), a wake-up
-/// of a few us otherwise. Only one thread may call run() at a time; a member must not call run().
+/// One fork-join costs about 0.2 us while the members still spin (`reference` measurement: 158 ns on two cores), a
+/// wake-up of a few us otherwise. Only one thread may call run() at a time; a member must not call run().
 class ThreadTeam {
  public:
   /// `size` threads in all, the caller included; at least 1.
@@ -26,12 +26,13 @@ class ThreadTeam {
 
   int size() const { return size_; }
 
-  /// What the functions of the team poll, at least every 50 ms, to end early: their results are worth nothing then, and who set the token
-  /// throws. Set between two calls of run(); null: nothing to poll. The token must outlive the calls.
+  /// What the functions of the team poll, at least every 50 ms, to end early: their results are worth nothing then, and
+  /// who set the token throws. Set between two calls of run(); null: nothing to poll. The token must outlive the calls.
   void set_cancel(const CancellationToken* token) { cancel_ = token; }
   bool cancelled() const { return cancel_ && cancel_->cancelled(); }
 
-  /// Calls f(member) once on each member and waits for all; then throws what the first that failed threw (memory that is refused).
+  /// Calls f(member) once on each member and waits for all; then throws what the first that failed threw (memory that
+  /// is refused).
   template <class F>
   void run(F&& f) {
     if (size_ == 1) {
@@ -39,7 +40,8 @@ class ThreadTeam {
       return;
     }
     using Function = std::remove_reference_t<F>;
-    start([](void* context, int member) { (*static_cast<Function*>(context))(member); }, const_cast<std::remove_const_t<Function>*>(&f));
+    start([](void* context, int member) { (*static_cast<Function*>(context))(member); },
+          const_cast<std::remove_const_t<Function>*>(&f));
     call(0);
     join();
   }

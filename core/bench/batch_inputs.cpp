@@ -38,7 +38,8 @@ Bindings bounds_of(const Graph& graph, const Dataset& data, int64_t new_tokens, 
 
 std::span<const int32_t> tokens_over(const Graph& graph, SpaceId space, const Batch& batch) {
   for (const Value& v : graph.values)
-    if (v.kind == ValueKind::input && (v.role == InputRole::ids || v.role == InputRole::target) && v.type.space == space)
+    if (v.kind == ValueKind::input && (v.role == InputRole::ids || v.role == InputRole::target) &&
+        v.type.space == space)
       return batch.integers(v.name);
   return {};
 }
@@ -49,24 +50,28 @@ std::vector<int32_t> mask_over(const Graph& graph, SpaceId space, const Batch& b
   if (s.kind != SpaceKind::dense) return {};
   const int64_t parts = s.per_parent.evaluate(bindings);
   std::vector<int32_t> mask;
-  for (const int32_t real : mask_over(graph, s.parent, batch, bindings)) mask.insert(mask.end(), static_cast<size_t>(parts), real);
+  for (const int32_t real : mask_over(graph, s.parent, batch, bindings))
+    mask.insert(mask.end(), static_cast<size_t>(parts), real);
   return mask;
 }
 
-std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& plan, const Graph& reference, const Batch& batch) {
+std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& plan, const Graph& reference,
+                                                           const Batch& batch) {
   std::map<std::string, std::vector<int32_t>> computed;
   for (size_t s = 0; s < plan.spaces.size(); ++s) {
     const CellSpace& space = plan.spaces[s];
     if (space.kind != SpaceKind::ragged || plan.holds_members(SpaceId(s))) continue;
-    const bool in_both = std::any_of(reference.spaces.begin(), reference.spaces.end(),
-                                     [&](const CellSpace& r) { return r.kind == SpaceKind::ragged && r.name == space.name; });
+    const bool in_both = std::any_of(reference.spaces.begin(), reference.spaces.end(), [&](const CellSpace& r) {
+      return r.kind == SpaceKind::ragged && r.name == space.name;
+    });
     const Value& mask = plan.value(plan.node(plan.value(space.offsets).producer).inputs[0]);
     if (in_both || mask.kind != ValueKind::input || mask.role != InputRole::mask) continue;
     const CellSpace& base = plan.space(space.base);
     const std::vector<int32_t>& real = batch.integers(mask.name);
     const int64_t cells = base.count.evaluate(bindings_of(plan, batch, 0));
     if (std::ssize(real) != cells)
-      failed("mask " + mask.name, "has " + std::to_string(real.size()) + " values for " + std::to_string(cells) + " cells of " + base.name);
+      failed("mask " + mask.name,
+             "has " + std::to_string(real.size()) + " values for " + std::to_string(cells) + " cells of " + base.name);
     computed[base.name] = real;
   }
   return computed;

@@ -74,7 +74,8 @@ void BudgetMeter::restart() {
 std::string BudgetMeter::so_far() const {
   if (!store_) return {};
   const WeightCounters now = store_->counters();
-  return reads_text(now.reads - before_.reads, now.bytes_read - before_.bytes_read, now.stall_seconds - before_.stall_seconds);
+  return reads_text(now.reads - before_.reads, now.bytes_read - before_.bytes_read,
+                    now.stall_seconds - before_.stall_seconds);
 }
 
 std::optional<BudgetFigures> BudgetMeter::figures(int64_t arena_bytes) const {
@@ -107,12 +108,14 @@ std::vector<std::string> BudgetMeter::warnings() const {
   if (!store_) return {};
   const WeightCounters now = store_->counters();
   if (now.branch_weight_bytes == 0)
-    return {"--weight-budget has no effect: no weight of this model belongs to a single branch, so all of them are loaded"};
+    return {
+        "--weight-budget has no effect: no weight of this model belongs to a single branch, so all of them are loaded"};
   std::vector<std::string> list;
   const bool one_batch = timed_batches_.size() == 1;
   if (timed_.executions > 1 && one_batch && now.slot_bytes < now.branch_weight_bytes)
     list.emplace_back(
-        "one batch was timed, again and again: each execution found in the slots what the one before it left of the same batch, and on "
+        "one batch was timed, again and again: each execution found in the slots what the one before it left of the "
+        "same batch, and on "
         "other batches more is read");
   // The first executions fill the slots, whatever comes.
   constexpr double kLess = 0.5;
@@ -120,8 +123,9 @@ std::vector<std::string> BudgetMeter::warnings() const {
   const int64_t before = each(std::max<int64_t>(untimed_filled_ - now.slot_bytes, 0), untimed_),
                 timed = each(timed_.bytes_filled, timed_.executions);
   if (timed_.executions > 0 && !one_batch && static_cast<double>(timed) < kLess * static_cast<double>(before))
-    list.push_back("the timed executions found more in the slots than the data's batches do one after another: " + to_text(Bytes(timed)) +
-                   " of slots were filled in each, beside " + to_text(Bytes(before)) + " before; measure longer");
+    list.push_back("the timed executions found more in the slots than the data's batches do one after another: " +
+                   to_text(Bytes(timed)) + " of slots were filled in each, beside " + to_text(Bytes(before)) +
+                   " before; measure longer");
   return list;
 }
 

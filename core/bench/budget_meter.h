@@ -38,18 +38,18 @@ class BudgetMeter {
     BudgetMeter& meter_;
     WeightCounters before_;
   };
-  /// Batches after which a plan finds in the slots what it left itself, as far as what the executions so far filled tells: in steady state
-  /// so many fill all slots anew. 1 where nothing ever gives way, or without a budget.
+  /// Batches after which a plan finds in the slots what it left itself, as far as what the executions so far filled
+  /// tells: in steady state so many fill all slots anew. 1 where nothing ever gives way, or without a budget.
   int64_t settling_batches() const;
   /// Bytes of slots that were filled since the store was made; 0 without a budget.
   int64_t filled() const { return store_ ? store_->counters().bytes_filled : 0; }
-  /// All has run that was asked for: what is held from here on, to verify it, is no part of it, neither of the readings after executions
-  /// nor of `peak`, the most bytes that were resident in the process until now.
+  /// All has run that was asked for: what is held from here on, to verify it, is no part of it, neither of the readings
+  /// after executions nor of `peak`, the most bytes that were resident in the process until now.
   void end_readings(int64_t peak) { peak_ = peak, ended_ = true; }
   /// From here on, the process's peak too.
   void restart();
-  /// Since the meter was made or restarted, in a few words for the line of progress: "286 reads, 17.9 MiB, waited 0.2 s". Empty without a
-  /// budget.
+  /// Since the meter was made or restarted, in a few words for the line of progress: "286 reads, 17.9 MiB, waited 0.2
+  /// s". Empty without a budget.
   std::string so_far() const;
   /// Since the meter was made or restarted; `arena_bytes` as the figures have it. Nothing without a budget.
   std::optional<BudgetFigures> figures(int64_t arena_bytes) const;

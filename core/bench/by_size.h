@@ -14,8 +14,8 @@ class BySize {
  public:
   static constexpr size_t kMost = 4;
 
-  /// What `build(size)` gave, now where it is not held. The one that was not asked for the longest time goes before a fifth is built; the
-  /// others stay where they are in memory.
+  /// What `build(size)` gave, now where it is not held. The one that was not asked for the longest time goes before a
+  /// fifth is built; the others stay where they are in memory.
   template <class Build>
   T& at(PictureSize size, const Build& build) {
     const auto known = std::find_if(held_.begin(), held_.end(), [&](const auto& entry) { return entry.first == size; });

@@ -44,7 +44,8 @@ std::array<DeviceProbe, 2> CeilingReadings::halves() const {
 std::vector<std::string> CeilingReadings::placements() const {
   std::vector<std::pair<std::string, int>> counts;
   for (const DeviceProbe& reading : readings_) {
-    const auto at = std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == reading.placement; });
+    const auto at =
+        std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == reading.placement; });
     if (at == counts.end())
       counts.emplace_back(reading.placement, 1);
     else

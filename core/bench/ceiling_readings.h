@@ -1,8 +1,8 @@
 // The ceilings of a device, read before, during and after measuring.
 //
-// A probe takes a fraction of a second. The processors of a virtual machine may change places within seconds, and its neighbours read the
-// same memory, so one probe meets one moment only. Therefore several probes are spread over the time. The ceilings are the best readings of
-// the first half and of the last.
+// A probe takes a fraction of a second. The processors of a virtual machine may change places within seconds, and its
+// neighbours read the same memory, so one probe meets one moment only. Therefore several probes are spread over the
+// time. The ceilings are the best readings of the first half and of the last.
 #pragma once
 #include <array>
 #include <string>
@@ -23,8 +23,8 @@ class CeilingReadings {
   size_t size() const { return readings_.size(); }
   /// True if each ceiling was reached three times.
   bool agree() const;
-  /// The best reading before measuring and in the first half of those since; the best of the last half. Figures are 0 where nothing was
-  /// read.
+  /// The best reading before measuring and in the first half of those since; the best of the last half. Figures are 0
+  /// where nothing was read.
   std::array<DeviceProbe, 2> halves() const;
   /// The placements that were met, the most frequent first.
   std::vector<std::string> placements() const;

@@ -6,8 +6,9 @@
 
 namespace stormcell {
 
-/// The graph in another number format: what `--dtype` asks for. Each matrix is a recipe that converts what the graph had; integers and what
-/// is small (norms) stay as they are. Caches (states in pages) lie in bf16 where the weights do, else in f32, as models keep them.
+/// The graph in another number format: what `--dtype` asks for. Each matrix is a recipe that converts what the graph
+/// had; integers and what is small (norms) stay as they are. Caches (states in pages) lie in bf16 where the weights do,
+/// else in f32, as models keep them.
 std::shared_ptr<const Graph> in_format(const Graph& graph, DType to);
 
 }  // namespace stormcell

@@ -18,7 +18,8 @@ Decoding::Decoding(ExperimentState& state, RouterThresholds thresholds)
   const int64_t longest = (s.model->has_encoder ? 0 : s.data->max_length()) + most;
   if (s.model->max_length > 0 && longest > s.model->max_length)
     bad_input("--max-new-tokens",
-              counted(most, "token") + (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
+              counted(most, "token") +
+                  (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
                   (most == 1 ? " is" : " are") + " more than the model's " + counted(s.model->max_length, "position"),
               "choose fewer, or a smaller --length with --truncate");
   graph_ = with_thresholds(s.prepared(s.model->generate()), thresholds_);

@@ -24,11 +24,14 @@ DeviceList& list_of_program() {
 
 /// "cuda", "cuda:1".
 bool is_device_name(std::string_view name) {
-  const auto all = [](std::string_view text, auto&& allows) { return !text.empty() && std::all_of(text.begin(), text.end(), allows); };
+  const auto all = [](std::string_view text, auto&& allows) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), allows);
+  };
   const auto in_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; };
   const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
   const size_t colon = name.find(':');
-  return all(name.substr(0, colon), in_word) && (colon == std::string_view::npos || all(name.substr(colon + 1), is_digit));
+  return all(name.substr(0, colon), in_word) &&
+         (colon == std::string_view::npos || all(name.substr(colon + 1), is_digit));
 }
 
 const DeviceRow* find_row(const std::vector<DeviceRow>& rows, std::string_view name) {
@@ -43,7 +46,8 @@ std::vector<std::string> names_of(const std::vector<DeviceRow>& rows) {
 }
 
 [[noreturn]] void refuse_device(std::string_view device, const std::vector<std::string>& known) {
-  const bool has_cuda = std::any_of(known.begin(), known.end(), [](const std::string& name) { return name.starts_with("cuda"); });
+  const bool has_cuda =
+      std::any_of(known.begin(), known.end(), [](const std::string& name) { return name.starts_with("cuda"); });
   const bool planned = !has_cuda && (device == "cuda" || device.starts_with("cuda:"));
   bad_input("--device", "\"" + std::string(device) + "\"" + (planned ? ": not in this version" : " is no device"),
             advice_on_word(device, known));
@@ -56,10 +60,12 @@ void DeviceList::add(std::vector<DeviceRow> rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const DeviceRow& row = rows[i];
     const std::string where = "device \"" + row.name + "\"";
-    if (!is_device_name(row.name)) failed(where, "is no name of a device", "use a word, or a word and a number: cuda:1");
+    if (!is_device_name(row.name))
+      failed(where, "is no name of a device", "use a word, or a word and a number: cuda:1");
     if (!row.open || !row.kernels) failed(where, "has nothing that opens it, or nothing that tells its kernels");
     const auto same = [&](const DeviceRow& other) { return other.name == row.name; };
-    if (find_row(rows_, row.name) || std::any_of(rows.begin(), rows.begin() + i, same)) failed(where, "is in the list of devices already");
+    if (find_row(rows_, row.name) || std::any_of(rows.begin(), rows.begin() + i, same))
+      failed(where, "is in the list of devices already");
   }
   rows_.insert(rows_.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
 }
@@ -86,7 +92,8 @@ DeviceRow device_row(std::string_view name) {
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) {
   std::unique_ptr<Device> device = device_row(name).open(options);
   // An empty list is not asked: passes would take the device to compute everything.
-  if (device->info().operators.empty()) failed("device \"" + std::string(name) + "\"", "names no operator that it computes");
+  if (device->info().operators.empty())
+    failed("device \"" + std::string(name) + "\"", "names no operator that it computes");
   return device;
 }
 

@@ -1,5 +1,5 @@
-// What programs can run on: one visible list, in the order in which it is shown. The processor is always there; a module that is loaded at
-// run time adds its devices behind it, by a call. Nothing is added before main() begins.
+// What programs can run on: one visible list, in the order in which it is shown. The processor is always there; a
+// module that is loaded at run time adds its devices behind it, by a call. Nothing is added before main() begins.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,22 +13,25 @@
 namespace stormcell {
 
 struct DeviceOptions {
-  int threads = 0;  ///< of the host, for the device where it runs there, and for what the host does beside it; 0: all cores of this process
+  int threads = 0;  ///< of the host, for the device where it runs there, and for what the host does beside it; 0: all
+                    ///< cores of this process
 };
 
-/// Both functions may be called from several threads at once, for as long as the program runs: a module that adds them stays loaded.
+/// Both functions may be called from several threads at once, for as long as the program runs: a module that adds them
+/// stays loaded.
 struct DeviceRow {
   std::string name;  ///< "cpu", "cuda", "cuda:1", as --device calls it: a word, or a word and a number
   std::function<std::unique_ptr<Device>(const DeviceOptions& options)> open;
-  std::function<std::vector<std::string>(std::string_view op)> kernels;  ///< names of those of an operator, in the order they are tried
+  std::function<std::vector<std::string>(std::string_view op)>
+      kernels;  ///< names of those of an operator, in the order they are tried
 };
 
 /// Rows are read and added from any thread.
 class DeviceList {
  public:
   explicit DeviceList(std::vector<DeviceRow> rows) { add(std::move(rows)); }
-  /// Behind the others, all or none. Throws Error(failed) for a name that is there already or comes twice, for what is no name, and for a
-  /// row that lacks a function.
+  /// Behind the others, all or none. Throws Error(failed) for a name that is there already or comes twice, for what is
+  /// no name, and for a row that lacks a function.
   void add(std::vector<DeviceRow> rows);
   /// As they are now.
   std::vector<DeviceRow> rows() const;

@@ -42,7 +42,8 @@ DatasetFigures dataset_figures(const ExperimentState& s) {
   d.by_length = s.options.bucket_by_length;
   d.cells_as_given = s.data->cells().as_given;
   d.cells_by_length = s.data->cells().by_length;
-  for (const SizeCount& size : s.data->sizes()) d.sizes.push_back({size.size.height, size.size.width, size.items, size.batches});
+  for (const SizeCount& size : s.data->sizes())
+    d.sizes.push_back({size.size.height, size.size.width, size.items, size.batches});
   constexpr size_t kMostListed = 1000;
   for (const SkippedItem& item : s.data->skipped())
     if (++d.skipped; d.skipped_items.size() < kMostListed) d.skipped_items.push_back({item.name, item.reason});
@@ -82,27 +83,31 @@ std::vector<std::string> warnings_of(const ExperimentState& s) {
                    " cores this process may use: they take turns, and every step waits for the last");
   if (s.options.tolerance && s.dtype == s.model->dtype)
     list.emplace_back(
-        "--tolerance has no effect: it limits what a conversion by --dtype may change, and the weights run as they are stored");
+        "--tolerance has no effect: it limits what a conversion by --dtype may change, and the weights run as they are "
+        "stored");
   return list;
 }
 
-void warn_of_noise(const ExperimentState& s, double spread, const OtherLoad& others, std::vector<std::string>& warnings) {
+void warn_of_noise(const ExperimentState& s, double spread, const OtherLoad& others,
+                   std::vector<std::string>& warnings) {
   constexpr double kChanged = 1.15, kSpread = 2;
   const DeviceFigures d = device_figures(s);
   const auto compare = [&](const std::array<double, 2>& r, const char* unit) {
     if (r[0] <= 0 || r[1] <= 0 || std::max(r[0], r[1]) <= kChanged * std::min(r[0], r[1])) return;
-    warnings.push_back(
-        fmt::format("the machine was busy: the ceilings changed from {:.3g} to {:.3g} {} while measuring", r[0], r[1], unit));
+    warnings.push_back(fmt::format(
+        "the machine was busy: the ceilings changed from {:.3g} to {:.3g} {} while measuring", r[0], r[1], unit));
   };
   compare(d.peak_readings, "GFLOP/s");
   compare(d.read_readings, "GB/s");
   if (spread > kSpread)
-    warnings.push_back(
-        fmt::format("the machine was busy: of 20 executions of the same batch one took {:.1f} times the median or more", spread));
-  if (std::string busy = others.warning(s.device->info().host_threads); !busy.empty()) warnings.push_back(std::move(busy));
+    warnings.push_back(fmt::format(
+        "the machine was busy: of 20 executions of the same batch one took {:.1f} times the median or more", spread));
+  if (std::string busy = others.warning(s.device->info().host_threads); !busy.empty())
+    warnings.push_back(std::move(busy));
 }
 
-void tell_of_budget(const ExperimentState& s, std::optional<BudgetFigures>& figures, std::vector<std::string>& warnings) {
+void tell_of_budget(const ExperimentState& s, std::optional<BudgetFigures>& figures,
+                    std::vector<std::string>& warnings) {
   figures = s.budget.figures(s.memory->bytes() + s.states->bytes());
   for (std::string& warning : s.budget.warnings()) warnings.push_back(std::move(warning));
 }

@@ -19,9 +19,12 @@ std::string settings_json(const ExperimentState& state, std::string_view phase);
 /// Of the model, the data and what was asked for.
 std::vector<std::string> warnings_of(const ExperimentState& state);
 
-/// What was not quiet: ceilings that changed, executions of the same batch that did (`spread`, see repeat_spread()), others at work.
-void warn_of_noise(const ExperimentState& state, double spread, const OtherLoad& others, std::vector<std::string>& warnings);
+/// What was not quiet: ceilings that changed, executions of the same batch that did (`spread`, see repeat_spread()),
+/// others at work.
+void warn_of_noise(const ExperimentState& state, double spread, const OtherLoad& others,
+                   std::vector<std::string>& warnings);
 /// What the budget did since it was restarted, and what is to be known of it. Nothing without one.
-void tell_of_budget(const ExperimentState& state, std::optional<BudgetFigures>& figures, std::vector<std::string>& warnings);
+void tell_of_budget(const ExperimentState& state, std::optional<BudgetFigures>& figures,
+                    std::vector<std::string>& warnings);
 
 }  // namespace stormcell

@@ -22,7 +22,8 @@ std::shared_ptr<const Graph> ForwardPass::stored_graph(PictureSize size) const {
 
 std::unique_ptr<ReadyPlan> ForwardPass::make_plan(const std::string& name, std::shared_ptr<const Graph> left,
                                                   const PassConfiguration& configuration, const Progress& progress) {
-  return state_.make_plan(name, plan_graphs(state_, std::move(left), configuration, annotations_, thresholds_), 0, progress);
+  return state_.make_plan(name, plan_graphs(state_, std::move(left), configuration, annotations_, thresholds_), 0,
+                          progress);
 }
 
 void ForwardPass::annotate_graphs(const SaidAnnotations& said) { graph_ = annotated(graph_, said); }

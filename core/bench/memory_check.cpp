@@ -16,7 +16,9 @@ namespace stormcell {
 
 namespace {
 
-MemoryNeed operator+(const MemoryNeed& a, const MemoryNeed& b) { return {a.device + b.device, a.host + b.host, a.shared + b.shared}; }
+MemoryNeed operator+(const MemoryNeed& a, const MemoryNeed& b) {
+  return {a.device + b.device, a.host + b.host, a.shared + b.shared};
+}
 MemoryNeed of_both(int64_t device, int64_t host) { return {device, host, device + host}; }
 MemoryNeed at_most(const MemoryNeed& a, const MemoryNeed& b) {
   return {std::max(a.device, b.device), std::max(a.host, b.host), std::max(a.shared, b.shared)};
@@ -26,7 +28,8 @@ MemoryNeed at_most(const MemoryNeed& a, const MemoryNeed& b) {
 struct Need {
   std::set<WeightHandle> weights;
   int64_t states = 0;
-  MemoryNeed others;  ///< that graphs which run one at a time share: activations, records, inputs, outputs, the oracle's values
+  MemoryNeed others;  ///< that graphs which run one at a time share: activations, records, inputs, outputs, the
+                      ///< oracle's values
 };
 
 Need need_of(Device& device, WeightStore& store, const PlannedGraph& planned, FallbackWeights fallbacks) {
@@ -50,16 +53,19 @@ Need need_of(Device& device, WeightStore& store, const PlannedGraph& planned, Fa
   return need;
 }
 
-/// The most that is held while one of these weights is read, beside what the device makes of it: the tensors that it is made from, too.
+/// The most that is held while one of these weights is read, beside what the device makes of it: the tensors that it is
+/// made from, too.
 int64_t most_while_read(const WeightStore& store, const std::vector<WeightHandle>& handles) {
   int64_t most = 0;
-  for (const WeightHandle handle : handles) most = std::max(most, store.source().bytes_while_read(store.key(handle).tensor));
+  for (const WeightHandle handle : handles)
+    most = std::max(most, store.source().bytes_while_read(store.key(handle).tensor));
   return most;
 }
 
 /// Under a budget: slots that are not there yet, and what the readers hold while they read.
 MemoryNeed slots_to_come(const WeightStore& store) {
-  return of_both(store.planned_slot_bytes() - store.counters().slot_bytes, kWeightReaders * most_while_read(store, store.parts()));
+  return of_both(store.planned_slot_bytes() - store.counters().slot_bytes,
+                 kWeightReaders * most_while_read(store, store.parts()));
 }
 
 /// Dense weights that are to be loaded, one after another.
@@ -78,15 +84,18 @@ MemoryNeed weights_to_come(const WeightStore& store, const auto& handles) {
 
 MemoryRoom memory_room(const Device& device) { return {available_memory(), device.free_bytes()}; }
 
-int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options) {
+int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph,
+                      const CompileOptions& options) {
   return memory_needed(device, store, {PlannedGraph{std::move(graph), options}});
 }
 
-int64_t memory_needed(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, FallbackWeights fallbacks) {
+int64_t memory_needed(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
+                      FallbackWeights fallbacks) {
   return memory_need(device, store, graphs, fallbacks).shared;
 }
 
-MemoryNeed memory_need(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, FallbackWeights fallbacks) {
+MemoryNeed memory_need(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
+                       FallbackWeights fallbacks) {
   Need all;
   for (const PlannedGraph& graph : graphs) {
     const Need need = need_of(device, store, graph, fallbacks);
@@ -99,8 +108,10 @@ MemoryNeed memory_need(Device& device, WeightStore& store, const std::vector<Pla
 
 namespace {
 
-/// The largest --weight-budget with which the graphs fit; 0: none does, or no weight of theirs belongs to a single branch.
-int64_t largest_budget(Device& device, const WeightStore& store, const std::vector<PlannedGraph>& graphs, const MemoryRoom& room) {
+/// The largest --weight-budget with which the graphs fit; 0: none does, or no weight of theirs belongs to a single
+/// branch.
+int64_t largest_budget(Device& device, const WeightStore& store, const std::vector<PlannedGraph>& graphs,
+                       const MemoryRoom& room) {
   constexpr int64_t kEverything = int64_t{1} << 60;
   WeightStore other(device, {std::shared_ptr<void>(), &store.source()}, kEverything);
   const MemoryNeed need = memory_need(device, other, graphs);
@@ -111,10 +122,12 @@ int64_t largest_budget(Device& device, const WeightStore& store, const std::vect
   return other.parts().empty() || budget < other.least_budget() ? 0 : budget;
 }
 
-bool is_short_of_host(const MemoryNeed& need, const MemoryRoom& room) { return room.device && need.device <= *room.device; }
+bool is_short_of_host(const MemoryNeed& need, const MemoryRoom& room) {
+  return room.device && need.device <= *room.device;
+}
 
-/// "5 GiB of the device's memory, 4 GiB are available": of the memory that is too small, the device's first. `between` stands before the
-/// memory's name.
+/// "5 GiB of the device's memory, 4 GiB are available": of the memory that is too small, the device's first. `between`
+/// stands before the memory's name.
 std::string too_small(const MemoryNeed& need, const MemoryRoom& room, const std::string& between) {
   const auto text = [&](int64_t needed, const char* name, int64_t available) {
     return to_text(Bytes(needed)) + between + name + ", " + to_text(Bytes(available)) + " are available";
@@ -126,8 +139,8 @@ std::string too_small(const MemoryNeed& need, const MemoryRoom& room, const std:
 
 }  // namespace
 
-SentRows check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, const MemoryRoom& room,
-                      const std::string& what) {
+SentRows check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
+                      const MemoryRoom& room, const std::string& what) {
   const MemoryNeed need = memory_need(device, store, graphs);
   if (room.holds(need)) return graphs.front().options.rows;
   std::vector<PlannedGraph> copying = graphs;
@@ -136,30 +149,37 @@ SentRows check_memory(Device& device, WeightStore& store, const std::vector<Plan
   const NumberFormat& smallest = smallest_offered_format();
   const std::string dtype = "--dtype " + std::string(smallest.name);
   std::vector<PlannedGraph> smaller;
-  for (const PlannedGraph& planned : copying) smaller.push_back({in_format(*planned.graph, smallest.type), planned.options});
+  for (const PlannedGraph& planned : copying)
+    smaller.push_back({in_format(*planned.graph, smallest.type), planned.options});
   WeightStore other(device, {std::shared_ptr<void>(), &store.source()}, store.budget());
   const bool fits = room.holds(memory_need(device, other, smaller));
   const int64_t budget = largest_budget(device, store, copying, room);
-  const std::string advice = (store.budget() > 0 ? "use a --weight-budget of " : "use --weight-budget ") + std::to_string(budget) +
-                             (store.budget() > 0 ? " bytes or less, with which it fits" : " or less, with which it fits");
+  const std::string advice =
+      (store.budget() > 0 ? "use a --weight-budget of " : "use --weight-budget ") + std::to_string(budget) +
+      (store.budget() > 0 ? " bytes or less, with which it fits" : " or less, with which it fits");
   const std::vector<Value>& values = graphs.front().graph->values;
-  const bool pictures =
-      std::any_of(values.begin(), values.end(), [](const Value& v) { return v.kind == ValueKind::input && v.role == InputRole::pixels; });
+  const bool pictures = std::any_of(values.begin(), values.end(), [](const Value& v) {
+    return v.kind == ValueKind::input && v.role == InputRole::pixels;
+  });
   bad_input(what, "needs " + too_small(need, room, " of "),
-            fits && budget > 0             ? advice + ", or " + dtype
-            : fits                         ? "use " + dtype + ", which fits"
-            : budget > 0                   ? advice
-            : is_short_of_host(need, room) ? std::string("the oracle computes a batch on the host: take a smaller batch, or ") +
-                                                 (pictures ? "smaller pictures" : "shorter sequences: --length with --truncate")
+            fits && budget > 0 ? advice + ", or " + dtype
+            : fits             ? "use " + dtype + ", which fits"
+            : budget > 0       ? advice
+            : is_short_of_host(need, room)
+                ? std::string("the oracle computes a batch on the host: take a smaller batch, or ") +
+                      (pictures ? "smaller pictures" : "shorter sequences: --length with --truncate")
             : pictures ? "no --dtype of this version fits; take a smaller batch, model or pictures"
-                       : "no --dtype of this version fits; take a smaller batch or model, or shorter sequences: --length with --truncate");
+                       : "no --dtype of this version fits; take a smaller batch or model, or shorter sequences: "
+                         "--length with --truncate");
 }
 
-int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options) {
+int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
+                              const CompileOptions& options) {
   return further_memory_need(device, store, std::move(program), options).shared;
 }
 
-MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options) {
+MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
+                               const CompileOptions& options) {
   const ExecutableLayout layout = device.layout_of(std::move(program), store, options);
   const auto beyond = [&](SharedPart part, int64_t bytes) {
     return std::max<int64_t>(bytes - (options.memory ? options.memory->bytes(part) : 0), 0);
@@ -171,8 +191,9 @@ MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_p
   return of_both(bytes, 0) + weights_to_come(store, layout.always) + slots_to_come(store);
 }
 
-SentRows check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options,
-                            const MemoryRoom& room, const std::string& plan, const std::string& what) {
+SentRows check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
+                            const CompileOptions& options, const MemoryRoom& room, const std::string& plan,
+                            const std::string& what) {
   const MemoryNeed more = further_memory_need(device, store, program, options);
   if (room.holds(more)) return options.rows;
   CompileOptions copying = options;

@@ -22,7 +22,8 @@ enum class FallbackWeights : uint8_t { spared, loaded };
 /// Bytes that are needed of each memory.
 struct MemoryNeed {
   int64_t device = 0, host = 0;
-  int64_t shared = 0;  ///< of one memory that serves as both: at most the sum, because the two need not be at their most together
+  /// of one memory that serves as both: at most the sum, because the two need not be at their most together
+  int64_t shared = 0;
 };
 
 /// Bytes that there are of each memory.
@@ -31,39 +32,49 @@ struct MemoryRoom {
   std::optional<int64_t> device;  ///< nothing: the device shares the host's
   MemoryRoom(int64_t of_host, std::optional<int64_t> of_device = {}) : host(of_host), device(of_device) {}
 
-  bool holds(const MemoryNeed& need) const { return device ? need.device <= *device && need.host <= host : need.shared <= host; }
+  bool holds(const MemoryNeed& need) const {
+    return device ? need.device <= *device && need.host <= host : need.shared <= host;
+  }
   /// With so many bytes more for the device.
-  MemoryRoom with_more(int64_t bytes) const { return device ? MemoryRoom(host, *device + bytes) : MemoryRoom(host + bytes); }
+  MemoryRoom with_more(int64_t bytes) const {
+    return device ? MemoryRoom(host, *device + bytes) : MemoryRoom(host + bytes);
+  }
 };
 /// What this process and the device may still take.
 MemoryRoom memory_room(const Device& device);
 
-/// What running and verifying graphs of one model will take beyond what is held already. The graphs are held together and run one at a
-/// time, for pictures of several sizes: weights once, states of all, the rest as the graph that takes most of it. Of the device: weights in
-/// the layouts and formats in which the device will hold them, those that `store` has loaded left out, and those of nothing but fallbacks;
-/// activations, states, scratch and records at the bounds of `options`; inputs. Of the host: inputs and outputs; outputs and values as the
-/// oracle has them; what is held while a weight is read, at most: its tensor, and those that a recipe makes it from, under a budget for
-/// each thread that reads.
+/// What running and verifying graphs of one model will take beyond what is held already. The graphs are held together
+/// and run one at a time, for pictures of several sizes: weights once, states of all, the rest as the graph that takes
+/// most of it. Of the device: weights in the layouts and formats in which the device will hold them, those that `store`
+/// has loaded left out, and those of nothing but fallbacks; activations, states, scratch and records at the bounds of
+/// `options`; inputs. Of the host: inputs and outputs; outputs and values as the oracle has them; what is held while a
+/// weight is read, at most: its tensor, and those that a recipe makes it from, under a budget for each thread that
+/// reads.
 MemoryNeed memory_need(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
                        FallbackWeights fallbacks = FallbackWeights::spared);
 /// The same of one memory that serves as both.
 int64_t memory_needed(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
                       FallbackWeights fallbacks = FallbackWeights::spared);
-int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options);
+int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph,
+                      const CompileOptions& options);
 
-/// Throws Error(bad_input) that names `what` where more is needed than there is room for, of the device's memory or of the host's; it
-/// advises --dtype bf16 where that would fit, and the largest --weight-budget that would. Returns how rows have to be sent: as the graphs'
-/// options say, or copied where only so it fits.
-SentRows check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, const MemoryRoom& room,
-                      const std::string& what);
+/// Throws Error(bad_input) that names `what` where more is needed than there is room for, of the device's memory or of
+/// the host's; it advises --dtype bf16 where that would fit, and the largest --weight-budget that would. Returns how
+/// rows have to be sent: as the graphs' options say, or copied where only so it fits.
+SentRows check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
+                      const MemoryRoom& room, const std::string& what);
 
-/// What one more plan takes beside those it shares `options.memory` with: its states, weights that nobody has loaded, and what its
-/// activations and records need beyond what is shared already.
-MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options);
+/// What one more plan takes beside those it shares `options.memory` with: its states, weights that nobody has loaded,
+/// and what its activations and records need beyond what is shared already.
+MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
+                               const CompileOptions& options);
 /// The same of one memory that serves as both.
-int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options);
-/// Throws Error(bad_input) that names `what` and the plan where that is more than there is room for. Returns as check_memory() does.
-SentRows check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options,
-                            const MemoryRoom& room, const std::string& plan, const std::string& what);
+int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
+                              const CompileOptions& options);
+/// Throws Error(bad_input) that names `what` and the plan where that is more than there is room for. Returns as
+/// check_memory() does.
+SentRows check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
+                            const CompileOptions& options, const MemoryRoom& room, const std::string& plan,
+                            const std::string& what);
 
 }  // namespace stormcell

@@ -67,17 +67,21 @@ std::unique_ptr<ExperimentState> open_state(const ExperimentOptions& options, co
   s.device = open_device(options.device, {options.threads});
   if (const std::vector<DType> formats = s.device->info().formats;
       asked && std::find(formats.begin(), formats.end(), *asked) == formats.end())
-    bad_input("--dtype", std::string(to_text(*asked)) + ": " + s.device->info().name + " has no products in this format", "choose another");
+    bad_input("--dtype",
+              std::string(to_text(*asked)) + ": " + s.device->info().name + " has no products in this format",
+              "choose another");
   if (!s.data->sizes().empty()) s.picture = s.data->sizes().back().size;
   s.dtype = asked.value_or(s.model->dtype);
   const SaidAnnotations given{options.annotations, "--annotate"};
-  if (!given.list.empty()) s.idle_annotations = check_annotated_names(s.phase_graphs(), work_phase(options.phase), given);
+  if (!given.list.empty())
+    s.idle_annotations = check_annotated_names(s.phase_graphs(), work_phase(options.phase), given);
   s.graph = s.prepared(s.model->forward_for(s.picture));
   for (std::string& sentence : overruled(*s.graph, given)) s.idle_annotations.push_back(std::move(sentence));
   const DeviceInfo info = s.device->info();
   if (info.rounds_bf16_inputs) s.bf16_rows = info.bf16_rows;
   s.operators = info.operators;
-  // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only f32's rounding is left.
+  // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only
+  // f32's rounding is left.
   const NumberFormat& format = format_of(s.dtype);
   const bool exact = !format.own_products || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
   s.tolerance = exact ? kF32Tolerance : format.product_tolerance;

@@ -18,7 +18,8 @@ void check_target(const ExperimentOptions& options) {
   const std::string option = target_option(options);
   if (option.empty()) return;
   if (!options.target_quality.empty() && !options.target_latency.empty())
-    bad_input("--target-latency", "asks for the best answers within a cost, and --target-quality for the least cost of a quality",
+    bad_input("--target-latency",
+              "asks for the best answers within a cost, and --target-quality for the least cost of a quality",
               "leave one of them out");
   if (work_phase(options.phase) != WorkPhase::forward)
     bad_input(option, "is of a forward pass, and --phase " + options.phase + " decodes", "leave one of them out");

@@ -9,7 +9,8 @@ namespace stormcell {
 /// Throws Error(bad_input) where the options ask for what the dense plan cannot stand beside.
 void check_dense(const ExperimentOptions& options);
 
-/// Throws Error(bad_input) where --target-quality and --target-latency contradict each other or the phase. Before anything is opened.
+/// Throws Error(bad_input) where --target-quality and --target-latency contradict each other or the phase. Before
+/// anything is opened.
 void check_target(const ExperimentOptions& options);
 /// --target-quality or --target-latency, whichever asks for thresholds; empty: neither does.
 std::string target_option(const ExperimentOptions& options);

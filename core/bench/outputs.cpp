@@ -19,11 +19,13 @@ OutputWriter::OutputWriter(const std::string& path, const ExperimentState& state
   for (int64_t b = 0; b < state.data->batch_count(); ++b) {
     const Batch batch = state.data->outline(b);
     const auto known = of_size.find(batch.picture);
-    declare(known != of_size.end() ? known->second : of_size.emplace(batch.picture, plan.lowered(batch.picture)).first->second, batch,
-            list);
+    declare(known != of_size.end() ? known->second
+                                   : of_size.emplace(batch.picture, plan.lowered(batch.picture)).first->second,
+            batch, list);
   }
   writer_ = std::make_unique<SafetensorsWriter>(
-      path, std::move(list), SafetensorsMetadata{{"format", "pt"}, {"version", STORMCELL_VERSION}, {"model", state.model->name}});
+      path, std::move(list),
+      SafetensorsMetadata{{"format", "pt"}, {"version", STORMCELL_VERSION}, {"model", state.model->name}});
 }
 
 void OutputWriter::declare(const CompiledPlan& plan, const Batch& batch, std::vector<TensorDeclaration>& list) {
@@ -32,15 +34,16 @@ void OutputWriter::declare(const CompiledPlan& plan, const Batch& batch, std::ve
   for (const NamedValue& out : g.outputs) {
     std::vector<int64_t> shape;
     for (const Dim& d : g.shape(out.value)) shape.push_back(d.evaluate(bindings));
-    // Sequence and position are separate extents, as the reference has them, where every item has as many cells; one value an item has no
-    // position.
+    // Sequence and position are separate extents, as the reference has them, where every item has as many cells; one
+    // value an item has no position.
     const SpaceId space = g.value(out.value).type.space;
     const bool is_even = space == kNone || g.space(space).kind == SpaceKind::dense;
     if (is_even && !shape.empty() && batch.size() > 0 && shape[0] % batch.size() == 0) {
       shape[0] /= batch.size();
       shape.insert(shape.begin(), batch.size());
     }
-    list.push_back({prefix_of(batch) + out.name, g.value(out.value).type.dtype == DType::i32 ? DType::i32 : DType::f32, std::move(shape)});
+    list.push_back({prefix_of(batch) + out.name, g.value(out.value).type.dtype == DType::i32 ? DType::i32 : DType::f32,
+                    std::move(shape)});
   }
   if (!batch.is_consecutive()) list.push_back({prefix_of(batch) + "items", DType::i64, {batch.size()}});
   const Program& program = *plan.program;
@@ -57,17 +60,19 @@ void OutputWriter::declare(const CompiledPlan& plan, const Batch& batch, std::ve
 /// The router decides about the real cells among those of its dense space.
 bool OutputWriter::is_compacted(const Program& program, const ProgramRouter& router) {
   const SpaceId space = program.graph->value(program.operands[router.decision].value).type.space;
-  return program.graph->space(space).kind == SpaceKind::ragged && program.graph->space(space).base == router.dense_space;
+  return program.graph->space(space).kind == SpaceKind::ragged &&
+         program.graph->space(space).base == router.dense_space;
 }
 
 /// Which cells come to the router is not known before it runs.
 bool OutputWriter::is_nested(const Program& program, const ProgramRouter& router) {
-  const SpaceKind kind = program.graph->space(program.graph->value(program.operands[router.decision].value).type.space).kind;
+  const SpaceKind kind =
+      program.graph->space(program.graph->value(program.operands[router.decision].value).type.space).kind;
   return kind != SpaceKind::root && kind != SpaceKind::dense && !is_compacted(program, router);
 }
 
-/// Cells that are written of a router: those of its dense space, or, nested, as many as may come, since how many do is not known before it
-/// runs.
+/// Cells that are written of a router: those of its dense space, or, nested, as many as may come, since how many do is
+/// not known before it runs.
 int64_t OutputWriter::rows_of(const Program& program, const ProgramRouter& router, const Bindings& bindings) {
   const Operand& d = program.operands[router.decision];
   return program.dims[is_compacted(program, router) ? router.dense_cells : d.decision_cells].evaluate(bindings);
@@ -99,7 +104,8 @@ void OutputWriter::add(const Batch& batch) {
     const int64_t cells = decided[n] ? decided[n]->shape.cells : 0;
     for (int64_t i = 0; i < cells * shape.fan_out; ++i) {
       const auto from = static_cast<size_t>(i), cell = static_cast<size_t>(i / shape.fan_out);
-      const size_t to = compacted ? static_cast<size_t>(decided[n]->ancestor[cell] * shape.fan_out + i % shape.fan_out) : from;
+      const size_t to =
+          compacted ? static_cast<size_t>(decided[n]->ancestor[cell] * shape.fan_out + i % shape.fan_out) : from;
       branch[to] = std::max(decided[n]->choice[from], kDropped);
       weight[to] = decided[n]->weight[from];
     }

@@ -9,13 +9,15 @@
 namespace stormcell {
 namespace {
 
-/// Loads tell of a router with one branch a cell exactly how many went otherwise. Of several branches one cell may lack some and have
-/// others besides: those that the most wanting branch lacks did, and as many as have to hold what went to strangers.
+/// Loads tell of a router with one branch a cell exactly how many went otherwise. Of several branches one cell may lack
+/// some and have others besides: those that the most wanting branch lacks did, and as many as have to hold what went to
+/// strangers.
 HeldOutRouter held_out_of(const ConstantClaim& claim, const RouterLoad& load) {
   const LoadInUse in_use = load_in_use(load, claim.of_real_cells);
   int64_t missing = 0, strangers = 0;
   for (size_t b = 0; b < in_use.load.size(); ++b) {
-    const bool claimed = std::find(claim.branches.begin(), claim.branches.end(), static_cast<int32_t>(b)) != claim.branches.end();
+    const bool claimed =
+        std::find(claim.branches.begin(), claim.branches.end(), static_cast<int32_t>(b)) != claim.branches.end();
     if (claimed) missing = std::max(missing, in_use.cells - in_use.load[b]);
     if (!claimed) strangers += in_use.load[b];
   }
@@ -33,7 +35,8 @@ PassReport report_of(const PassOutcome& outcome) {
   PassReport report;
   report.name = std::string(outcome.pass->id);
   report.applied = outcome.cumulative.applied;
-  for (const auto& [key, text] : outcome.options) report.reason += (report.reason.empty() ? "with " : ", ") + key + "=" + text;
+  for (const auto& [key, text] : outcome.options)
+    report.reason += (report.reason.empty() ? "with " : ", ") + key + "=" + text;
   report.reason += (report.reason.empty() ? "" : ": ") + outcome.cumulative.reason;
   report.options = outcome.options;
   report.parameters = outcome.cumulative.parameters;
@@ -65,8 +68,8 @@ void add_held_out(const std::vector<ConstantClaim>& claims, const LoadProfile& h
   } else if (its_claim->fan_out == 1) {
     report.reason += "; " + shown->router + ": " + otherwise_text(shown->otherwise, shown->cells, "held-out");
   } else {
-    report.reason += "; " + shown->router + ": at least " + with_commas(shown->otherwise) + " of " + with_commas(shown->cells) +
-                     " held-out cells otherwise";
+    report.reason += "; " + shown->router + ": at least " + with_commas(shown->otherwise) + " of " +
+                     with_commas(shown->cells) + " held-out cells otherwise";
   }
 }
 

@@ -55,7 +55,8 @@ std::shared_ptr<const Graph> annotated(std::shared_ptr<const Graph> graph, const
   return changed ? changed : graph;
 }
 
-std::vector<std::string> check_annotated_names(const PhaseGraphs& graphs, WorkPhase phase, const SaidAnnotations& said) {
+std::vector<std::string> check_annotated_names(const PhaseGraphs& graphs, WorkPhase phase,
+                                               const SaidAnnotations& said) {
   std::vector<std::string> idle;
   for (const std::string& text : said.list) {
     const bool forward = may_annotate(*graphs.forward, text, said.where),
@@ -65,8 +66,9 @@ std::vector<std::string> check_annotated_names(const PhaseGraphs& graphs, WorkPh
       annotate(none, text, said.where);  // which says so
     }
     if ((forward && phase != WorkPhase::decode) || (decode && phase != WorkPhase::forward)) continue;
-    idle.push_back(said.where + " " + text + " has no effect: only the graph of " + (decode ? "decoding" : "a forward pass") +
-                   " has this name, and --phase " + std::string(to_text(phase)) + " does not run it");
+    idle.push_back(said.where + " " + text + " has no effect: only the graph of " +
+                   (decode ? "decoding" : "a forward pass") + " has this name, and --phase " +
+                   std::string(to_text(phase)) + " does not run it");
   }
   return idle;
 }
@@ -89,14 +91,15 @@ std::vector<std::string> overruled(const Graph& graph, const SaidAnnotations& sa
   return list;
 }
 
-std::unique_ptr<WeightStore> asked_weights(const PlanSite& site, std::shared_ptr<const Graph> graph, const Bindings& bounds) {
+std::unique_ptr<WeightStore> asked_weights(const PlanSite& site, std::shared_ptr<const Graph> graph,
+                                           const Bindings& bounds) {
   auto store = std::make_unique<WeightStore>(site.device, site.weights, site.budget);
   site.device.layout_of(std::make_shared<const Program>(lower(std::move(graph))), *store, {bounds});
   return store;
 }
 
-std::vector<std::string> check_annotations(const PlanSite& site, const std::shared_ptr<const Graph>& graph, const Bindings& bounds,
-                                           const SaidAnnotations& said) {
+std::vector<std::string> check_annotations(const PlanSite& site, const std::shared_ptr<const Graph>& graph,
+                                           const Bindings& bounds, const SaidAnnotations& said) {
   if (said.list.empty()) return {};
   return said_by(said.where, [&] { return idle_residency(*graph, *asked_weights(site, graph, bounds), said); });
 }
@@ -104,7 +107,8 @@ std::vector<std::string> check_annotations(const PlanSite& site, const std::shar
 void check_phase_of(const PlanConfig& config, WorkPhase phase, const std::string& file) {
   const std::string found_for(to_text(config.phase));
   if (config.phase != phase)
-    bad_input(file, "was found for --phase " + found_for + ", not for " + std::string(to_text(phase)), "use --phase " + found_for);
+    bad_input(file, "was found for --phase " + found_for + ", not for " + std::string(to_text(phase)),
+              "use --phase " + found_for);
 }
 
 void check_model_of(const PlanConfig& config, const Model& model, const std::string& file) {
@@ -123,7 +127,8 @@ std::vector<std::string> not_taken_over(const PipelineResult& replayed) {
     const PassReport pass = report_of(outcome);
     if (!pass.applied) list.push_back("pass " + pass.name + " could not be taken over: " + pass.reason);
     for (const std::string& key : outcome.not_taken_over)
-      list.push_back("what the configuration says of " + key + " could not be taken over by pass " + pass.name + ": " + pass.reason);
+      list.push_back("what the configuration says of " + key + " could not be taken over by pass " + pass.name + ": " +
+                     pass.reason);
   }
   return list;
 }

@@ -1,5 +1,5 @@
-// What is asked of annotations and configurations before anything of a plan runs: whether they fit the model and the device, and what of
-// them has no effect. run and inspect ask alike.
+// What is asked of annotations and configurations before anything of a plan runs: whether they fit the model and the
+// device, and what of them has no effect. run and inspect ask alike.
 #pragma once
 #include <memory>
 #include <string>
@@ -20,15 +20,16 @@ struct SaidAnnotations {
   std::string where;
 };
 
-/// The graph with those of the annotations said of it whose names it has; itself where there are none. Throws Error(bad_input).
+/// The graph with those of the annotations said of it whose names it has; itself where there are none. Throws
+/// Error(bad_input).
 std::shared_ptr<const Graph> annotated(std::shared_ptr<const Graph> graph, const SaidAnnotations& said);
 
 /// The graphs of a model, in which names are looked for.
 struct PhaseGraphs {
   std::shared_ptr<const Graph> forward, decode;  ///< decode null: the model cannot generate
 };
-/// Whether what runs in `phase` has the annotations' names: a sentence for each that only a graph has which does not run then. Throws
-/// Error(bad_input) for one that no graph of the model has.
+/// Whether what runs in `phase` has the annotations' names: a sentence for each that only a graph has which does not
+/// run then. Throws Error(bad_input) for one that no graph of the model has.
 std::vector<std::string> check_annotated_names(const PhaseGraphs& graphs, WorkPhase phase, const SaidAnnotations& said);
 /// A sentence for each of `list` of which a later one says something else.
 std::vector<std::string> overruled(const Graph& graph, const SaidAnnotations& said);
@@ -43,17 +44,19 @@ struct PlanSite {
 };
 /// More than any model has: which weights a budget makes come and go is known then, and all of them fit.
 inline constexpr int64_t kBudgetForAll = int64_t{1} << 62;
-/// Lays the plan of a graph out and loads nothing: a store that its weights were asked of. It is one of its own, because a weight that was
-/// asked for in a layout stays listed in it, and another plan may hold it otherwise.
-std::unique_ptr<WeightStore> asked_weights(const PlanSite& site, std::shared_ptr<const Graph> graph, const Bindings& bounds);
-/// The device has kernels for what annotations ask of a graph, of which they were said; Error(bad_input) that begins with `where` if not.
-/// A sentence for each about residency that changes nothing.
-std::vector<std::string> check_annotations(const PlanSite& site, const std::shared_ptr<const Graph>& graph, const Bindings& bounds,
-                                           const SaidAnnotations& said);
+/// Lays the plan of a graph out and loads nothing: a store that its weights were asked of. It is one of its own,
+/// because a weight that was asked for in a layout stays listed in it, and another plan may hold it otherwise.
+std::unique_ptr<WeightStore> asked_weights(const PlanSite& site, std::shared_ptr<const Graph> graph,
+                                           const Bindings& bounds);
+/// The device has kernels for what annotations ask of a graph, of which they were said; Error(bad_input) that begins
+/// with `where` if not. A sentence for each about residency that changes nothing.
+std::vector<std::string> check_annotations(const PlanSite& site, const std::shared_ptr<const Graph>& graph,
+                                           const Bindings& bounds, const SaidAnnotations& said);
 
 /// Throws Error(bad_input) that begins with `file`, where a configuration was found for another phase.
 void check_phase_of(const PlanConfig& config, WorkPhase phase, const std::string& file);
-/// The same where it was found for another model: other weights go other ways, and what was left out for them is what these may need.
+/// The same where it was found for another model: other weights go other ways, and what was left out for them is what
+/// these may need.
 void check_model_of(const PlanConfig& config, const Model& model, const std::string& file);
 /// Replays the passes of a configuration; what it says wrongly of one is an Error(bad_input) that begins with `file`.
 PipelineResult replay_config(const PassInput& input, const PlanConfig& config, const std::string& file);

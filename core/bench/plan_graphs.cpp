@@ -6,20 +6,25 @@
 
 namespace stormcell {
 
-std::shared_ptr<const Graph> replay_or_fail(const PassInput& input, const PassConfiguration& configuration, const std::string& why) {
+std::shared_ptr<const Graph> replay_or_fail(const PassInput& input, const PassConfiguration& configuration,
+                                            const std::string& why) {
   PipelineResult passed = replay_passes(input, configuration);
   for (const PassOutcome& outcome : passed.outcomes)
     if (!outcome.cumulative.applied)
-      failed("pass " + std::string(outcome.pass->id), why + ": " + outcome.cumulative.reason, "leave it out with --disable");
+      failed("pass " + std::string(outcome.pass->id), why + ": " + outcome.cumulative.reason,
+             "leave it out with --disable");
   return std::make_shared<Graph>(std::move(passed.graph));
 }
 
-GraphOfSize plan_graphs(const ExperimentState& state, std::shared_ptr<const Graph> first, PassConfiguration configuration,
-                        std::vector<std::string> annotations, RouterThresholds thresholds) {
-  return [&state, first = std::move(first), configuration = std::move(configuration), annotations = std::move(annotations),
+GraphOfSize plan_graphs(const ExperimentState& state, std::shared_ptr<const Graph> first,
+                        PassConfiguration configuration, std::vector<std::string> annotations,
+                        RouterThresholds thresholds) {
+  return [&state, first = std::move(first), configuration = std::move(configuration),
+          annotations = std::move(annotations),
           thresholds = std::move(thresholds)](PictureSize size) -> std::shared_ptr<const Graph> {
     if (size == state.picture) return first;
-    const std::shared_ptr<const Graph> graph = annotated(with_thresholds(state.graph_for(size), thresholds), {annotations, "annotations"});
+    const std::shared_ptr<const Graph> graph =
+        annotated(with_thresholds(state.graph_for(size), thresholds), {annotations, "annotations"});
     return replay_or_fail(state.pass_input(*graph), configuration,
                           "applies to pictures of " + to_text(state.picture) + " and not to those of " + to_text(size));
   };

@@ -12,14 +12,16 @@ namespace stormcell {
 struct ProfileSplit {
   std::string rule;  ///< strided, first
   std::vector<int64_t> profiled, measured;
-  bool same = false;     ///< one batch alone: it is profiled and measured
-  int64_t held_out = 0;  ///< number of batches that are not profiled; it includes those that a time limit leaves out of `measured`
+  bool same = false;  ///< one batch alone: it is profiled and measured
+  /// number of batches that are not profiled; it includes those that a time limit leaves out of `measured`
+  int64_t held_out = 0;
   /// What the session keeps of a batch: kProfiled, kMeasured or both.
   uint8_t part_of(int64_t batch) const;
 };
 
-/// "strided": batches i with i mod 4 = 0 are profiled. "first": the first quarter is, rounded up, so that what changes along the data
-/// shows. The others are measured. Error(bad_input) naming --profile-split for another rule; `count` is at least 1.
+/// "strided": batches i with i mod 4 = 0 are profiled. "first": the first quarter is, rounded up, so that what changes
+/// along the data shows. The others are measured. Error(bad_input) naming --profile-split for another rule; `count` is
+/// at least 1.
 ProfileSplit split_batches(int64_t count, const std::string& rule);
 SplitFigures figures_of(const ProfileSplit& split);
 

@@ -18,7 +18,8 @@ bool same_work(const StepInfo& a, const StepInfo& b) {
 void PlanPromises::add(const PassResult& pass) {
   same_bits = same_bits && pass.same_bits;
   if (pass.decides) return;
-  for (const ConstantClaim& claim : pass.claims) undecided[claim.router] = {claim.branches.begin(), claim.branches.end()};
+  for (const ConstantClaim& claim : pass.claims)
+    undecided[claim.router] = {claim.branches.begin(), claim.branches.end()};
 }
 
 int64_t count_written(std::span<const int32_t> tokens) {
@@ -40,10 +41,13 @@ CompiledPlan ReadyPlan::build(PictureSize size) {
 }
 
 void ReadyPlan::check_layout(PictureSize size, const RunLayout& other) const {
-  const bool steps = std::equal(layout_.steps.begin(), layout_.steps.end(), other.steps.begin(), other.steps.end(), same_work);
-  if (steps && layout_.spaces == other.spaces && layout_.routers == other.routers && layout_.edges == other.edges) return;
+  const bool steps =
+      std::equal(layout_.steps.begin(), layout_.steps.end(), other.steps.begin(), other.steps.end(), same_work);
+  if (steps && layout_.spaces == other.spaces && layout_.routers == other.routers && layout_.edges == other.edges)
+    return;
   failed("plan \"" + name_ + "\"",
-         "has other " + std::string(steps ? "routers" : "steps") + " for pictures of " + to_text(size) + " than for the largest",
+         "has other " + std::string(steps ? "routers" : "steps") + " for pictures of " + to_text(size) +
+             " than for the largest",
          "give pictures of one size, or leave passes out with --disable");
 }
 
@@ -70,7 +74,8 @@ void ReadyPlan::run(const Batch& batch, const ExecuteOptions& options) {
 }
 
 void ReadyPlan::keep_result(const Batch& batch) {
-  if (result.state_bytes > states.taken_bytes) states.taken_bytes = result.state_bytes, states.taken_pages = result.state_pages;
+  if (result.state_bytes > states.taken_bytes)
+    states.taken_bytes = result.state_bytes, states.taken_pages = result.state_pages;
   states.planned_bytes = std::max(states.planned_bytes, executor->layout().memory.page_bytes);
   lost_events += result.lost_events;
   for (const OutputValue& out : result.outputs)

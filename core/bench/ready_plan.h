@@ -38,8 +38,8 @@ struct PlanPromises {
 /// Tokens that were written, of those in ReadyPlan::decoded.
 int64_t count_written(std::span<const int32_t> tokens);
 
-/// A plan of a model, with the figures of its runs. What it inherits is compiled for the size in use, that of the batch that ran last; the
-/// plans of at most four sizes are held. Of a model without pictures there is one, of size 0x0.
+/// A plan of a model, with the figures of its runs. What it inherits is compiled for the size in use, that of the batch
+/// that ran last; the plans of at most four sizes are held. Of a model without pictures there is one, of size 0x0.
 class ReadyPlan : public CompiledPlan {
  public:
   using Lower = std::function<CompiledPlan(PictureSize)>;           ///< graph, program and records for a size
@@ -50,10 +50,11 @@ class ReadyPlan : public CompiledPlan {
   ReadyPlan& operator=(const ReadyPlan&) = delete;
 
   const std::string& name() const { return name_; }
-  /// What it inherits is for pictures of this size from here on. Throws Error(failed) where the plan of this size has other routers or
-  /// other steps than the first: a record names both by number.
+  /// What it inherits is for pictures of this size from here on. Throws Error(failed) where the plan of this size has
+  /// other routers or other steps than the first: a record names both by number.
   void use(PictureSize size);
-  /// Runs one batch on the plan of its size, which is the one in use then; the result stays in `result`, tokens in `decoded`.
+  /// Runs one batch on the plan of its size, which is the one in use then; the result stays in `result`, tokens in
+  /// `decoded`.
   void run(const Batch& batch, const ExecuteOptions& options);
   /// Of the graph in use.
   Bindings bindings(const Batch& batch) const;
@@ -65,8 +66,8 @@ class ReadyPlan : public CompiledPlan {
   int64_t builds() const { return compiled_.builds(); }
   /// Arena, states and scratch of the size that takes most of those used so far: all sizes share one arena.
   int64_t activation_bytes() const { return activation_bytes_; }
-  /// Weights that any size has needed so far, with those of branches as much as a budget lets be there; those that only fallbacks which
-  /// never ran would need.
+  /// Weights that any size has needed so far, with those of branches as much as a budget lets be there; those that only
+  /// fallbacks which never ran would need.
   int64_t weight_bytes() const;
   int64_t unloaded_weight_bytes() const;
 
@@ -75,11 +76,13 @@ class ReadyPlan : public CompiledPlan {
   /// What is verified in its place: the same plan with outputs more that nobody else reads; empty: itself.
   std::function<std::shared_ptr<const Graph>()> judged;
 
-  ExecutionResult result;                           ///< of the last batch
-  std::map<int64_t, std::vector<int32_t>> decoded;  ///< by batch: [sequences, new_tokens] as it was decoded last, -1 behind the end
-  std::map<std::string, GuardCounts> guards;        ///< by the pass that put them there, since the plan was made or they were cleared
-  StateFigures states;                              ///< over all batches that ran so far
-  int64_t lost_events = 0;                          ///< of all batches that ran so far
+  ExecutionResult result;  ///< of the last batch
+  /// by batch: [sequences, new_tokens] as it was decoded last, -1 behind the end
+  std::map<int64_t, std::vector<int32_t>> decoded;
+  /// by the pass that put them there, since the plan was made or they were cleared
+  std::map<std::string, GuardCounts> guards;
+  StateFigures states;      ///< over all batches that ran so far
+  int64_t lost_events = 0;  ///< of all batches that ran so far
 
  private:
   CompiledPlan build(PictureSize size);

@@ -13,7 +13,9 @@
 namespace stormcell {
 namespace {
 
-ValueId decision_of(const Program& program, RouterId router) { return program.graph->node(program.routers[router].node).outputs[0]; }
+ValueId decision_of(const Program& program, RouterId router) {
+  return program.graph->node(program.routers[router].node).outputs[0];
+}
 
 bool in_turns(const Program& program, const ExecutedDecision& d) { return program.routers[d.router].repeat != kNone; }
 
@@ -24,7 +26,8 @@ int32_t router_over(const Program& program, const NamedRouters& named, const Cel
   return -1;
 }
 
-/// The routed space whose branch the cells of `space` are in: itself, or what they are cells or members of; kNone: they are in none.
+/// The routed space whose branch the cells of `space` are in: itself, or what they are cells or members of; kNone: they
+/// are in none.
 SpaceId routed_above(const Graph& g, SpaceId space) {
   while (space != kNone && g.space(space).kind != SpaceKind::routed) {
     const CellSpace& s = g.space(space);
@@ -33,7 +36,8 @@ SpaceId routed_above(const Graph& g, SpaceId space) {
   return space;
 }
 
-/// The named router in one of whose branches a router is nested, also where a pass has made that branch straight; -1: there is none.
+/// The named router in one of whose branches a router is nested, also where a pass has made that branch straight; -1:
+/// there is none.
 struct Nesting {
   int32_t router = -1, branch = -1;
 };
@@ -57,7 +61,8 @@ int32_t recorded_space(RecordPlan& plan, const Graph& graph, SpaceId space) {
   return static_cast<int32_t>(plan.spaces.size()) - 1;
 }
 
-// The prompt's pass and the turns of a router decide over different spaces of the graph, but over the cells of one stack.
+// The prompt's pass and the turns of a router decide over different spaces of the graph, but over the cells of one
+// stack.
 void add_spaces(RecordPlan& plan, const Program& program) {
   const Graph& g = *program.graph;
   std::vector<int32_t> space_of(plan.routers.first.size(), -1);
@@ -70,7 +75,8 @@ void add_spaces(RecordPlan& plan, const Program& program) {
   }
   for (size_t n = 0; n < space_of.size(); ++n) plan.layout.routers[n].space = space_of[n];
   // Sequences are told by the cells of a space: where nobody decides, by those of an input.
-  if (std::any_of(plan.spaces.begin(), plan.spaces.end(), [](const RecordedSpace& s) { return s.space != kNone; })) return;
+  if (std::any_of(plan.spaces.begin(), plan.spaces.end(), [](const RecordedSpace& s) { return s.space != kNone; }))
+    return;
   for (const Value& v : g.values)
     if (v.kind == ValueKind::input && v.type.space != kNone) {
       plan.spaces[recorded_space(plan, g, v.type.space)].space = v.type.space;
@@ -103,11 +109,12 @@ void add_routers(RecordPlan& plan, const Program& program) {
   }
 }
 
-/// Edges of the graph, by named routers, in no order; some come twice. Between passes (the prompt's, the turns) there is none: their
-/// records are other batches.
+/// Edges of the graph, by named routers, in no order; some come twice. Between passes (the prompt's, the turns) there
+/// is none: their records are other batches.
 std::vector<LayoutEdge> named_edges(const Program& program, const NamedRouters& named) {
   const auto router_of = [&](NodeId node) {
-    const auto at = std::find_if(program.routers.begin(), program.routers.end(), [&](const ProgramRouter& r) { return r.node == node; });
+    const auto at = std::find_if(program.routers.begin(), program.routers.end(),
+                                 [&](const ProgramRouter& r) { return r.node == node; });
     return RouterId(at - program.routers.begin());
   };
   std::vector<LayoutEdge> edges;
@@ -119,9 +126,9 @@ std::vector<LayoutEdge> named_edges(const Program& program, const NamedRouters& 
   return edges;
 }
 
-/// Puts each named router behind those whose cells come to it; where edges leave it open, running order decides. In running order a guard's
-/// fallback comes after its whole taken body, so a router that only the fallback has stands last, though in the model it may come before
-/// one that both bodies have. `edges` name the routers as `named` does.
+/// Puts each named router behind those whose cells come to it; where edges leave it open, running order decides. In
+/// running order a guard's fallback comes after its whole taken body, so a router that only the fallback has stands
+/// last, though in the model it may come before one that both bodies have. `edges` name the routers as `named` does.
 void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Program& program) {
   const size_t count = named.first.size();
   std::set<std::pair<int32_t, int32_t>> before;
@@ -139,7 +146,8 @@ void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Pro
   std::vector<int32_t> place(count);
   std::vector<RouterId> first;
   while (!left.empty()) {
-    // None is ready only where two bodies have the same routers the other way round: then running order breaks the circle.
+    // None is ready only where two bodies have the same routers the other way round: then running order breaks the
+    // circle.
     const int32_t taken = ready.empty() ? *left.begin() : *ready.begin();
     ready.erase(taken), left.erase(taken);
     place[taken] = static_cast<int32_t>(first.size());
@@ -156,8 +164,8 @@ void add_edges(RecordPlan& plan, const std::vector<LayoutEdge>& edges) {
   RunLayout& layout = plan.layout;
   for (const LayoutEdge& edge : edges) {
     if (edge.from >= edge.to || layout.routers[edge.from].space != layout.routers[edge.to].space) continue;
-    const auto known =
-        std::find_if(layout.edges.begin(), layout.edges.end(), [&](const LayoutEdge& k) { return k.from == edge.from && k.to == edge.to; });
+    const auto known = std::find_if(layout.edges.begin(), layout.edges.end(),
+                                    [&](const LayoutEdge& k) { return k.from == edge.from && k.to == edge.to; });
     if (known == layout.edges.end()) {
       layout.edges.push_back(edge);
       continue;
@@ -165,7 +173,8 @@ void add_edges(RecordPlan& plan, const std::vector<LayoutEdge>& edges) {
     // Of a router in both bodies of a guard, in the prompt's pass and in decoding: what any of them sends.
     std::vector<int32_t> all;
     if (!known->branches.empty() && !edge.branches.empty())
-      std::set_union(known->branches.begin(), known->branches.end(), edge.branches.begin(), edge.branches.end(), std::back_inserter(all));
+      std::set_union(known->branches.begin(), known->branches.end(), edge.branches.begin(), edge.branches.end(),
+                     std::back_inserter(all));
     known->branches = std::move(all);
   }
   std::sort(layout.edges.begin(), layout.edges.end(),
@@ -195,7 +204,8 @@ void add_steps(RecordPlan& plan, const Program& program) {
   }
 }
 
-void add_decision(const RecordPlan& plan, const Program& program, const ExecutedDecision& d, RecordOptions options, BatchRecord& record) {
+void add_decision(const RecordPlan& plan, const Program& program, const ExecutedDecision& d, RecordOptions options,
+                  BatchRecord& record) {
   const Graph& g = *program.graph;
   DecisionRecord r;
   r.router = plan.routers.of[d.router];
@@ -210,19 +220,22 @@ void add_decision(const RecordPlan& plan, const Program& program, const Executed
   record.add_decision(r);
 }
 
-StepEvent event_of(const DeviceEvent& e) { return {e.begin_ns, e.end_ns, static_cast<uint32_t>(e.step), static_cast<uint16_t>(e.worker)}; }
+StepEvent event_of(const DeviceEvent& e) {
+  return {e.begin_ns, e.end_ns, static_cast<uint32_t>(e.step), static_cast<uint16_t>(e.worker)};
+}
 
 /// Of those alone that change what the session keeps, which hangs on where they went: behind the decisions.
 void add_thumbnails(const Executed& executed, KeptPictures& kept, BatchRecord& record) {
   const Batch& batch = executed.batch;
-  const auto pixels =
-      std::find_if(batch.inputs.begin(), batch.inputs.end(), [](const BatchInput& i) { return i.role == InputRole::pixels; });
+  const auto pixels = std::find_if(batch.inputs.begin(), batch.inputs.end(),
+                                   [](const BatchInput& i) { return i.role == InputRole::pixels; });
   if (pixels == batch.inputs.end() || batch.items.empty()) return;
   const size_t each = pixels->reals.size() / batch.items.size();
   const int64_t bytes = thumbnail_bytes(batch.picture, pixels->shape.back());
   if (bytes == 0) return;
   for (const size_t i : take_in(kept, record, executed.plan.layout, batch.items, bytes))
-    record.add_thumbnail(i, thumbnail_of(std::span(pixels->reals).subspan(i * each, each), batch.picture, pixels->shape.back()));
+    record.add_thumbnail(
+        i, thumbnail_of(std::span(pixels->reals).subspan(i * each, each), batch.picture, pixels->shape.back()));
 }
 
 }  // namespace
@@ -275,7 +288,8 @@ void fill_record(const Executed& executed, RecordOptions options, BatchRecord& r
   for (const DeviceEvent& e : result.events) {
     if (has_turns && plan.in_repeat[e.step]) {
       // The turns have times of their own.
-      if (!record.events.empty()) record.latency_ms = static_cast<double>(e.begin_ns - record.events.front().begin_ns) * 1e-6;
+      if (!record.events.empty())
+        record.latency_ms = static_cast<double>(e.begin_ns - record.events.front().begin_ns) * 1e-6;
       break;
     }
     record.events.push_back(event_of(e));
@@ -291,7 +305,8 @@ void fill_record(const Executed& executed, RecordOptions options, BatchRecord& r
 
 std::vector<int32_t> first_positions(const Model& model, const Batch& batch) {
   std::vector<int32_t> first(batch.size(), 0);
-  const auto tokens = std::find_if(batch.spaces.begin(), batch.spaces.end(), [](const BatchCells& s) { return s.holds_tokens; });
+  const auto tokens =
+      std::find_if(batch.spaces.begin(), batch.spaces.end(), [](const BatchCells& s) { return s.holds_tokens; });
   if (model.has_encoder || tokens == batch.spaces.end()) return first;
   for (size_t i = 0; i < first.size(); ++i) {
     const auto row = static_cast<int64_t>(i) * tokens->per_item;
@@ -302,7 +317,8 @@ std::vector<int32_t> first_positions(const Model& model, const Batch& batch) {
   return first;
 }
 
-std::vector<DecodedTurn> decoded_turns(const Model& model, const Executed& executed, const std::vector<int32_t>& generated, int64_t most) {
+std::vector<DecodedTurn> decoded_turns(const Model& model, const Executed& executed,
+                                       const std::vector<int32_t>& generated, int64_t most) {
   const auto& [plan, program, batch, bindings, result] = executed;
   std::vector<DecodedTurn> turns;
   const auto turn_at = [&](int32_t turn) -> DecodedTurn& {

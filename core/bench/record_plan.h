@@ -31,8 +31,9 @@ RecordPlan record_plan(const Program& program);
 struct RecordOptions {
   bool decisions = false;  ///< the session stores each of them, not only their sums
   bool inputs = false;
-  bool scores = false;               ///< and the margins between them
-  KeptPictures* pictures = nullptr;  ///< of the session, so far: what it would not keep is not made; null: it keeps none
+  bool scores = false;  ///< and the margins between them
+  /// of the session, so far: what it would not keep is not made; null: it keeps none
+  KeptPictures* pictures = nullptr;
 };
 
 /// One batch as a plan ran it.
@@ -44,8 +45,8 @@ struct Executed {
   const ExecutionResult& result;
 };
 
-/// Fills a record from an execution but for its number. `record` comes cleared from the recorder. Of a program with turns: all but what its
-/// turns did.
+/// Fills a record from an execution but for its number. `record` comes cleared from the recorder. Of a program with
+/// turns: all but what its turns did.
 void fill_record(const Executed& executed, RecordOptions options, BatchRecord& record);
 
 /// One turn of decoding: the cell that it adds to each sequence.
@@ -56,11 +57,12 @@ struct DecodedTurn {
   std::vector<int32_t> is_going;       ///< [sequences] 0: the sequence had ended, its cell is padding
   size_t first_event = 0, events = 0;  ///< among the result's
 };
-/// [sequences] position of the cell that turn 0 adds: behind the last real cell of the sequence's row where the decoder reads the input
-/// itself, else 0.
+/// [sequences] position of the cell that turn 0 adds: behind the last real cell of the sequence's row where the decoder
+/// reads the input itself, else 0.
 std::vector<int32_t> first_positions(const Model& model, const Batch& batch);
 /// `generated` is the model's output [sequences, most], -1 behind each sequence's end.
-std::vector<DecodedTurn> decoded_turns(const Model& model, const Executed& executed, const std::vector<int32_t>& generated, int64_t most);
+std::vector<DecodedTurn> decoded_turns(const Model& model, const Executed& executed,
+                                       const std::vector<int32_t>& generated, int64_t most);
 void fill_turn(const Executed& executed, const DecodedTurn& turn, RecordOptions options, BatchRecord& record);
 
 }  // namespace stormcell

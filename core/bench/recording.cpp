@@ -29,7 +29,8 @@ ModelSummary summary_of(const ExperimentState& state) {
 
 /// As the run is stored.
 RecordOptions stored_options(const ExperimentState& state, const RunAbout& about) {
-  return {about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores};
+  return {about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"),
+          state.options.record_scores};
 }
 
 /// What the writer of such a run keeps.
@@ -54,13 +55,14 @@ RunStart start_of(const ExperimentState& state, const ReadyPlan& plan, const Run
   nlohmann::json sizes = nlohmann::json::array();
   for (const SizeCount& s : state.data->sizes())
     sizes.push_back({{"height", s.size.height}, {"width", s.size.width}, {"items", s.items}, {"batches", s.batches}});
-  nlohmann::json about_data = {{"name", state.data->name()},
-                               {"fingerprint", state.data->fingerprint()},
-                               {"sequences", state.data->items()},
-                               {"batches", state.data->batch_count()},
-                               {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
-                               {"sizes", sizes},
-                               {"settings", nlohmann::json::parse(about.settings)}};
+  nlohmann::json about_data = {
+      {"name", state.data->name()},
+      {"fingerprint", state.data->fingerprint()},
+      {"sequences", state.data->items()},
+      {"batches", state.data->batch_count()},
+      {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
+      {"sizes", sizes},
+      {"settings", nlohmann::json::parse(about.settings)}};
   if (const std::optional<ExpertWidths> widths = expert_widths(*state.model->forward)) {
     about_data["hidden"] = widths->hidden, about_data["ffn"] = widths->ffn, about_data["matrices"] = widths->matrices;
     about_data["dtype"] = std::string(to_text(state.dtype));
@@ -76,8 +78,8 @@ RunStart start_of(const ExperimentState& state, const ReadyPlan& plan, const Run
 }
 
 /// The records of plan.result, one after another: of the batch, and of each turn. `number` is the next one's.
-void record(const ExperimentState& state, const ReadyPlan& plan, const Batch& batch, RecordOptions options, uint8_t part,
-            Recorder& recorder, int64_t& number) {
+void record(const ExperimentState& state, const ReadyPlan& plan, const Batch& batch, RecordOptions options,
+            uint8_t part, Recorder& recorder, int64_t& number) {
   const auto submit = [&](const auto& fill) {
     BatchRecord& into = recorder.begin_batch();
     into.number = number++;
@@ -96,7 +98,8 @@ void record(const ExperimentState& state, const ReadyPlan& plan, const Batch& ba
 
 }  // namespace
 
-SessionRun::SessionRun(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about, CancellationToken cancel)
+SessionRun::SessionRun(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about,
+                       CancellationToken cancel)
     : state_(state), plan_(plan), cancel_(std::move(cancel)) {
   RecordSink* sink = nullptr;
   if (about.session.empty()) {
@@ -112,7 +115,8 @@ SessionRun::SessionRun(const ExperimentState& state, const ReadyPlan& plan, cons
   recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{sink});
 }
 
-// A run that was stopped, or gave out, keeps what was recorded: the recorder writes what it has, the run is marked so, the session closed.
+// A run that was stopped, or gave out, keeps what was recorded: the recorder writes what it has, the run is marked so,
+// the session closed.
 SessionRun::~SessionRun() {
   if (!writer_ || cancel_.cancelled()) return;
   recorder_.reset();
@@ -125,7 +129,8 @@ SessionRun::~SessionRun() {
 void SessionRun::add(const Batch& batch, uint8_t part) {
   decisions_made_ += std::ssize(standing_decisions(*plan_.program, plan_.records->routers, plan_.result));
   record(state_, plan_, batch, options_, part, *recorder_, records_);
-  // Counted before the next batch runs: alone it is done at once, and beside an execution it would cost that some of its time.
+  // Counted before the next batch runs: alone it is done at once, and beside an execution it would cost that some of
+  // its time.
   if (counted_) recorder_->flush();
 }
 
@@ -178,8 +183,8 @@ void RecordingMeasure::add(const Batch& batch) {
   if (failed_) return;
   try {
     if (!session_)
-      session_ = std::make_unique<Session>(summary_of(state_), start_of(state_, plan_, about_), stored_options(state_, about_),
-                                           kept_pictures(state_));
+      session_ = std::make_unique<Session>(summary_of(state_), start_of(state_, plan_, about_),
+                                           stored_options(state_, about_), kept_pictures(state_));
     record(state_, plan_, batch, session_->options, kNoPart, session_->recorder, session_->records);
     ++session_->batches;
   } catch (const std::exception&) {

@@ -18,14 +18,15 @@ struct RunAbout {
   std::string session = {};     ///< file; empty: the run is counted alone
   RunKind kind = RunKind::run;  ///< the verb that leaves it
   bool decisions = true;        ///< each is stored, not only their sums
-  std::string settings = "{}";  ///< those of the run as JSON: known from the beginning, so that an interrupted run, too, can be run again
-  std::string config = "{}";    ///< a stormcell.config/1
+  /// those of the run as JSON: known from the beginning, so that an interrupted run, too, can be run again
+  std::string settings = "{}";
+  std::string config = "{}";  ///< a stormcell.config/1
 };
 
 class SessionRun {
  public:
-  /// `cancel`: of the call that runs the plan. Where it ends the run, the session says that the run was interrupted, and not that it
-  /// failed.
+  /// `cancel`: of the call that runs the plan. Where it ends the run, the session says that the run was interrupted,
+  /// and not that it failed.
   SessionRun(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about, CancellationToken cancel);
   ~SessionRun();
   SessionRun(const SessionRun&) = delete;
@@ -33,7 +34,8 @@ class SessionRun {
 
   /// There is a session.
   bool open() const { return writer_ != nullptr; }
-  /// Takes what plan.result holds of `batch`, recorded: one record, and of decoding one a turn behind it; `part`: BatchPart bits.
+  /// Takes what plan.result holds of `batch`, recorded: one record, and of decoding one a turn behind it; `part`:
+  /// BatchPart bits.
   void add(const Batch& batch, uint8_t part = kNoPart);
   /// What was counted so far, with or without a session; returns when that is written too. Not after finish().
   const ProfileAccumulator& profile();
@@ -55,9 +57,9 @@ class SessionRun {
   std::unique_ptr<Recorder> recorder_;           // into one of the two
 };
 
-/// Records a plan's executions into a session of its own in the folder for temporary files, which nobody sees and which goes away with this
-/// object: so recording can be measured any number of times. A place where nothing can be written says nothing about the cost, and does not
-/// end a run that is otherwise done.
+/// Records a plan's executions into a session of its own in the folder for temporary files, which nobody sees and which
+/// goes away with this object: so recording can be measured any number of times. A place where nothing can be written
+/// says nothing about the cost, and does not end a run that is otherwise done.
 class RecordingMeasure {
  public:
   RecordingMeasure(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about);

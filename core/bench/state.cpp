@@ -20,7 +20,8 @@ void ExperimentState::probe(ProbeTime time, const Progress& progress) {
   if (time == ProbeTime::whole) progress.report("probing the machine", 0, 0);
   const bool is_first = readings.empty();
   if (!is_first) peak_before_probe = peak_resident();
-  // Beside a model that fills the memory, a smaller buffer; what it then reads from a cache is no ceiling of memory and is not taken.
+  // Beside a model that fills the memory, a smaller buffer; what it then reads from a cache is no ceiling of memory and
+  // is not taken.
   constexpr int64_t kMost = int64_t{512} << 20, kLeast = int64_t{128} << 20;
   const int64_t room = device->free_bytes().value_or(available_memory()) / 2;
   DeviceProbe now = device->probe({std::clamp<int64_t>(room, int64_t{16} << 20, kMost), seconds}, progress.cancel);
@@ -56,7 +57,8 @@ PassInput ExperimentState::pass_input(const Graph& g) const {
 }
 
 Arithmetic ExperimentState::arithmetic() const {
-  return format_of(dtype).own_products && device->info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32;
+  return format_of(dtype).own_products && device->info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16
+                                                                            : Arithmetic::f32;
 }
 
 namespace {
@@ -85,12 +87,14 @@ void ExperimentState::check_fits(const GraphOfSize& graphs, const MemoryRoom& le
     const int64_t lent = of_plans(memory_need(*device, *store, planned), room);
     for (PlannedGraph& p : planned) p.options.rows = rows_;
     warnings.push_back("memory is short: rows that branches could read where they lie are copied, which takes " +
-                       to_text(Bytes(lent - of_plans(memory_need(*device, *store, planned), room))) + " less, and more time");
+                       to_text(Bytes(lent - of_plans(memory_need(*device, *store, planned), room))) +
+                       " less, and more time");
   }
   if (const MemoryNeed all = memory_need(*device, *store, planned, FallbackWeights::loaded); !room.holds(all))
-    warnings.push_back("what the plan leaves out does not fit into memory beside it: a guard that misses would load up to " +
-                       to_text(Bytes(of_plans(all, room) - of_plans(memory_need(*device, *store, planned), room))) + " more, " +
-                       to_text(Bytes(room.device.value_or(room.host))) + " are available in all");
+    warnings.push_back(
+        "what the plan leaves out does not fit into memory beside it: a guard that misses would load up to " +
+        to_text(Bytes(of_plans(all, room) - of_plans(memory_need(*device, *store, planned), room))) + " more, " +
+        to_text(Bytes(room.device.value_or(room.host))) + " are available in all");
 }
 
 CompiledPlan ExperimentState::lowered(std::shared_ptr<const Graph> g, const Bindings& bounds) const {
@@ -116,8 +120,10 @@ std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, G
   };
   const bool keeps = keeps_scores() || scores == KeepScores::yes;
   const auto compile = [this, new_tokens, name, progress, keeps](CompiledPlan& plan, PictureSize size) {
-    CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size), keeps, memory, states, nullptr, rows_};
-    options_of_plan.rows = check_further_plan(*device, *store, plan.program, options_of_plan, memory_room(*device), name, options.model);
+    CompileOptions options_of_plan{
+        bounds_of(*plan.graph, *data, new_tokens, size), keeps, memory, states, nullptr, rows_};
+    options_of_plan.rows =
+        check_further_plan(*device, *store, plan.program, options_of_plan, memory_room(*device), name, options.model);
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);
   };
   auto plan = std::make_unique<ReadyPlan>(name, *store, lower_for, compile, picture);
@@ -125,10 +131,11 @@ std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, G
   return plan;
 }
 
-std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
-                                                      const Progress& progress) {
+std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, std::shared_ptr<const Graph> g,
+                                                      int64_t new_tokens, const Progress& progress) {
   const auto one_size = [this, name, g](PictureSize size) {
-    if (size != picture) failed("plan \"" + name + "\"", "is made for pictures of " + to_text(picture) + " only, got " + to_text(size));
+    if (size != picture)
+      failed("plan \"" + name + "\"", "is made for pictures of " + to_text(picture) + " only, got " + to_text(size));
     return g;
   };
   return make_plan(name, GraphOfSize(one_size), new_tokens, progress);

@@ -1,6 +1,8 @@
-// What an open experiment holds: model, data, device, weights, and what runs on them. The verbs share it; open_state.h makes it.
+// What an open experiment holds: model, data, device, weights, and what runs on them. The verbs share it; open_state.h
+// makes it.
 //
-// This room opens them, makes plans that are ready to run, runs workloads and records what they do. It judges nothing and times nothing.
+// This room opens them, makes plans that are ready to run, runs workloads and records what they do. It judges nothing
+// and times nothing.
 #pragma once
 #include <array>
 #include <functional>
@@ -48,8 +50,9 @@ struct ExperimentState {
   int64_t peak_before_probe = 0;         ///< the most resident bytes of this call before its last probe
   ProgressSink* sink = nullptr;          ///< of the call that runs now; null: nobody listens
   DType dtype = DType::f32;
-  double tolerance = kF32Tolerance;              ///< of the execution
-  std::vector<std::string> idle_annotations;     ///< a sentence for each of --annotate that nothing which runs has a name for
+  double tolerance = kF32Tolerance;  ///< of the execution
+  /// a sentence for each of --annotate that nothing which runs has a name for
+  std::vector<std::string> idle_annotations;
   std::optional<Bf16Rows> bf16_rows = {};        ///< of the device, where its products round their input to bf16
   std::vector<std::string_view> operators = {};  ///< of the device; empty: passes take it to have all
 
@@ -72,30 +75,35 @@ struct ExperimentState {
   PlanSite site() const { return {*device, model->weights, options.weight_budget}; }
   /// With what --annotate says, in the number format that runs.
   PhaseGraphs phase_graphs() const;
-  /// What passes see beside the profile, which must outlive it as the graph must. What they only tell of a budget is a workload's.
+  /// What passes see beside the profile, which must outlive it as the graph must. What they only tell of a budget is a
+  /// workload's.
   PassInput pass_input(const Graph& graph, const LoadProfile& profile) const;
   /// The same of what a configuration says, where no profile is asked.
   PassInput pass_input(const Graph& graph) const;
   /// A stored graph with what the plan says of it (--annotate), and its weights in the format that runs.
   std::shared_ptr<const Graph> prepared(std::shared_ptr<const Graph> stored) const;
 
-  /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked for last.
+  /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked
+  /// for last.
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;
 
-  /// Adds a reading of ceilings and placement; where nothing is measured, the one of opening is enough. Resets the peak of resident
-  /// memory, so the probe's buffer is not charged to a run. `brief`: between two executions, in a tenth of the time.
+  /// Adds a reading of ceilings and placement; where nothing is measured, the one of opening is enough. Resets the peak
+  /// of resident memory, so the probe's buffer is not charged to a run. `brief`: between two executions, in a tenth of
+  /// the time.
   enum class ProbeTime : uint8_t { whole, brief };
   void probe(ProbeTime time, const Progress& progress);
   /// The most resident memory of this call, in bytes, without what probes take.
   int64_t peak_resident() const;
 
-  /// Throws Error(bad_input) where a plan of these graphs does not fit into what is left, before anything of it is loaded. Where only
-  /// what its fallbacks would load does not fit beside it, or where it fits only with rows copied, that is a warning.
-  void check_fits(const GraphOfSize& graphs, const MemoryRoom& left, std::vector<std::string>& warnings, int64_t new_tokens = 0);
-  /// Compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has them. The state must outlive the
-  /// plan.
-  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens, const Progress& progress,
-                                       KeepScores scores = KeepScores::as_asked);
+  /// Throws Error(bad_input) where a plan of these graphs does not fit into what is left, before anything of it is
+  /// loaded. Where only what its fallbacks would load does not fit beside it, or where it fits only with rows copied,
+  /// that is a warning.
+  void check_fits(const GraphOfSize& graphs, const MemoryRoom& left, std::vector<std::string>& warnings,
+                  int64_t new_tokens = 0);
+  /// Compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has them. The
+  /// state must outlive the plan.
+  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens,
+                                       const Progress& progress, KeepScores scores = KeepScores::as_asked);
   /// Of data whose pictures, if there are any, all have one size.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens,
                                        const Progress& progress);
@@ -105,8 +113,8 @@ struct ExperimentState {
   /// How the device's products compute in the format that runs.
   Arithmetic arithmetic() const;
   bool keeps_bits() const { return device->info().keeps_bits; }
-  /// Plans keep the scores that their routers read, in records and nowhere else: as it was asked, or because the choices of a plan beside
-  /// its baseline are judged by the baseline's scores.
+  /// Plans keep the scores that their routers read, in records and nowhere else: as it was asked, or because the
+  /// choices of a plan beside its baseline are judged by the baseline's scores.
   bool keeps_scores() const { return options.record_scores || !keeps_bits(); }
   NonFinite nonfinite() const { return options.allow_nonfinite ? NonFinite::allowed : NonFinite::refused; }
   /// The weights run in another format than they are stored in.

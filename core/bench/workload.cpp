@@ -9,12 +9,14 @@
 namespace stormcell {
 namespace {
 
-/// A state whose rows are rounded, or a value or weight that an annotation keeps in a format with rounding that its type does not have.
+/// A state whose rows are rounded, or a value or weight that an annotation keeps in a format with rounding that its
+/// type does not have.
 bool keeps_rounded_values(const Graph& graph) {
   return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
     if (v.kind == ValueKind::state && format_of(v.type.dtype).rounds_rows) return true;
     const DType kept = v.kind == ValueKind::weight ? format_in_products(v) : format_in_memory(v);
-    return kept != v.type.dtype && (v.kind == ValueKind::weight ? format_of(kept).own_products : format_of(kept).rounds_rows);
+    return kept != v.type.dtype &&
+           (v.kind == ValueKind::weight ? format_of(kept).own_products : format_of(kept).rounds_rows);
   });
 }
 
@@ -51,11 +53,13 @@ std::vector<std::string> Workload::annotate(const SaidAnnotations& said) {
 
 void Workload::check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                           std::vector<std::string>& warnings) const {
-  state_.check_fits(plan_graphs(state_, std::move(left), configuration, annotations_, thresholds_), memory_room(*state_.device), warnings,
-                    new_tokens_);
+  state_.check_fits(plan_graphs(state_, std::move(left), configuration, annotations_, thresholds_),
+                    memory_room(*state_.device), warnings, new_tokens_);
 }
 
-Arithmetic Workload::arithmetic() const { return keeps_rounded_values(*graph()) ? Arithmetic::rounds_to_bf16 : state_.arithmetic(); }
+Arithmetic Workload::arithmetic() const {
+  return keeps_rounded_values(*graph()) ? Arithmetic::rounds_to_bf16 : state_.arithmetic();
+}
 
 double Workload::tolerance() const {
   return keeps_rounded_values(*graph()) ? std::max(state_.tolerance, kRoundedTolerance) : state_.tolerance;

@@ -1,5 +1,6 @@
-// What is run on a batch: one forward pass, or the decoding of new tokens. Everything that profiles, optimises, measures, records and
-// verifies asks this for its graph and its plans, and knows no difference between the two. workload_judge.h judges its plans.
+// What is run on a batch: one forward pass, or the decoding of new tokens. Everything that profiles, optimises,
+// measures, records and verifies asks this for its graph and its plans, and knows no difference between the two.
+// workload_judge.h judges its plans.
 #pragma once
 #include <memory>
 #include <string>
@@ -21,29 +22,35 @@ class Workload {
   ExperimentState& state() const { return state_; }
   WorkPhase phase() const { return phase_; }          ///< forward or decode
   int64_t new_tokens() const { return new_tokens_; }  ///< of each sequence, at most; 0: a forward pass
-  /// Of exits: what runs, and the oracle that judges it, has them in the place of the model's own. Empty: the model's own.
+  /// Of exits: what runs, and the oracle that judges it, has them in the place of the model's own. Empty: the model's
+  /// own.
   const RouterThresholds& thresholds() const { return thresholds_; }
   /// What the passes begin with, in the number format that runs; of a forward pass for the largest pictures.
   virtual std::shared_ptr<const Graph> graph() const = 0;
-  /// What a configuration says of the plan beside its passes is said of graph() before them, NAME.KEY=WORD each. Throws Error(bad_input)
-  /// that begins with `where`. Returns a sentence for each that only the other phase has a name for.
+  /// What a configuration says of the plan beside its passes is said of graph() before them, NAME.KEY=WORD each. Throws
+  /// Error(bad_input) that begins with `where`. Returns a sentence for each that only the other phase has a name for.
   /// Those of the command line (--annotate) stand above them.
   std::vector<std::string> annotate(const SaidAnnotations& said);
   /// All that is said of graph(), in the order in which it is: of two that name the same the later one holds.
   const std::vector<std::string>& annotations() const { return annotations_; }
-  /// What the passes see of graph(), which is held as long as the workload is not annotated, and of a profile, which must outlive it.
+  /// What the passes see of graph(), which is held as long as the workload is not annotated, and of a profile, which
+  /// must outlive it.
   PassInput pass_input(const LoadProfile& profile) const;
   /// A sentence for each of --annotate that changes nothing in this phase.
   const std::vector<std::string>& idle_annotations() const { return idle_; }
 
-  /// Throws Error(bad_input) where the plan that the passes left does not fit into memory; warns where its fallbacks do not.
-  void check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration, std::vector<std::string>& warnings) const;
+  /// Throws Error(bad_input) where the plan that the passes left does not fit into memory; warns where its fallbacks do
+  /// not.
+  void check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
+                  std::vector<std::string>& warnings) const;
   /// graph(), and the same for pictures of other sizes.
   GraphOfSize graph_of_size() const { return plan_graphs(state_, graph(), {}, annotations_, thresholds_); }
   /// `left`: graph() as the passes left it; `configuration`: what they need to do the same again.
   virtual std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left,
                                                const PassConfiguration& configuration, const Progress& progress) = 0;
-  std::unique_ptr<ReadyPlan> make_baseline(const Progress& progress) { return make_plan("baseline", graph(), {}, progress); }
+  std::unique_ptr<ReadyPlan> make_baseline(const Progress& progress) {
+    return make_plan("baseline", graph(), {}, progress);
+  }
 
   /// What a batch asks for: its cells without padding, or the tokens that a plan decoded of it.
   virtual int64_t cells(const ReadyPlan& plan, int64_t batch) const = 0;
@@ -51,19 +58,23 @@ class Workload {
   virtual void set_rates(double cells, PlanFigures& figures) const { figures.cells_per_s = cells; }
 
   // How its plans are verified (workload_judge.h):
-  /// What rounds: products, as the device computes them, states that the graph keeps in bf16, or what annotations ask to lie so. The oracle
-  /// rounds states alike, but a value in the middle between two goes either way; of annotations it knows nothing.
+  /// What rounds: products, as the device computes them, states that the graph keeps in bf16, or what annotations ask
+  /// to lie so. The oracle rounds states alike, but a value in the middle between two goes either way; of annotations
+  /// it knows nothing.
   Arithmetic arithmetic() const;
   /// How far outputs may lie from the oracle's, as a share of the largest value.
   double tolerance() const;
-  /// The same beside the baseline. It rounds as the plan does, so that only what changes the last bit of a number before it is rounded
-  /// can make the two differ by as much as rounding does: a plan of the same bits is held to f32, on a device that keeps them.
+  /// The same beside the baseline. It rounds as the plan does, so that only what changes the last bit of a number
+  /// before it is rounded can make the two differ by as much as rounding does: a plan of the same bits is held to f32,
+  /// on a device that keeps them.
   Arithmetic arithmetic_beside_baseline(const ReadyPlan& plan) const;
   double tolerance_beside_baseline(const ReadyPlan& plan) const;
-  /// The same of a plan beside itself, which runs once more with other outputs: held to f32 on a device that keeps bits.
+  /// The same of a plan beside itself, which runs once more with other outputs: held to f32 on a device that keeps
+  /// bits.
   Arithmetic arithmetic_beside_itself() const;
   double tolerance_beside_itself() const;
-  /// What the oracle runs in the place of a plan, for pictures of a size: in the number format that runs, and as the model is stored.
+  /// What the oracle runs in the place of a plan, for pictures of a size: in the number format that runs, and as the
+  /// model is stored.
   virtual std::shared_ptr<const Graph> judged_graph(PictureSize size) const = 0;
   virtual std::shared_ptr<const Graph> stored_graph(PictureSize size) const = 0;
 
@@ -96,8 +107,8 @@ class ForwardPass : public Workload {
   /// `thresholds`: as Workload::thresholds() has them.
   explicit ForwardPass(ExperimentState& state, RouterThresholds thresholds = {});
   std::shared_ptr<const Graph> graph() const override { return graph_; }
-  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
-                                       const Progress& progress) override;
+  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left,
+                                       const PassConfiguration& configuration, const Progress& progress) override;
   int64_t cells(const ReadyPlan&, int64_t batch) const override { return state_.data->real_cells(batch); }
   std::shared_ptr<const Graph> judged_graph(PictureSize size) const override;
   std::shared_ptr<const Graph> stored_graph(PictureSize size) const override;
@@ -115,10 +126,12 @@ class Decoding : public Workload {
   /// `thresholds`: as Workload::thresholds() has them.
   explicit Decoding(ExperimentState& state, RouterThresholds thresholds = {});
   std::shared_ptr<const Graph> graph() const override { return graph_; }
-  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
-                                       const Progress& progress) override;
+  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left,
+                                       const PassConfiguration& configuration, const Progress& progress) override;
   int64_t cells(const ReadyPlan& plan, int64_t batch) const override;
-  void set_rates(double cells, PlanFigures& figures) const override { figures.cells_per_s = cells, figures.tokens_per_s = cells; }
+  void set_rates(double cells, PlanFigures& figures) const override {
+    figures.cells_per_s = cells, figures.tokens_per_s = cells;
+  }
   /// That keep the logits: tokens alone hide what is wrong.
   std::shared_ptr<const Graph> judged_graph(PictureSize) const override { return with_logits_; }
   std::shared_ptr<const Graph> stored_graph(PictureSize) const override { return state_.model->generate_with_logits(); }

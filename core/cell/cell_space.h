@@ -34,24 +34,26 @@ struct GridPlace {
   bool operator==(const GridPlace&) const = default;
 };
 
-/// The row of a batch's cell-space table from which ids are computed, so that no decision has to store them. Several cells of one
-/// sequence in the decoding phase are consecutive steps (traces of other systems are kept so).
+/// The row of a batch's cell-space table from which ids are computed, so that no decision has to store them. Several
+/// cells of one sequence in the decoding phase are consecutive steps (traces of other systems are kept so).
 struct CellTable {
   int64_t first_sequence = 0;  ///< number of the batch's first sequence where they are consecutive
   int32_t sequences = 0;
   int32_t per_sequence = 0;  ///< cells of one sequence, padding included
   int32_t step = 0;          ///< position of each sequence's first cell; where `starts` tells them, the smallest
   Phase phase = Phase::forward;
-  int32_t columns = 0;                   ///< > 0: cells lie in a grid of so many columns (patches, maps); 0: in a sequence
-  std::span<const int64_t> items = {};   ///< [sequences] number of each; empty: consecutive from first_sequence
-  std::span<const int32_t> starts = {};  ///< [sequences] position of its first cell, where they are unlike; empty: `step` for all
+  int32_t columns = 0;  ///< > 0: cells lie in a grid of so many columns (patches, maps); 0: in a sequence
+  std::span<const int64_t> items = {};  ///< [sequences] number of each; empty: consecutive from first_sequence
+  /// [sequences] position of its first cell, where they are unlike; empty: `step` for all
+  std::span<const int32_t> starts = {};
 
   int64_t cells() const { return static_cast<int64_t>(sequences) * per_sequence; }
   /// Number of the batch's `index`-th sequence.
   int64_t sequence(int64_t index) const { return items.empty() ? first_sequence + index : items[index]; }
   /// Where a sequence stands in the batch, -1: it is not there.
   int64_t index_of(int64_t sequence) const {
-    if (items.empty()) return sequence >= first_sequence && sequence - first_sequence < sequences ? sequence - first_sequence : -1;
+    if (items.empty())
+      return sequence >= first_sequence && sequence - first_sequence < sequences ? sequence - first_sequence : -1;
     const auto at = std::find(items.begin(), items.end(), sequence);
     return at == items.end() ? -1 : at - items.begin();
   }
@@ -74,9 +76,9 @@ struct CellTable {
 /// Maps each cell of a space to its parent: equal groups (token -> sequence) or an explicit map (a routed space).
 /// What capacity per sequence and priorities per batch are counted over.
 struct ParentMap {
-  int64_t per_parent = 0;  ///< > 0: cell c belongs to parent c / per_parent
-  const int32_t* parent =
-      nullptr;  ///< else the parent of each cell, those of one parent together, counted from anywhere; null: one parent for all
+  int64_t per_parent = 0;           ///< > 0: cell c belongs to parent c / per_parent
+  const int32_t* parent = nullptr;  ///< else the parent of each cell, those of one parent together, counted from
+                                    ///< anywhere; null: one parent for all
   int64_t of(int64_t cell) const { return per_parent > 0 ? cell / per_parent : parent ? parent[cell] : 0; }
 };
 

@@ -1,4 +1,5 @@
-// The rules themselves. Selection is by raw scores wherever a softmax only rescales them: it is monotone, and ties stay ties.
+// The rules themselves. Selection is by raw scores wherever a softmax only rescales them: it is monotone, and ties stay
+// ties.
 #include "core/cell/choose.h"
 
 #include <algorithm>
@@ -71,7 +72,8 @@ void choose_top_k(const ScoreView& in, const Protocol& protocol, DecisionView& o
     const float* s = in.data + c * in.branches;
     int32_t* chosen = out.choice + c * out.fan_out;
     const float rest = select_top([&](int32_t b) { return usable(s[b]); }, in.branches, protocol.k, chosen);
-    out.margin[c] = in.branches > protocol.k ? distance(usable(s[chosen[protocol.k - 1]]), rest) : std::numeric_limits<float>::infinity();
+    out.margin[c] = in.branches > protocol.k ? distance(usable(s[chosen[protocol.k - 1]]), rest)
+                                             : std::numeric_limits<float>::infinity();
   }
 }
 
@@ -84,7 +86,8 @@ void choose_batch_prioritized(const ScoreView& in, const Protocol& protocol, Dec
   choose_argmax(in, out);
   if (protocol.capacity_factor <= 0) return;
   // choice_weight holds the confidence until route() writes the weights.
-  for (int64_t c = 0; c < in.cells; ++c) out.choice_weight[c] = usable(softmax_at(in.data + c * in.branches, in.branches, out.choice[c]));
+  for (int64_t c = 0; c < in.cells; ++c)
+    out.choice_weight[c] = usable(softmax_at(in.data + c * in.branches, in.branches, out.choice[c]));
   serve_most_confident(out, in.cells, capacity_of(protocol.capacity_factor, in.cells, in.branches));
 }
 
@@ -107,12 +110,14 @@ void choose_sigmoid_groups(const ScoreView& in, const Protocol& protocol, Decisi
     bool allowed[kMostBranches] = {};
     for (int32_t i = 0; i < protocol.groups_kept; ++i) std::fill_n(allowed + kept[i] * per_group, per_group, true);
     int32_t* chosen = out.choice + c * out.fan_out;
-    const float rest = select_top([&](int32_t b) { return allowed[b] ? corrected(b) : kLowest; }, in.branches, protocol.k, chosen);
+    const float rest =
+        select_top([&](int32_t b) { return allowed[b] ? corrected(b) : kLowest; }, in.branches, protocol.k, chosen);
     // Both cuts count. A group's score moves by up to twice what a branch's does.
     const float branch_margin = distance(corrected(chosen[protocol.k - 1]), rest);
     const bool all_groups = protocol.groups_kept >= protocol.groups;
     out.margin[c] =
-        all_groups ? branch_margin : std::min(branch_margin, distance(group_score(kept[protocol.groups_kept - 1]), group_rest) / 2);
+        all_groups ? branch_margin
+                   : std::min(branch_margin, distance(group_score(kept[protocol.groups_kept - 1]), group_rest) / 2);
   }
 }
 

@@ -1,5 +1,5 @@
-// One function a protocol: writes choice and margin of every cell. route() then writes the weights. Equal scores: the lowest index wins;
-// NaN counts as the lowest score.
+// One function a protocol: writes choice and margin of every cell. route() then writes the weights. Equal scores: the
+// lowest index wins; NaN counts as the lowest score.
 #pragma once
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// The routing decision: what one router decided on one batch. Its memory is known before routing (slots = cells x fan-out),
-// so that routing never allocates; the view works on host and device memory alike.
+// The routing decision: what one router decided on one batch. Its memory is known before routing (slots = cells x
+// fan-out), so that routing never allocates; the view works on host and device memory alike.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -32,11 +32,12 @@ struct DecisionShape {
 /// One decision in memory. Choices are what a protocol writes; the CSR part is made from them by index_decision().
 /// CSR: the slots of branch b are [offsets[b], offsets[b+1]); within a branch cells ascend.
 struct DecisionView {
-  int32_t* cells = nullptr;        ///< [1] cells that came
-  int32_t* offsets = nullptr;      ///< [branches + 1]
-  int32_t* cell = nullptr;         ///< [slots] cell of a slot
-  float* weight = nullptr;         ///< [slots] weight of a slot
-  int32_t* choice = nullptr;       ///< [cells, fan_out] branch of each choice, in descending score; negative: dropped or none
+  int32_t* cells = nullptr;    ///< [1] cells that came
+  int32_t* offsets = nullptr;  ///< [branches + 1]
+  int32_t* cell = nullptr;     ///< [slots] cell of a slot
+  float* weight = nullptr;     ///< [slots] weight of a slot
+  /// [cells, fan_out] branch of each choice, in descending score; negative: dropped or none
+  int32_t* choice = nullptr;
   float* choice_weight = nullptr;  ///< [cells, fan_out]
   int32_t* slot = nullptr;         ///< [cells, fan_out] slot of each choice, -1 where dropped or none
   int32_t* wanted = nullptr;       ///< [branches] choices before capacity
@@ -52,8 +53,8 @@ struct DecisionView {
   int32_t* counters() const { return padded; }
 };
 
-/// Takes the parts of a decision, in their order: the one description of its memory. `cells` is a number, or an extent that is known later
-/// (the graph's Dim); `parts` takes counts of that kind.
+/// Takes the parts of a decision, in their order: the one description of its memory. `cells` is a number, or an extent
+/// that is known later (the graph's Dim); `parts` takes counts of that kind.
 template <class Parts, class Extent>
 DecisionView lay_decision(Parts& parts, const Extent& cells, int32_t fan_out, int32_t branches) {
   const Extent choices = cells * fan_out;
@@ -88,7 +89,8 @@ void index_decision(DecisionView& decision, int64_t cells);
 
 /// Rows of `from` [cells, width] to slots: to[s] = from[cell[s]].
 void dispatch(const DecisionView& decision, const float* from, int64_t width, float* to);
-/// Sum over a cell's choices in their order, weighted or not: to[c] = sum_j w[c,j] * from[slot[c,j]]. Cells without a slot give 0.
+/// Sum over a cell's choices in their order, weighted or not: to[c] = sum_j w[c,j] * from[slot[c,j]]. Cells without a
+/// slot give 0.
 void combine(const DecisionView& decision, int64_t cells, const float* from, int64_t width, bool weighted, float* to);
 
 }  // namespace stormcell

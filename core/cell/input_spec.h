@@ -19,7 +19,8 @@ enum class InputRole : uint8_t {
   label,      ///< the branch, or the class, that is given with a cell
   pixels,     ///< [height, width, channels]
   positions,  ///< the place of a cell in its sequence: real cells before it; 1 in padding
-  target,     ///< token ids that teach a decoder: its start token, then what it should give; where the data has no targets, the ids
+  target,     ///< token ids that teach a decoder: its start token, then what it should give; where the data has no
+              ///< targets, the ids
 };
 std::string_view to_text(InputRole role);
 /// none for an unknown word.

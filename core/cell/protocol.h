@@ -1,5 +1,5 @@
-// The rule by which a router decides, as a value. Each kind has a function from scores to choices (choose.h) and a row with all that others
-// ask about it (protocol_row.h); route() applies the one that a Protocol names (route.h).
+// The rule by which a router decides, as a value. Each kind has a function from scores to choices (choose.h) and a row
+// with all that others ask about it (protocol_row.h); route() applies the one that a Protocol names (route.h).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -20,8 +20,8 @@ enum class ProtocolKind : uint8_t {
   label,               ///< the branch that a given label names
 };
 
-/// A router over more branches or with more choices a cell is refused by its shape rule, so that small stacks suffice. A protocol that may
-/// choose every branch has no bound but that of the branches.
+/// A router over more branches or with more choices a cell is refused by its shape rule, so that small stacks suffice.
+/// A protocol that may choose every branch has no bound but that of the branches.
 inline constexpr int32_t kMostBranches = 4096, kMostChoices = 64;
 
 enum class SoftmaxPlace : uint8_t { none, before, after };  ///< over all scores before the choice, or over the k chosen
@@ -37,17 +37,18 @@ struct Protocol {
   DroppedCells dropped = DroppedCells::zero;
   double capacity_factor = 0;  ///< batch_prioritized: capacity = int(factor * ceil(cells / branches)), 0: unlimited
   float threshold = 0;
-  int32_t residual = -1;                      ///< threshold: branch of cells without a hit, -1 none; exits: the exit branch
-  int32_t groups = 1, groups_kept = 1;        ///< sigmoid_groups
-  float scale = 1;                            ///< multiplies the weights (routed scaling factor)
-  uint64_t seed = 0;                          ///< hash
+  int32_t residual = -1;                ///< threshold: branch of cells without a hit, -1 none; exits: the exit branch
+  int32_t groups = 1, groups_kept = 1;  ///< sigmoid_groups
+  float scale = 1;                      ///< multiplies the weights (routed scaling factor)
+  uint64_t seed = 0;                    ///< hash
   std::vector<int32_t> supported_capacities;  ///< CapacityGrid of capacity.h
   bool capacity_padding = false, path_wise_padding = false;
 
   bool operator==(const Protocol&) const = default;
 };
 
-/// Of residual and exit thresholds: the branch of the cells that leave, or only pass; the other of the two computes, or goes on.
+/// Of residual and exit thresholds: the branch of the cells that leave, or only pass; the other of the two computes, or
+/// goes on.
 inline int32_t residual_branch(const Protocol& rule) { return rule.residual > 0 ? rule.residual : 0; }
 
 /// Scores of one router on one batch.

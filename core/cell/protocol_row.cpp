@@ -66,8 +66,11 @@ constexpr std::array kProtocols = {
                 .decided_by = DecidedBy::any_label,
                 .fan_out = FanOut::two,
                 .takes = "branches seed"},
-    ProtocolRow{
-        .kind = ProtocolKind::label, .name = "label", .choose = choose_label, .decided_by = DecidedBy::branch_label, .takes = "branches"},
+    ProtocolRow{.kind = ProtocolKind::label,
+                .name = "label",
+                .choose = choose_label,
+                .decided_by = DecidedBy::branch_label,
+                .takes = "branches"},
 };
 static_assert([] {
   for (size_t i = 0; i < kProtocols.size(); ++i)
@@ -115,7 +118,9 @@ int32_t fan_out_of(const Protocol& protocol, int32_t branches) {
   return 1;
 }
 
-bool mixes_parent(const Protocol& protocol) { return protocol_row(protocol.kind).places == Places::in_order && protocol.capacity > 0; }
+bool mixes_parent(const Protocol& protocol) {
+  return protocol_row(protocol.kind).places == Places::in_order && protocol.capacity > 0;
+}
 bool mixes_batch(const Protocol& protocol) {
   return protocol_row(protocol.kind).places == Places::by_confidence && protocol.capacity_factor > 0;
 }

@@ -1,5 +1,5 @@
-// What a protocol declares: its function and all that others ask about it. One row each in protocol_row.cpp; nobody else knows protocols by
-// name but the kernels of a device that decides some of them itself.
+// What a protocol declares: its function and all that others ask about it. One row each in protocol_row.cpp; nobody
+// else knows protocols by name but the kernels of a device that decides some of them itself.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -61,7 +61,8 @@ struct ProtocolRow {
 };
 
 /// What every protocol takes.
-inline constexpr std::string_view kCommonParameters = "renormalize scale supported_capacities capacity_padding path_wise_padding";
+inline constexpr std::string_view kCommonParameters =
+    "renormalize scale supported_capacities capacity_padding path_wise_padding";
 
 /// All protocols, in the order of ProtocolKind.
 std::span<const ProtocolRow> protocols();

@@ -1,5 +1,5 @@
-// Ragged cells: parents that have unequal numbers of cells. As with a decision, the memory is known before the cells are: a bound on the
-// parents and one on the cells; the view works on host and device memory alike.
+// Ragged cells: parents that have unequal numbers of cells. As with a decision, the memory is known before the cells
+// are: a bound on the parents and one on the cells; the view works on host and device memory alike.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +15,16 @@ struct RaggedShape {
   bool operator==(const RaggedShape&) const = default;
 };
 
-/// Which cells of a base space there are, in order of their parents. The cells of parent p are [offsets[p], offsets[p+1]).
+/// Which cells of a base space there are, in order of their parents. The cells of parent p are [offsets[p],
+/// offsets[p+1]).
 struct RaggedView {
   int32_t* cells = nullptr;    ///< [1] cells that came
   int32_t* parents = nullptr;  ///< [1] parents that came
   int32_t* offsets = nullptr;  ///< [parents + 1]
   int32_t* cell = nullptr;     ///< [cells] its row in the base space
   int32_t* parent = nullptr;   ///< [cells] its parent
-  int32_t* place = nullptr;    ///< [cells] its place among the cells that its parent has in the base space: positions count from here
+  /// [cells] its place among the cells that its parent has in the base space: positions count from here
+  int32_t* place = nullptr;
 
   int32_t load(int32_t parent_row) const { return offsets[parent_row + 1] - offsets[parent_row]; }
 };
@@ -44,8 +46,9 @@ size_t ragged_bytes(const RaggedShape& shape);
 /// Lays a view over `memory` (64-byte aligned, ragged_bytes large).
 RaggedView ragged_view(void* memory, const RaggedShape& shape);
 
-/// How the cells of a dense or ragged space lie below their parents, and the place of each: equal groups of `per_parent`, or as offsets
-/// say. Rows count from the space's own first cell, also where it holds the members of one branch and its offsets those of all.
+/// How the cells of a dense or ragged space lie below their parents, and the place of each: equal groups of
+/// `per_parent`, or as offsets say. Rows count from the space's own first cell, also where it holds the members of one
+/// branch and its offsets those of all.
 struct CellGroups {
   int64_t parents = 0, per_parent = 0;
   const int32_t* offsets = nullptr;  ///< ragged: [parents + 1], of the space's first parent on
@@ -56,7 +59,9 @@ struct CellGroups {
   int64_t end(int64_t p) const { return begin(p) + count(p); }
   int64_t count(int64_t p) const { return offsets ? offsets[p + 1] - offsets[p] : per_parent; }
   int64_t cells() const { return offsets ? offsets[parents] - offsets[0] : parents * per_parent; }
-  int32_t place(int64_t p, int64_t cell) const { return places ? places[cell] : static_cast<int32_t>(cell - p * per_parent); }
+  int32_t place(int64_t p, int64_t cell) const {
+    return places ? places[cell] : static_cast<int32_t>(cell - p * per_parent);
+  }
   /// What capacity is counted over.
   ParentMap parent_map() const { return offsets ? ParentMap{0, parent} : ParentMap{per_parent, nullptr}; }
 };
@@ -65,8 +70,8 @@ CellGroups ragged_groups(const RaggedView& ragged, int32_t first, int32_t end);
 
 /// The cells whose mask is not 0, below the same parents. O(cells), no allocation.
 void compact_cells(const int32_t* mask, const CellGroups& base, RaggedView& out);
-/// The cells of the parents that a decision routes: below each slot, in the order of the slots, the cells of the parent there. O(cells that
-/// come).
+/// The cells of the parents that a decision routes: below each slot, in the order of the slots, the cells of the parent
+/// there. O(cells that come).
 void member_cells(const DecisionView& decision, const CellGroups& base, RaggedView& out);
 
 }  // namespace stormcell

@@ -61,7 +61,8 @@ void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out)
   finish(protocol, scores.cells, out);
 }
 
-void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out, int32_t* free_choices) {
+void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out,
+            int32_t* free_choices) {
   protocol_row(protocol.kind).choose(scores, protocol, out);  // for the margins
   for (int64_t c = 0; c < scores.cells; ++c) {
     const bool recorded = choices[c * out.fan_out] != kNotRecorded;

@@ -10,8 +10,10 @@ namespace stormcell {
 
 /// Pixels of the longer side.
 inline constexpr int64_t kThumbnailSide = 96;
-/// What a run keeps at most: pictures, bytes of all of them together. Demos, which keep some unasked, stop at fewer bytes.
-inline constexpr int64_t kMostThumbnails = 4096, kMostThumbnailBytes = int64_t{64} << 20, kUnaskedThumbnailBytes = int64_t{4} << 20;
+/// What a run keeps at most: pictures, bytes of all of them together. Demos, which keep some unasked, stop at fewer
+/// bytes.
+inline constexpr int64_t kMostThumbnails = 4096, kMostThumbnailBytes = int64_t{64} << 20,
+                         kUnaskedThumbnailBytes = int64_t{4} << 20;
 
 struct Thumbnail {
   PictureSize size;             ///< of the thumbnail; 0x0: there is none
@@ -21,12 +23,13 @@ struct Thumbnail {
   bool operator==(const Thumbnail&) const = default;
 };
 
-/// Of a picture of `size` the longer side is kThumbnailSide at most, the other in proportion, at least 1; never larger than it was.
+/// Of a picture of `size` the longer side is kThumbnailSide at most, the other in proportion, at least 1; never larger
+/// than it was.
 PictureSize thumbnail_size(PictureSize size);
 /// Bytes of what thumbnail_of() gives of such pixels: 0 where it gives nothing.
 int64_t thumbnail_bytes(PictureSize size, int64_t channels);
-/// Each pixel is the mean of those that it stands for. `pixels`: [height, width, channels] from 0 to 1; beyond that they are black or
-/// white. Empty for other channels than grey or colours: what they mean is not known.
+/// Each pixel is the mean of those that it stands for. `pixels`: [height, width, channels] from 0 to 1; beyond that
+/// they are black or white. Empty for other channels than grey or colours: what they mean is not known.
 Thumbnail thumbnail_of(std::span<const float> pixels, PictureSize size, int64_t channels);
 
 }  // namespace stormcell

@@ -43,13 +43,15 @@ double balancedness(const std::vector<int64_t>& load) {
 }
 
 /// An import says itself what its trace did not have; of other runs it is seen from what they recorded.
-std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary& run, const RunLayout& layout, bool weighted) {
+std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
+                                  bool weighted) {
   std::vector<std::string> lacks;
   const nlohmann::json about = json_or_null(run.dataset);
   if (run_kind(run.kind) == RunKind::import && value_at(about, "lacks").is_array()) return lacks_of_import(run);
   const auto decision = layout.routers.empty() ? std::nullopt : session.decision(run.id, 0, 0);
   const auto batch = session.batches(run.id, {0, 1});
-  const bool sized = std::any_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.branch_bytes > 0; });
+  const bool sized =
+      std::any_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.branch_bytes > 0; });
   if (!session.has_decisions(run.id)) lacks.emplace_back("decisions");
   if (!weighted) lacks.emplace_back("weights");
   if (!decision || decision->residency.empty()) lacks.emplace_back("residency");
@@ -68,9 +70,11 @@ CachePolicy policy_of(const AnalyzeOptions& options) {
 }
 
 CacheFigures replay(const AnalyzeOptions& options, const TokenRoutes& routes, const Progress& progress) {
-  const bool sized = std::all_of(routes.branch_bytes.begin(), routes.branch_bytes.end(), [](int64_t n) { return n > 0; });
+  const bool sized =
+      std::all_of(routes.branch_bytes.begin(), routes.branch_bytes.end(), [](int64_t n) { return n > 0; });
   if (!sized)
-    bad_input("--cache", "the data lacks branch_bytes: nobody knows what an expert takes", "import a trace that says it, route_trace v1");
+    bad_input("--cache", "the data lacks branch_bytes: nobody knows what an expert takes",
+              "import a trace that says it, route_trace v1");
   const CachePolicy policy = policy_of(options);
   const CacheReplay done = replay_cache(routes, policy, options.budget_bytes, progress);
   const auto figures = [](const CacheCount& c) { return CacheFigures::Count{c.hits, c.lookups, c.rate()}; };
@@ -78,17 +82,21 @@ CacheFigures replay(const AnalyzeOptions& options, const TokenRoutes& routes, co
 }
 
 /// Nothing where there are none, or more than are read without being asked.
-std::optional<TokenRoutes> read_choices(const AnalyzeOptions& options, const Recording& recording, const AnalyzeFigures& figures,
-                                        const Progress& progress) {
+std::optional<TokenRoutes> read_choices(const AnalyzeOptions& options, const Recording& recording,
+                                        const AnalyzeFigures& figures, const Progress& progress) {
   int64_t choices = 0;
-  for (const RouterAnalysis& r : figures.routers) choices += std::accumulate(r.load_real.begin(), r.load_real.end(), int64_t{0});
-  if (options.cache.empty() && (!recording.reader.has_decisions(recording.run.id) || choices > kMostChoicesUnasked)) return {};
+  for (const RouterAnalysis& r : figures.routers)
+    choices += std::accumulate(r.load_real.begin(), r.load_real.end(), int64_t{0});
+  if (options.cache.empty() && (!recording.reader.has_decisions(recording.run.id) || choices > kMostChoicesUnasked))
+    return {};
   return read_token_routes(recording.reader, recording.run, progress);
 }
 
-void look_at_choices(const AnalyzeOptions& options, const TokenRoutes& routes, AnalyzeFigures& figures, const Progress& progress) {
+void look_at_choices(const AnalyzeOptions& options, const TokenRoutes& routes, AnalyzeFigures& figures,
+                     const Progress& progress) {
   const Predictability p = predictability(routes);
-  figures.predictability = {p.temporal_lag1, p.static_in_sample, p.static_from_prompt, p.static_held_out, p.transition_held_out};
+  figures.predictability = {p.temporal_lag1, p.static_in_sample, p.static_from_prompt, p.static_held_out,
+                            p.transition_held_out};
   const ReuseDistance reuse = reuse_distance(routes, progress);
   figures.reuse = {reuse.lookups, reuse.first_uses, reuse.p50, reuse.p90, reuse.p99};
   const std::vector<int32_t> branches(routes.layers, routes.branches);
@@ -117,8 +125,10 @@ void look_at_pairs(const Recording& recording, AnalyzeFigures& figures, const Pr
     const PairTable pairs = reader.transitions(run.id, edge.from, edge.to);
     if (pairs.entries.empty()) continue;
     const auto from = static_cast<size_t>(edge.from), to = static_cast<size_t>(edge.to);
-    const std::vector<int64_t> came = cells_that_came(pairs, figures.routers[from].load_real, layout.routers[to].fan_out, keeps_all[to]);
-    transitions.push_back({layout.routers[from].name, layout.routers[to].name, pairs.total(), transition_figures(pairs, came)});
+    const std::vector<int64_t> came =
+        cells_that_came(pairs, figures.routers[from].load_real, layout.routers[to].fan_out, keeps_all[to]);
+    transitions.push_back(
+        {layout.routers[from].name, layout.routers[to].name, pairs.total(), transition_figures(pairs, came)});
   }
   if (transitions.empty() && together.empty() && !reader.has_decisions(run.id)) return;
   figures.transitions = std::move(transitions), figures.coactivation = std::move(together);
@@ -160,7 +170,8 @@ nlohmann::ordered_json json_of(const std::optional<DriftFigures>& drift) {
 }
 
 nlohmann::ordered_json json_of(const AgainstFigures& a) {
-  nlohmann::ordered_json json = {{"session", a.session}, {"run", a.run}, {"status", to_text(a.status)}, {"drift", json_of(a.drift)}};
+  nlohmann::ordered_json json = {
+      {"session", a.session}, {"run", a.run}, {"status", to_text(a.status)}, {"drift", json_of(a.drift)}};
   json["why_not"] = text_or_null(a.why_not), json["doubt"] = text_or_null(a.doubt);
   return json;
 }
@@ -202,7 +213,10 @@ nlohmann::ordered_json json_of(const CacheFigures& c) {
   const auto count = [](const CacheFigures::Count& n) {
     return nlohmann::ordered_json{{"hits", n.hits}, {"lookups", n.lookups}, {"hit_rate", or_null(n.rate)}};
   };
-  return {{"policy", to_text(c.policy)}, {"budget_bytes", c.budget_bytes}, {"all", count(c.all)}, {"decode", count(c.decode)}};
+  return {{"policy", to_text(c.policy)},
+          {"budget_bytes", c.budget_bytes},
+          {"all", count(c.all)},
+          {"decode", count(c.decode)}};
 }
 
 }  // namespace
@@ -229,7 +243,8 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
     figures.branches = std::max<int64_t>(figures.branches, info.branches);
     figures.k = std::max<int64_t>(figures.k, info.fan_out);
     figures.routers.push_back({info.name, layer_of(info, static_cast<int64_t>(r)), loads.load, imbalance(loads.load),
-                               balancedness(loads.load), entropy_bits(loads.load), gini(loads.load), touched(loads.load)});
+                               balancedness(loads.load), entropy_bits(loads.load), gini(loads.load),
+                               touched(loads.load)});
     RouterAnalysis& router = figures.routers.back();
     const std::vector<int64_t>& real = router.load_real = loads.real();
     router.imbalance_real = imbalance(real);
@@ -287,7 +302,8 @@ std::string to_json(const AnalyzeFigures& f) {
          {"gini", r.gini},
          {"touched", r.touched},
          {"load_real", r.load_real},
-         {"imbalance_real", {{"max_over_mean_minus_1", r.imbalance_real}, {"sglang_balancedness", r.balancedness_real}}},
+         {"imbalance_real",
+          {{"max_over_mean_minus_1", r.imbalance_real}, {"sglang_balancedness", r.balancedness_real}}},
          {"entropy_bits_real", r.entropy_bits_real},
          {"gini_real", r.gini_real},
          {"touched_real", r.touched_real},

@@ -1,4 +1,5 @@
-// What a recorded or imported routing says: loads and how even they are, who follows whom, what can be guessed, whether it drifts.
+// What a recorded or imported routing says: loads and how even they are, who follows whom, what can be guessed, whether
+// it drifts.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -26,8 +27,8 @@ struct RouterAnalysis {
   int64_t touched_real = 0;
   std::vector<int32_t> hot;   ///< the fewest branches that hold half of the load without padding, most loaded first
   std::vector<int32_t> cold;  ///< branches below a tenth of the mean load without padding
-  /// TensorRT-LLM's imbalance ratio, (largest - mean) / mean, of the slots that held an expert and of the ranks that shared them; null: the
-  /// trace does not say what they got.
+  /// TensorRT-LLM's imbalance ratio, (largest - mean) / mean, of the slots that held an expert and of the ranks that
+  /// shared them; null: the trace does not say what they got.
   std::optional<double> imbalance_of_slots, imbalance_of_ranks;
 };
 
@@ -102,7 +103,8 @@ struct AnalyzeFigures {
   std::vector<std::string> lacks_how;      ///< of each, what its recorder must be given for it; empty: nothing is known
   double imbalance = 0, balancedness = 0;  ///< means over routers with load, without padding
   std::optional<double> imbalance_of_slots, imbalance_of_ranks;
-  std::optional<std::vector<RouterTransitions>> transitions;  ///< those that any cell made; null: there are no single choices
+  /// those that any cell made; null: there are no single choices
+  std::optional<std::vector<RouterTransitions>> transitions;
   std::optional<std::vector<RouterCoactivation>> coactivation;
   PredictabilityFigures predictability;
   std::optional<ReuseFigures> reuse;  ///< null: there are no single choices, or too many to be read unasked

@@ -57,18 +57,21 @@ std::string all_of(const std::vector<std::string>& placements) {
 }
 
 void warn_where_machines_differ(const SummaryFigures& a, const SummaryFigures& b, std::vector<std::string>& warnings) {
-  const std::array<std::array<const char*, 2>, 2> rows = {{{"name", "the processors differ, so times must not be compared"},
-                                                           {"isa", "the instruction sets in use differ, so times must not be compared"}}};
+  const std::array<std::array<const char*, 2>, 2> rows = {
+      {{"name", "the processors differ, so times must not be compared"},
+       {"isa", "the instruction sets in use differ, so times must not be compared"}}};
   for (const auto& [key, what] : rows) {
     const std::string x = a.text("device", key), y = b.text("device", key);
     if (!x.empty() && !y.empty() && x != y) warnings.push_back(std::string(what) + ": " + x + " and " + y);
   }
   const std::vector<std::string> x = core_placements(a), y = core_placements(b);
   if (!x.empty() && !y.empty() && std::find_first_of(x.begin(), x.end(), y.begin(), y.end()) == x.end())
-    warnings.push_back("the threads ran on different cores, so times must not be compared: " + all_of(x) + " and " + all_of(y));
+    warnings.push_back("the threads ran on different cores, so times must not be compared: " + all_of(x) + " and " +
+                       all_of(y));
 }
 
-/// If a run met several placements, its processors changed places while it measured, and its times and their spread are of all of them.
+/// If a run met several placements, its processors changed places while it measured, and its times and their spread are
+/// of all of them.
 void tell_of_changed_places(const SummaryFigures& a, const SummaryFigures& b, std::vector<std::string>& warnings) {
   for (const SummaryFigures* f : {&a, &b})
     if (const std::vector<std::string> met = core_placements(*f); met.size() > 1)
@@ -84,10 +87,10 @@ void warn_where_ceilings_differ(const SummaryFigures& a, const SummaryFigures& b
     if (x == a.value_of.end() || y == b.value_of.end() || x->second <= 0 || y->second <= 0) continue;
     if (std::max(x->second, y->second) <= kFar * std::min(x->second, y->second)) continue;
     char text[240];
-    std::snprintf(
-        text, sizeof text,
-        "the measured ceilings of %s differ: %.3g and %.3g %s; the machine was not the same, or busy, so times must not be compared", what,
-        x->second, y->second, unit);
+    std::snprintf(text, sizeof text,
+                  "the measured ceilings of %s differ: %.3g and %.3g %s; the machine was not the same, or busy, so "
+                  "times must not be compared",
+                  what, x->second, y->second, unit);
     warnings.emplace_back(text);
   }
 }
@@ -105,8 +108,8 @@ void warn_of_single_measurings(const SummaryFigures& a, const SummaryFigures& b,
   }
 }
 
-/// Figures of routers that count padding in one of the two runs only, as a plan without padding and one with it: they say nothing beside
-/// each other. The figures of real cells ("load_real") stand for them.
+/// Figures of routers that count padding in one of the two runs only, as a plan without padding and one with it: they
+/// say nothing beside each other. The figures of real cells ("load_real") stand for them.
 std::set<std::string> figures_with_padding_in_one(const SummaryFigures& a, const SummaryFigures& b) {
   std::set<std::string> figures;
   const auto padding_in = [](const SummaryFigures& f, const std::string& router) {
@@ -122,7 +125,8 @@ std::set<std::string> figures_with_padding_in_one(const SummaryFigures& a, const
     for (const auto& [other, count] : a.values) {
       if (!other.starts_with(router + ".")) continue;
       const std::string key = other.substr(router.size() + 1);
-      if (key == "cells" || key == "imbalance" || key == "entropy" || key == "dropped" || key.starts_with("load.")) figures.insert(other);
+      if (key == "cells" || key == "imbalance" || key == "entropy" || key == "dropped" || key.starts_with("load."))
+        figures.insert(other);
     }
   }
   return figures;
@@ -140,7 +144,8 @@ std::map<std::string, std::vector<double>> shares_of(const Json& summary) {
     if (load == r.end() || !load->is_array()) continue;
     std::vector<double> values;
     double sum = 0;
-    for (const Json& v : *load) values.push_back(v.is_number() ? std::max(0.0, v.get<double>()) : 0), sum += values.back();
+    for (const Json& v : *load)
+      values.push_back(v.is_number() ? std::max(0.0, v.get<double>()) : 0), sum += values.back();
     if (sum <= 0) continue;
     for (double& v : values) v /= sum;
     shares[r["router"].get<std::string>()] = std::move(values);
@@ -168,7 +173,8 @@ std::vector<RoutingDistance> routing_distances(const Json& a, const Json& b) {
 
 void add_interval_ends(const SummaryFigures& figures, size_t side, Comparison& c) {
   for (const auto& [figure, ends] : figures.intervals)
-    for (size_t e = 0; e < 2; ++e) c.interval_ends[figure + kIntervalKey + "[" + std::to_string(e) + "]"][side] = ends[e];
+    for (size_t e = 0; e < 2; ++e)
+      c.interval_ends[figure + kIntervalKey + "[" + std::to_string(e) + "]"][side] = ends[e];
   for (const std::string& figure : figures.null_intervals)
     for (size_t e = 0; e < 2; ++e) c.interval_ends[figure + kIntervalKey + "[" + std::to_string(e) + "]"];
 }
@@ -183,7 +189,8 @@ ComparedFigure compared(const std::string& figure, const SummaryFigures& a, cons
   const auto ia = a.intervals.find(figure), ib = b.intervals.find(figure);
   const bool timed = is_measured(figure);
   if (ia != a.intervals.end() && ib != b.intervals.end()) {
-    if (timed) row.between_runs = why_no_spread(*a.summary, figure).empty() && why_no_spread(*b.summary, figure).empty();
+    if (timed)
+      row.between_runs = why_no_spread(*a.summary, figure).empty() && why_no_spread(*b.summary, figure).empty();
     if (timed && !*row.between_runs) return row;
     row.ci95 = interval_of_difference({*row.a, ia->second}, {*row.b, ib->second}, timed ? Scale::ratios : Scale::plain);
     row.significant = (*row.ci95)[0] > 0 || (*row.ci95)[1] < 0;
@@ -204,8 +211,10 @@ void bar_times(Comparison& c) {
 Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   const SummaryFigures a = summary_figures(name_a), b = summary_figures(name_b);
   if (a.is_placement() != b.is_placement())
-    bad_input(name_b, b.is_placement() ? "is a placement, and " + name_a + " a run" : "is a run, and " + name_a + " a placement",
-              "compare two runs, or two placements");
+    bad_input(
+        name_b,
+        b.is_placement() ? "is a placement, and " + name_a + " a run" : "is a run, and " + name_a + " a placement",
+        "compare two runs, or two placements");
   check_like_models(a.model, b.model);
   Comparison c;
   c.withheld = {a.withheld, b.withheld};
@@ -222,7 +231,8 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
     c.rows.push_back(compared(figure, a, b));
     if (apart(figure)) c.rows.back() = {.figure = figure, .a = c.rows.back().a, .b = c.rows.back().b};
   }
-  if (!padded.empty()) c.warnings.emplace_back("only one of the two runs computed padding: loads are compared by their real cells");
+  if (!padded.empty())
+    c.warnings.emplace_back("only one of the two runs computed padding: loads are compared by their real cells");
   for (const auto& [figure, value] : b.values)
     if (!a.value_of.contains(figure)) c.rows.push_back(compared(figure, a, b));
   // A figure that is null in B and has no value in A. Conditions use it; there is nothing to compare.
@@ -259,7 +269,8 @@ std::string to_json(const Comparison& comparison) {
   j["rows"] = std::move(rows);
   j["routing"] = Json::array();
   for (const RoutingDistance& d : comparison.routing)
-    j["routing"].push_back({{"router", d.router}, {"total_variation", d.total_variation}, {"jensen_shannon_bits", d.jensen_shannon_bits}});
+    j["routing"].push_back(
+        {{"router", d.router}, {"total_variation", d.total_variation}, {"jensen_shannon_bits", d.jensen_shannon_bits}});
   j["warnings"] = comparison.warnings;
   // The speed-ups of each side that were not measured well enough, by the key that says so.
   j["withheld"] = {{"a", Json(comparison.withheld[0])}, {"b", Json(comparison.withheld[1])}};

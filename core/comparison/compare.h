@@ -8,16 +8,18 @@
 
 namespace stormcell {
 
-/// A dotted path of a summary's JSON: "optimized.latency_ms.median", "passes.dead-path.speedup_alone", "routing.ROUTER.imbalance".
+/// A dotted path of a summary's JSON: "optimized.latency_ms.median", "passes.dead-path.speedup_alone",
+/// "routing.ROUTER.imbalance".
 struct ComparedFigure {
   std::string figure;
-  std::optional<double> a, b;                 ///< empty: that run lacks the figure; both: it is null in B and A has no value
-  std::optional<double> difference;           ///< b - a, where both are there and of the same thing
+  std::optional<double> a, b;        ///< empty: that run lacks the figure; both: it is null in B and A has no value
+  std::optional<double> difference;  ///< b - a, where both are there and of the same thing
   std::optional<std::array<double, 2>> ci95;  ///< of the difference, where both figures come with an interval
-  /// Of a figure with an interval: the interval does not hold 0. Of a count: the two differ. Empty: a measured figure without an interval.
+  /// Of a figure with an interval: the interval does not hold 0. Of a count: the two differ. Empty: a measured figure
+  /// without an interval.
   std::optional<bool> significant;
-  /// For a time with an interval in both runs: whether both intervals hold the spread between runs. If not, a difference cannot be told
-  /// from chance, and `ci95` and `significant` are empty.
+  /// For a time with an interval in both runs: whether both intervals hold the spread between runs. If not, a
+  /// difference cannot be told from chance, and `ci95` and `significant` are empty.
   std::optional<bool> between_runs = {};
   bool comparable = true;  ///< false: a warning says that it must not be compared; then nothing is significant
 };
@@ -40,15 +42,17 @@ struct Comparison {
   bool same_data = true;   ///< false: likewise
   /// For each side, why a speed-up was not measured well enough, by the path of its key ("speedup_withheld").
   std::array<std::map<std::string, std::string, std::less<>>, 2> withheld;
-  std::vector<std::string> warnings;  ///< why the two must not be compared: models, phases, budgets, data, machines that differ
+  /// why the two must not be compared: models, phases, budgets, data, machines that differ
+  std::vector<std::string> warnings;
 };
 
-/// Each argument is S.storm, S.storm#RUN or a file that --json wrote. Imported runs have figures of their routing only. Throws Error; for
-/// recordings of two models it is that of check_like_models().
+/// Each argument is S.storm, S.storm#RUN or a file that --json wrote. Imported runs have figures of their routing only.
+/// Throws Error; for recordings of two models it is that of check_like_models().
 Comparison compare_runs(const std::string& a, const std::string& b);
 
-/// "speedup<0.95", "optimized.latency_ms.median>1.05*a": a figure of B against a number, true or false, or a multiple of the same figure of
-/// A; "speedup_ci95[0]<1" an end of its interval, "routing.ROUTER.total_variation>0.1" a distance of the routings.
+/// "speedup<0.95", "optimized.latency_ms.median>1.05*a": a figure of B against a number, true or false, or a multiple
+/// of the same figure of A; "speedup_ci95[0]<1" an end of its interval, "routing.ROUTER.total_variation>0.1" a distance
+/// of the routings.
 struct FailCondition {
   std::string text, figure, compare;
   double factor = 1;
@@ -56,8 +60,8 @@ struct FailCondition {
 };
 /// Throws Error(bad_input) that names --fail-if.
 FailCondition parse_fail_condition(const std::string& text);
-/// Whether it holds; with why. An unknown figure, and a multiple of A's where the two runs have no difference: Error(bad_input). A figure
-/// that is null (a speed-up that was not verified) holds.
+/// Whether it holds; with why. An unknown figure, and a multiple of A's where the two runs have no difference:
+/// Error(bad_input). A figure that is null (a speed-up that was not verified) holds.
 struct FailVerdict {
   bool fails = false;
   std::string reason;

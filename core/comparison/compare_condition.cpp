@@ -50,7 +50,8 @@ FailCondition parse_fail_condition(const std::string& text) {
   condition.figure = trimmed(std::string_view(text).substr(0, at));
   condition.compare = text.substr(at, end - at);
   if (condition.figure.empty()) bad_input("--fail-if", "\"" + text + "\" names no figure", kForm);
-  if (condition.compare == "=" || condition.compare == "!" || (condition.compare.size() == 2 && condition.compare[1] != '='))
+  if (condition.compare == "=" || condition.compare == "!" ||
+      (condition.compare.size() == 2 && condition.compare[1] != '='))
     bad_input("--fail-if", "\"" + text + "\": \"" + condition.compare + "\" is none of < <= > >= == !=", kForm);
   std::string_view right = trimmed(std::string_view(text).substr(end));
   if (right == "a") {
@@ -87,10 +88,12 @@ std::optional<ComparedFigure> find_figure(const std::string& name, const Compari
 std::string null_text(const std::string& figure, const Comparison& comparison, size_t side) {
   const std::string why = why_withheld(figure, comparison.withheld[side]);
   const std::string& name = side == 0 ? comparison.a : comparison.b;
-  return figure + (why.empty() ? " is null in " + name : " was " + std::string(kNotMeasured) + " in " + name + ": " + why);
+  return figure +
+         (why.empty() ? " is null in " + name : " was " + std::string(kNotMeasured) + " in " + name + ": " + why);
 }
 
-/// True of a figure that both runs have, and of which the comparison states no difference; of an end of an interval as of its figure.
+/// True of a figure that both runs have, and of which the comparison states no difference; of an end of an interval as
+/// of its figure.
 bool is_apart(const std::string& name, const Comparison& comparison) {
   const size_t end = name.find("_ci95[");
   for (const ComparedFigure& row : comparison.rows)

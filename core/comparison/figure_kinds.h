@@ -1,4 +1,5 @@
-// One table describes each figure that compare shows: the better direction, how it was measured, and which speed-up withholds it.
+// One table describes each figure that compare shows: the better direction, how it was measured, and which speed-up
+// withholds it.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -10,8 +11,8 @@ namespace stormcell {
 enum class Better : uint8_t { less, more, neither };
 Better better_of(std::string_view figure);
 
-/// True for figures that a clock measured, and for counts of a process's pages. Without an interval, no difference between them can be
-/// judged.
+/// True for figures that a clock measured, and for counts of a process's pages. Without an interval, no difference
+/// between them can be judged.
 bool is_measured(std::string_view figure);
 /// True for a figure of the work that a phase does. It has no difference from one of another phase.
 bool is_of_phase(std::string_view figure);
@@ -23,8 +24,8 @@ bool is_sum_of_executions(std::string_view figure);
 /// The ending of the key of a figure's interval.
 inline constexpr const char* kIntervalKey = "_ci95";
 
-/// The key, in the same object, of the reason why a figure or its interval is not stated: "speedup_withheld". `key` is the last one of the
-/// path. Empty: the figure is never withheld.
+/// The key, in the same object, of the reason why a figure or its interval is not stated: "speedup_withheld". `key` is
+/// the last one of the path. Empty: the figure is never withheld.
 std::string_view withheld_by(std::string_view key);
 
 }  // namespace stormcell

@@ -19,7 +19,8 @@ std::vector<int32_t> branches_of(const RunLayout& layout) {
   return branches;
 }
 
-/// Loads without padding of blocks of batches: block i ends where the next one begins. `begins`: of each, and where the last one ends.
+/// Loads without padding of blocks of batches: block i ends where the next one begins. `begins`: of each, and where the
+/// last one ends.
 std::vector<BlockLoads> blocks_of_batches(const Recording& recording, const std::vector<int64_t>& begins) {
   const std::vector<int32_t> branches = branches_of(recording.layout);
   const auto width = std::accumulate(branches.begin(), branches.end(), size_t{0});
@@ -27,7 +28,8 @@ std::vector<BlockLoads> blocks_of_batches(const Recording& recording, const std:
   size_t first = 0;
   for (size_t r = 0; r < branches.size(); first += static_cast<size_t>(branches[r++]))
     for (size_t b = 0; b < blocks.size(); ++b)
-      for (const RouterLoads& step : recording.reader.loads(recording.run.id, static_cast<int32_t>(r), 0, {begins[b], begins[b + 1]}))
+      for (const RouterLoads& step :
+           recording.reader.loads(recording.run.id, static_cast<int32_t>(r), 0, {begins[b], begins[b + 1]}))
         for (size_t i = 0; i < step.load.size(); ++i) blocks[b][first + i] += step.load[i] - step.padding[i];
   return blocks;
 }
@@ -42,7 +44,8 @@ std::vector<BlockLoads> equal_blocks(const Recording& recording, int64_t blocks)
 int64_t recorded_choices(const Recording& recording) {
   int64_t choices = 0;
   for (size_t r = 0; r < recording.layout.routers.size(); ++r)
-    for (const int64_t cells : recording.reader.total_loads(recording.run.id, static_cast<int32_t>(r)).real()) choices += cells;
+    for (const int64_t cells : recording.reader.total_loads(recording.run.id, static_cast<int32_t>(r)).real())
+      choices += cells;
   return choices;
 }
 
@@ -54,7 +57,8 @@ bool has_order(const Recording& recording) {
 }  // namespace
 
 std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift) {
-  return drift ? std::optional(DriftFigures{drift->distance, drift->expected, drift->p_value, drift->blocks}) : std::nullopt;
+  return drift ? std::optional(DriftFigures{drift->distance, drift->expected, drift->p_value, drift->blocks})
+               : std::nullopt;
 }
 
 std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Progress& progress) {
@@ -72,13 +76,15 @@ std::string check_same_routers(const Recording& recording, const Recording& othe
   const RoutedModel a = recording.model(), b = other.model();
   check_like_models(a, b);
   if (!have_like_routers(a, b))
-    bad_input(other.name(), "has other routers than " + recording.name() + ": " + shape_text(b) + " and not " + shape_text(a),
+    bad_input(other.name(),
+              "has other routers than " + recording.name() + ": " + shape_text(b) + " and not " + shape_text(a),
               "name a run whose plan leaves the same routers");
   if (same_model(a, b) == SameModel::yes) return {};
   return model_doubt_text(other.name(), b.model, other.run, a.model, recording.run);
 }
 
-AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other, const Progress& progress) {
+AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other,
+                             const Progress& progress) {
   AgainstFigures figures{other.path.file, other.run.id, other.run.status, other.run.batches};
   for (const Recording* r : {&recording, &other})
     if (!has_order(*r)) {
@@ -94,17 +100,17 @@ AgainstFigures drift_against(const Recording& recording, const TokenRoutes* rout
                 steps_of_other = by_choice ? judged_steps(*of_other, decoding) : other.run.batches,
                 blocks = blocks_of_each(steps, steps_of_other);
   if (blocks == 0) {
-    figures.why_not = "too few steps: " + recording.name() + " has " + counted(steps, "step") + ", " + other.name() + " " +
-                      counted(steps_of_other, "step") + ", and at least 16 are needed";
+    figures.why_not = "too few steps: " + recording.name() + " has " + counted(steps, "step") + ", " + other.name() +
+                      " " + counted(steps_of_other, "step") + ", and at least 16 are needed";
     return figures;
   }
   if (by_choice) {
     const std::vector<int32_t> branches(routes->layers, routes->branches);
-    figures.drift =
-        figures_of(drift_between(blocks_of(*routes, decoding, blocks), blocks_of(*of_other, decoding, blocks), branches, progress));
+    figures.drift = figures_of(drift_between(blocks_of(*routes, decoding, blocks),
+                                             blocks_of(*of_other, decoding, blocks), branches, progress));
   } else {
-    figures.drift =
-        figures_of(drift_between(equal_blocks(recording, blocks), equal_blocks(other, blocks), branches_of(recording.layout), progress));
+    figures.drift = figures_of(drift_between(equal_blocks(recording, blocks), equal_blocks(other, blocks),
+                                             branches_of(recording.layout), progress));
   }
   return figures;
 }

@@ -1,4 +1,5 @@
-// On what terms a run was made, that another must have been made on too before a time of one says anything of the other.
+// On what terms a run was made, that another must have been made on too before a time of one says anything of the
+// other.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>

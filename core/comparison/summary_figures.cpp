@@ -24,7 +24,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Keys that are not figures of the run: its options, and texts.
-constexpr std::array kLeftOut = {"schema", "version", "config", "settings", "session", "session_run", "warnings", "outputs", "origin"};
+constexpr std::array kLeftOut = {"schema",      "version",  "config",  "settings", "session",
+                                 "session_run", "warnings", "outputs", "origin"};
 // The keys that identify the members of a list.
 constexpr std::array kNames = {"name", "router", "op"};
 
@@ -48,7 +49,8 @@ RunSummary run_to_compare(const SessionReader& session, const std::string& selec
   return run;
 }
 
-/// The figures of a trace: its number of choices and their routing. Paths, run numbers and times of reading are not figures.
+/// The figures of a trace: its number of choices and their routing. Paths, run numbers and times of reading are not
+/// figures.
 Json routing_figures(const Json& imported, const std::string& session, const RunSummary& run) {
   Json j = {{"schema", imported["schema"]}};
   for (const char* key : {"rows_read", "rows_skipped", "rows_masked", "model"})
@@ -99,8 +101,10 @@ Json placement_figures(const StoredPlacement& placement, const SessionReader& se
   Json json = Json::parse(placement.summary, nullptr, false);
   if (!json.is_object() || !json.contains("layouts"))
     bad_input(session.path() + "#" + std::to_string(placement.id), "is a placement without figures", "place again");
-  for (const char* key : {"front", "differences", "run", "placement", "already_stored", "seconds", "chosen", "advice"}) json.erase(key);
-  if (json.contains("model") && json["model"].is_object()) json["model"]["fingerprint"] = session.summary().model.fingerprint;
+  for (const char* key : {"front", "differences", "run", "placement", "already_stored", "seconds", "chosen", "advice"})
+    json.erase(key);
+  if (json.contains("model") && json["model"].is_object())
+    json["model"]["fingerprint"] = session.summary().model.fingerprint;
   round_figures(json);
   return json;
 }
@@ -125,7 +129,9 @@ RoutedModel model_of(const Json& summary, const std::string& file) {
   const bool imported = summary["schema"].get<std::string>().starts_with("stormcell.import/");
   made.model.name = text_at(summary, "model", "name");
   made.model.fingerprint = text_at(summary, "model", "fingerprint");
-  made.model.form = imported ? kTraceForm : text_at(summary, "model", "weights") == "seeded" ? kSeededForm : kSampledForm;
+  made.model.form = imported                                           ? kTraceForm
+                    : text_at(summary, "model", "weights") == "seeded" ? kSeededForm
+                                                                       : kSampledForm;
   made.is_named = !made.model.name.empty();
   if (const auto routing = summary.find("routing"); routing != summary.end() && routing->is_array())
     for (const Json& r : *routing)
@@ -181,12 +187,13 @@ void collect(const Json& value, const std::string& path, SummaryFigures& into) {
         if (member.is_string()) into.withheld[below(key)] = member.get<std::string>();
         continue;
       }
-      if (key == "other_load" || key == "listed_flips" || key == "parameters" || key == "curve" || key == "wrong" || key == "item" ||
-          key == "measurings")
+      if (key == "other_load" || key == "listed_flips" || key == "parameters" || key == "curve" || key == "wrong" ||
+          key == "item" || key == "measurings")
         continue;
       if (key.ends_with(kIntervalKey)) {
         if (member.is_array() && member.size() == 2 && member[0].is_number() && member[1].is_number())
-          into.intervals[below(key.substr(0, key.size() - std::strlen(kIntervalKey)))] = {member[0].get<double>(), member[1].get<double>()};
+          into.intervals[below(key.substr(0, key.size() - std::strlen(kIntervalKey)))] = {member[0].get<double>(),
+                                                                                          member[1].get<double>()};
         else
           into.null_intervals.push_back(below(key.substr(0, key.size() - std::strlen(kIntervalKey))));
         continue;
@@ -200,7 +207,8 @@ void collect(const Json& value, const std::string& path, SummaryFigures& into) {
       if (value[i].is_object() && value[i].contains("height") && value[i].contains("width"))
         key = value[i]["height"].dump() + "x" + value[i]["width"].dump();
       for (const char* name : kNames)
-        if (value[i].is_object() && value[i].contains(name) && value[i][name].is_string()) key = value[i][name].get<std::string>();
+        if (value[i].is_object() && value[i].contains(name) && value[i][name].is_string())
+          key = value[i][name].get<std::string>();
       collect(value[i], below(key), into);
     }
   }

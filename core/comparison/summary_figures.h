@@ -1,4 +1,5 @@
-// One side of a comparison: the figures of a session's run or placement, or of a file that --json wrote, by their dotted paths.
+// One side of a comparison: the figures of a session's run or placement, or of a file that --json wrote, by their
+// dotted paths.
 #pragma once
 #include <array>
 #include <functional>
@@ -29,8 +30,8 @@ struct SummaryFigures {
   std::string text(const char* object, const char* key) const;
 };
 
-/// `name` is S.storm, S.storm#RUN or a file. An imported run has figures of its routing only. Throws Error(bad_input) if there are no
-/// figures.
+/// `name` is S.storm, S.storm#RUN or a file. An imported run has figures of its routing only. Throws Error(bad_input)
+/// if there are no figures.
 SummaryFigures summary_figures(const std::string& name);
 
 }  // namespace stormcell

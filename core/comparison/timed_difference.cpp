@@ -11,11 +11,14 @@ using Json = nlohmann::ordered_json;
 
 /// The distances to the ends of the intervals are added as squares.
 std::array<double, 2> around(const FigureInterval& a, const FigureInterval& b) {
-  const double below = std::hypot(b.value - b.ci95[0], a.ci95[1] - a.value), above = std::hypot(b.ci95[1] - b.value, a.value - a.ci95[0]);
+  const double below = std::hypot(b.value - b.ci95[0], a.ci95[1] - a.value),
+               above = std::hypot(b.ci95[1] - b.value, a.value - a.ci95[0]);
   return {b.value - a.value - below, b.value - a.value + above};
 }
 
-FigureInterval logarithm(const FigureInterval& f) { return {std::log(f.value), {std::log(f.ci95[0]), std::log(f.ci95[1])}}; }
+FigureInterval logarithm(const FigureInterval& f) {
+  return {std::log(f.value), {std::log(f.ci95[0]), std::log(f.ci95[1])}};
+}
 
 std::string text_at(const Json& summary, const char* key) {
   const auto at = summary.find(key);
@@ -45,11 +48,14 @@ std::array<double, 2> interval_of_difference(const FigureInterval& a, const Figu
 
 std::string why_no_spread(const Json& summary, std::string figure) {
   constexpr std::string_view kDecode = "decode.";
-  if (const auto half = summary.find("decode"); figure.starts_with(kDecode) && half != summary.end() && half->is_object())
+  if (const auto half = summary.find("decode");
+      figure.starts_with(kDecode) && half != summary.end() && half->is_object())
     return why_no_spread(*half, figure.substr(kDecode.size()));
-  if (const std::string reason = text_at(summary, "speedup_withheld"); !reason.empty()) return std::string(kNotMeasured) + ": " + reason;
+  if (const std::string reason = text_at(summary, "speedup_withheld"); !reason.empty())
+    return std::string(kNotMeasured) + ": " + reason;
   const auto spread = summary.find("between_spread");
-  if (spread != summary.end() && spread->is_number()) return is_gain_of_left_out(summary, figure) ? "a pass that was left out" : "";
+  if (spread != summary.end() && spread->is_number())
+    return is_gain_of_left_out(summary, figure) ? "a pass that was left out" : "";
   const std::string reason = text_at(summary, "measured_once");
   return "one measuring" + (reason.empty() ? std::string() : ": " + reason);
 }

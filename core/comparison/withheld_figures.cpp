@@ -12,7 +12,8 @@ namespace stormcell {
 namespace {
 using Json = nlohmann::ordered_json;
 
-/// How far a reason reaches. A run that was measured too little does not withhold figures that were measured apart from it.
+/// How far a reason reaches. A run that was measured too little does not withhold figures that were measured apart from
+/// it.
 enum class Reach : uint8_t { run, machine };
 
 /// Takes all speed-ups out of an object and out of its members. Its decoding is a run of its own and stays.
@@ -34,7 +35,8 @@ void withhold(Json& object, const std::string& why, Reach reach) {
 }  // namespace
 
 void withhold_speedups(Json& summary) {
-  if (const auto decode = summary.find("decode"); decode != summary.end() && decode->is_object()) withhold_speedups(*decode);
+  if (const auto decode = summary.find("decode"); decode != summary.end() && decode->is_object())
+    withhold_speedups(*decode);
   const auto parsed = parse_summary(summary.dump(-1, ' ', false, Json::error_handler_t::replace));
   if (!parsed) return;
   const auto why = why_withheld(speedup_conditions(parsed->figures));

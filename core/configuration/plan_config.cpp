@@ -25,10 +25,12 @@ std::string to_json(const PlanConfig& config) {
   j["device"] = config.device;
   j["phase"] = to_text(config.phase);
   j["bucket_by_length"] = config.bucket_by_length;
-  j["weight_budget"] = config.weight_budget > 0 ? nlohmann::ordered_json(config.weight_budget) : nlohmann::ordered_json();
+  j["weight_budget"] =
+      config.weight_budget > 0 ? nlohmann::ordered_json(config.weight_budget) : nlohmann::ordered_json();
   j["annotations"] = config.annotations;
   j["exits"] = nullptr;
-  for (const RouterThreshold& t : config.exits) j["exits"].push_back({{"router", t.router}, {"threshold", t.threshold}});
+  for (const RouterThreshold& t : config.exits)
+    j["exits"].push_back({{"router", t.router}, {"threshold", t.threshold}});
   j["passes"] = nlohmann::ordered_json::object();
   for (const auto& [id, parameters] : config.passes) j["passes"][id] = parameters;
   j["dtypes"] = {{"products", config.dtype}};
@@ -51,7 +53,8 @@ RouterThresholds parse_exits(const nlohmann::json& list, const std::string& wher
       refuse("expected a router and a threshold of each of \"exits\"");
     const RouterThreshold t{exit["router"].get<std::string>(), exit["threshold"].get<double>()};
     if (!is_exit_threshold(t.threshold))
-      refuse("the threshold " + exit["threshold"].dump() + " of " + in_quotes(t.router) + " is out of range: " + kExitThresholdRange);
+      refuse("the threshold " + exit["threshold"].dump() + " of " + in_quotes(t.router) +
+             " is out of range: " + kExitThresholdRange);
     thresholds.push_back(t);
   }
   return thresholds;
@@ -75,7 +78,8 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     expect(at->is_string(), (std::string("a text as \"") + key + "\"").c_str());
     return at->get<std::string>();
   };
-  if (!j.is_object() || !j.contains("schema") || j["schema"] != kSchema) refuse_other_kind(where, text, FileUse::configuration);
+  if (!j.is_object() || !j.contains("schema") || j["schema"] != kSchema)
+    refuse_other_kind(where, text, FileUse::configuration);
   expect(j.is_object(), kExpectedSchema);
   const std::string schema = text_at(j, "schema", "");
   if (schema.starts_with(kFamily) && schema != kSchema)
@@ -133,20 +137,24 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
 std::vector<std::string> differences(const PlanConfig& wanted, const PlanConfig& here) {
   std::vector<std::string> list;
   if (wanted.fingerprint.empty())
-    list.push_back("the configuration does not say for which model it was found" +
-                   (wanted.model.empty() || wanted.model == here.model ? std::string() : ", it only names " + wanted.model) +
-                   ": whether its passes suit this one is not known");
+    list.push_back(
+        "the configuration does not say for which model it was found" +
+        (wanted.model.empty() || wanted.model == here.model ? std::string() : ", it only names " + wanted.model) +
+        ": whether its passes suit this one is not known");
   if (!wanted.device.empty() && wanted.device != here.device)
     list.push_back("the configuration was found on device " + wanted.device + ", here it is used on " + here.device);
   if (!wanted.dtype.empty() && wanted.dtype != here.dtype)
-    list.push_back("the configuration was found with products in " + wanted.dtype + ", here they are computed in " + here.dtype +
-                   ": --dtype " + wanted.dtype + " asks for the same");
+    list.push_back("the configuration was found with products in " + wanted.dtype + ", here they are computed in " +
+                   here.dtype + ": --dtype " + wanted.dtype + " asks for the same");
   if (wanted.weight_budget > 0 && wanted.weight_budget != here.weight_budget)
-    list.push_back("the configuration was found with --weight-budget " + std::to_string(wanted.weight_budget) + ", here it is used with " +
-                   (here.weight_budget > 0 ? "--weight-budget " + std::to_string(here.weight_budget) : std::string("none")) +
-                   ": what was faster under that budget may be slower here");
+    list.push_back(
+        "the configuration was found with --weight-budget " + std::to_string(wanted.weight_budget) +
+        ", here it is used with " +
+        (here.weight_budget > 0 ? "--weight-budget " + std::to_string(here.weight_budget) : std::string("none")) +
+        ": what was faster under that budget may be slower here");
   if (wanted.version != STORMCELL_VERSION)
-    list.push_back("the configuration is of " + (wanted.version.empty() ? "an unknown version" : "version " + wanted.version) +
+    list.push_back("the configuration is of " +
+                   (wanted.version.empty() ? "an unknown version" : "version " + wanted.version) +
                    " of Stormcell, this is " STORMCELL_VERSION ": its passes may have changed since");
   return list;
 }

@@ -26,11 +26,12 @@ struct PlanConfig {
 std::string to_json(const PlanConfig& config);
 /// Whether a text, such as a session keeps of each run, is one; only parse_plan_config() tells whether it is whole.
 bool has_configuration(std::string_view text);
-/// Throws Error(bad_input) that names `where`: not this schema, unknown or planned passes, an unknown number format, thresholds out of
-/// range.
+/// Throws Error(bad_input) that names `where`: not this schema, unknown or planned passes, an unknown number format,
+/// thresholds out of range.
 PlanConfig parse_plan_config(const std::string& text, const std::string& where);
-/// What of a configuration does not hold where it is used, as `here` says, a sentence each: device, number format, budget of weights,
-/// version, and that it does not say for which model it was found. That it was found for another model is for the caller to refuse.
+/// What of a configuration does not hold where it is used, as `here` says, a sentence each: device, number format,
+/// budget of weights, version, and that it does not say for which model it was found. That it was found for another
+/// model is for the caller to refuse.
 std::vector<std::string> differences(const PlanConfig& wanted, const PlanConfig& here);
 
 }  // namespace stormcell

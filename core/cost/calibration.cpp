@@ -26,7 +26,8 @@ class Predictor {
 
   Prediction predict() {
     const std::vector<size_t> own = find([&](const MeasuredCall& c) { return same_series(c, call_); });
-    if (std::vector<size_t> same = among(own, [&](const MeasuredCall& c) { return same_shape(c, call_); }); !same.empty()) {
+    if (std::vector<size_t> same = among(own, [&](const MeasuredCall& c) { return same_shape(c, call_); });
+        !same.empty()) {
       double sum = 0;
       for (const size_t i : same) sum += calls_[i].us;
       const double mean = sum / static_cast<double>(same.size());
@@ -38,8 +39,9 @@ class Predictor {
     Prediction mine = by_own(own);
     if (mine.us) return mine;
     const std::string why_not = mine.why_not;
-    for (const size_t i :
-         find([&](const MeasuredCall& c) { return same_network(c, call_) && c.gpu == call_.gpu && c.laboratory != call_.laboratory; })) {
+    for (const size_t i : find([&](const MeasuredCall& c) {
+           return same_network(c, call_) && c.gpu == call_.gpu && c.laboratory != call_.laboratory;
+         })) {
       const std::vector<size_t> other = find([&](const MeasuredCall& c) { return same_series(c, calls_[i]); });
       Prediction theirs = by_own(other);
       if (!theirs.us) continue;
@@ -101,7 +103,8 @@ class Predictor {
     if (!curve) return none("one number of rows alone was measured");
     const double rows = call_.rows;
     if (!curve->reaches(rows)) return none("too far from the rows that were measured");
-    return of(curve->holds(rows) ? PredictionKind::interpolated : PredictionKind::extrapolated, curve->us(rows), curve->from(rows));
+    return of(curve->holds(rows) ? PredictionKind::interpolated : PredictionKind::extrapolated, curve->us(rows),
+              curve->from(rows));
   }
   /// Of unlike rows by those of like ones. Of several numbers of weights a call that nearest to those which get rows.
   Prediction grouped() const {
@@ -110,7 +113,9 @@ class Predictor {
     for (const AlikeRows& r : rows)
       if (r.rows > 0) active += static_cast<double>(r.weights);
     Prediction best = none("no product over rows with such weights was measured on this GPU");
-    const auto is_like = [&](const MeasuredCall& c) { return c.is_product() && c.gpu == call_.gpu && same_weight(c, call_); };
+    const auto is_like = [&](const MeasuredCall& c) {
+      return c.is_product() && c.gpu == call_.gpu && same_weight(c, call_);
+    };
     std::vector<uint8_t> seen(calls_.size());
     for (const size_t i : find(is_like)) {
       if (seen[i]) continue;
@@ -119,7 +124,8 @@ class Predictor {
       const std::optional<RowCurve> curve = row_curve_of(calls_, series);
       const std::optional<SummedRows> sum = curve ? sum_over_rows(*curve, calls_[i].experts, rows) : std::nullopt;
       if (!sum) {
-        if (!best.us) best.why_not = curve ? "too far from the rows that were measured" : "one number of rows alone was measured";
+        if (!best.us)
+          best.why_not = curve ? "too far from the rows that were measured" : "one number of rows alone was measured";
         continue;
       }
       const PredictionKind kind = calls_[i].laboratory != call_.laboratory ? PredictionKind::borrowed
@@ -138,34 +144,40 @@ class Predictor {
   Prediction of_curve(const std::vector<size_t>& own) const {
     if (call_.is_rank_experts()) {
       const double rows = static_cast<double>(call_.tokens_total * call_.top_k) / call_.experts;
-      if (rows > kRowTile && std::none_of(own.begin(), own.end(), [&](size_t i) { return calls_[i].tokens_total >= call_.tokens_total; }))
+      if (rows > kRowTile &&
+          std::none_of(own.begin(), own.end(), [&](size_t i) { return calls_[i].tokens_total >= call_.tokens_total; }))
         return none("experts get more than 64 rows, which is not measured");
     }
     return on(curve(own, moved_bytes), moved_bytes(call_));
   }
 
-  // Calls that leave the node ---------------------------------------------------------------------------------------------------------
+  // Calls that leave the node
+  // ---------------------------------------------------------------------------------------------------------
 
-  /// Where one may, one thing changes at a time: the number of nodes, else the bytes a rank sends, else what goes over the card.
+  /// Where one may, one thing changes at a time: the number of nodes, else the bytes a rank sends, else what goes over
+  /// the card.
   Prediction within_series(const std::vector<size_t>& series) const {
     if (call_.ranks > most_ranks(calls_, series)) return none("more ranks than were measured");
     const double sent = sent_bytes(call_);
     const auto alike = among(series, [&](const MeasuredCall& c) { return sent_bytes(c) == sent; });
-    if (Prediction p = on(curve(alike, moved_bytes), moved_bytes(call_)); p.kind == PredictionKind::interpolated) return p;
-    const auto nodes = among(series, [&](const MeasuredCall& c) { return c.nodes == call_.nodes && c.ranks == call_.ranks; });
+    if (Prediction p = on(curve(alike, moved_bytes), moved_bytes(call_)); p.kind == PredictionKind::interpolated)
+      return p;
+    const auto nodes =
+        among(series, [&](const MeasuredCall& c) { return c.nodes == call_.nodes && c.ranks == call_.ranks; });
     if (Prediction p = on(curve(nodes, sent_bytes), sent); p.kind == PredictionKind::interpolated) return p;
     return on(curve(series, moved_bytes), moved_bytes(call_));
   }
 
-  /// By the constants of another series with the same card, at the nearest call of this laboratory. Whether its difference there is an
-  /// addend (start-up) or a factor nobody knows: the mean of both, and both ends.
+  /// By the constants of another series with the same card, at the nearest call of this laboratory. Whether its
+  /// difference there is an addend (start-up) or a factor nobody knows: the mean of both, and both ends.
   Prediction borrowed() const {
     const std::vector<size_t> all = find([&](const MeasuredCall& c) { return same_network(c, call_); });
     if (call_.ranks > most_ranks(calls_, all)) return none("more ranks than were measured on such a network");
     std::vector<size_t> anchors = among(all, [&](const MeasuredCall& c) { return c.laboratory == call_.laboratory; });
     if (anchors.empty()) return none("no such call of this laboratory was measured, and laboratories differ");
-    std::stable_sort(anchors.begin(), anchors.end(),
-                     [&](size_t a, size_t b) { return shape_distance(calls_[a], call_) < shape_distance(calls_[b], call_); });
+    std::stable_sort(anchors.begin(), anchors.end(), [&](size_t a, size_t b) {
+      return shape_distance(calls_[a], call_) < shape_distance(calls_[b], call_);
+    });
     for (const size_t anchor : anchors)
       if (const Prediction p = borrowed_at(anchor, all); p.us) return p;
     return none("no other series holds both this call and the laboratory's own");
@@ -228,7 +240,8 @@ class Predictor {
     return theirs.us ? theirs : mine.us ? mine : theirs;
   }
 
-  // Calls within a fabric -------------------------------------------------------------------------------------------------------------
+  // Calls within a fabric
+  // -------------------------------------------------------------------------------------------------------------
 
   /// Time as a line of the bytes a rank sends, start-up and slope linear in log2(ranks) between two numbers of ranks.
   struct Line {
@@ -240,7 +253,8 @@ class Predictor {
     std::map<int64_t, std::vector<size_t>> worlds;
     for (const size_t i : of) worlds[calls_[i].ranks].push_back(i);
     for (const auto& [world, members] : worlds)
-      if (const auto fit = curve(members, sent_bytes).line()) lines[world] = {fit->t0_us, fit->us_per_byte, fit->least, fit->most, members};
+      if (const auto fit = curve(members, sent_bytes).line())
+        lines[world] = {fit->t0_us, fit->us_per_byte, fit->least, fit->most, members};
     const auto above = lines.lower_bound(ranks);
     if (above == lines.end()) return {};
     if (above->first == ranks) return above->second;
@@ -248,8 +262,8 @@ class Predictor {
     const auto below = std::prev(above);
     const double share = between(below->first, above->first, ranks);
     const Line &a = below->second, &b = above->second;
-    Line out{std::lerp(a.t0, b.t0, share), std::lerp(a.slope, b.slope, share), std::max(a.least, b.least), std::min(a.most, b.most),
-             a.from};
+    Line out{std::lerp(a.t0, b.t0, share), std::lerp(a.slope, b.slope, share), std::max(a.least, b.least),
+             std::min(a.most, b.most), a.from};
     out.from.insert(out.from.end(), b.from.begin(), b.from.end());
     return out;
   }
@@ -267,9 +281,10 @@ class Predictor {
     if (above->first == call_.ranks) return of(PredictionKind::measured, calls_[above->second].us, {above->second});
     if (above == worlds.begin()) return none("");
     const auto below = std::prev(above);
-    return of(PredictionKind::interpolated,
-              std::lerp(calls_[below->second].us, calls_[above->second].us, between(below->first, above->first, call_.ranks)),
-              {below->second, above->second});
+    return of(
+        PredictionKind::interpolated,
+        std::lerp(calls_[below->second].us, calls_[above->second].us, between(below->first, above->first, call_.ranks)),
+        {below->second, above->second});
   }
 
   Prediction within_fabric(const std::vector<size_t>& own) const {
@@ -289,9 +304,11 @@ class Predictor {
   /// The line, through what was measured nearest with as many ranks.
   Prediction on_line(const Line& line, const std::vector<size_t>& own, double sent) const {
     const double plain = line.t0 + line.slope * sent;
-    if (sent > kFarthest * line.most || sent < line.least / kFarthest || !(plain > 0)) return none("too far from what was measured");
+    if (sent > kFarthest * line.most || sent < line.least / kFarthest || !(plain > 0))
+      return none("too far from what was measured");
     Prediction p =
-        of(sent < line.least || sent > line.most ? PredictionKind::extrapolated : PredictionKind::interpolated, plain, line.from);
+        of(sent < line.least || sent > line.most ? PredictionKind::extrapolated : PredictionKind::interpolated, plain,
+           line.from);
     if (const auto anchor = nearest(own, sent)) {
       *p.us *= calls_[*anchor].us / (line.t0 + line.slope * sent_bytes(calls_[*anchor]));
       p.from.push_back(*anchor), p.low_us = p.high_us = *p.us;
@@ -309,12 +326,14 @@ class Predictor {
 
   /// One size of message says no rate; the other direction's on the same GPUs may, where an operation has one.
   Prediction other_direction(const std::vector<size_t>& own, double sent) const {
-    if (!call_.is(CallKind::dispatch) && !call_.is(CallKind::combine)) return none("no two sizes were measured with as many ranks");
+    if (!call_.is(CallKind::dispatch) && !call_.is(CallKind::combine))
+      return none("no two sizes were measured with as many ranks");
     MeasuredCall back = calls_[own[0]];
     back.op = to_text(back.is(CallKind::dispatch) ? CallKind::combine : CallKind::dispatch);
     const auto reverse = find([&](const MeasuredCall& c) { return same_series(c, back); });
     const auto line = line_at(reverse, call_.ranks);
-    if (!line || sent > kFarthest * line->most || sent < line->least / kFarthest) return none("too far from what was measured");
+    if (!line || sent > kFarthest * line->most || sent < line->least / kFarthest)
+      return none("too far from what was measured");
     double far = 0;
     Prediction p;
     for (const size_t i : own) {
@@ -364,13 +383,15 @@ std::optional<double> Calibration::error_held_out(const MeasuredCall& call, std:
   std::vector<size_t> near;
   // Whether a sum over weights is right grouped calls alone say.
   const auto is_near = [&](const MeasuredCall& c) {
-    return call.is_grouped() ? same_series(c, call)
-                             : std::any_of(from.begin(), from.end(), [&](size_t f) { return same_series(calls_[f], c); });
+    return call.is_grouped()
+               ? same_series(c, call)
+               : std::any_of(from.begin(), from.end(), [&](size_t f) { return same_series(calls_[f], c); });
   };
   for (size_t i = 0; i < calls_.size(); ++i)
     if (is_near(calls_[i])) near.push_back(i);
-  std::stable_sort(near.begin(), near.end(),
-                   [&](size_t a, size_t b) { return shape_distance(calls_[a], call) < shape_distance(calls_[b], call); });
+  std::stable_sort(near.begin(), near.end(), [&](size_t a, size_t b) {
+    return shape_distance(calls_[a], call) < shape_distance(calls_[b], call);
+  });
   constexpr size_t kMostTried = 8;
   std::vector<uint8_t> left_out(calls_.size());
   for (size_t i = 0; i < std::min(near.size(), kMostTried); ++i) {

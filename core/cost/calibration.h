@@ -1,5 +1,5 @@
-// What measured calls say of a call that nobody measured: times in closed form, each with how it came about and how far such a time was off
-// where it could be checked.
+// What measured calls say of a call that nobody measured: times in closed form, each with how it came about and how far
+// such a time was off where it could be checked.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,12 +16,14 @@ namespace stormcell {
 struct Prediction {
   PredictionKind kind = PredictionKind::none;
   std::optional<double> us;
-  double low_us = 0, high_us = 0;  ///< of what is borrowed: whether the laboratory's difference is an addend or a factor
-  std::vector<size_t> from;        ///< numbers of the calls that it rests on
-  std::optional<double> held_out;  ///< predicted / measured - 1 of the nearest call of these series, left out; null: none can be predicted
-  std::optional<double>
-      laboratories;     ///< of what is borrowed: the slowest laboratory's time of the nearest common call / the fastest's - 1
-  std::string why_not;  ///< of kind none
+  double low_us = 0,
+         high_us = 0;        ///< of what is borrowed: whether the laboratory's difference is an addend or a factor
+  std::vector<size_t> from;  ///< numbers of the calls that it rests on
+  std::optional<double> held_out;  ///< predicted / measured - 1 of the nearest call of these series, left out; null:
+                                   ///< none can be predicted
+  std::optional<double> laboratories;  ///< of what is borrowed: the slowest laboratory's time of the nearest common
+                                       ///< call / the fastest's - 1
+  std::string why_not;                 ///< of kind none
 };
 
 /// A line through calls of one kind: t0 + bytes / rate.
@@ -46,7 +48,8 @@ struct SummedRows {
   double us = 0;
   bool within = true;  ///< all rows are between measured ones
 };
-/// By times of calls of `experts` weights each. Null: some rows are farther from the measured ones than the curve tells.
+/// By times of calls of `experts` weights each. Null: some rows are farther from the measured ones than the curve
+/// tells.
 std::optional<SummedRows> sum_over_rows(const RowCurve& curve, int64_t experts, std::span<const AlikeRows> rows);
 
 /// A value: what it is made of stays as it is.
@@ -70,8 +73,8 @@ class Calibration {
   std::vector<MeasuredCall> calls_;
 };
 
-/// What in these calls a reader should doubt before using them, a line each: one table under two GPUs, times that fall where there is more
-/// to do, calls far off their neighbours, none that says where it is from.
+/// What in these calls a reader should doubt before using them, a line each: one table under two GPUs, times that fall
+/// where there is more to do, calls far off their neighbours, none that says where it is from.
 std::vector<std::string> doubts_about(const Calibration& calibration);
 
 }  // namespace stormcell

@@ -68,7 +68,8 @@ void add_falling_times(const std::vector<MeasuredCall>& calls, std::vector<std::
                                         : "fewer bytes") +
                       ": times fall where there is more to do");
     }
-  if (found > kMost) out.push_back("times fall where there is more to do in " + std::to_string(found - kMost) + " more pairs of calls");
+  if (found > kMost)
+    out.push_back("times fall where there is more to do in " + std::to_string(found - kMost) + " more pairs of calls");
 }
 
 /// The farthest of each series, then the next without it: a wrong call makes its neighbours look wrong. Not over rows,
@@ -81,7 +82,8 @@ void add_outliers(const Calibration& calibration, std::vector<std::string>& out)
   const auto without = [&](size_t i) {
     std::vector<uint8_t> out = left_out;
     for (size_t j = 0; j < calls.size(); ++j)
-      if (j == i || (calls[i].is_grouped() && same_series(calls[i], calls[j]) && same_shape(calls[i], calls[j]))) out[j] = 1;
+      if (j == i || (calls[i].is_grouped() && same_series(calls[i], calls[j]) && same_shape(calls[i], calls[j])))
+        out[j] = 1;
     return out;
   };
   for (int found = 0; found < kMost; ++found) {
@@ -95,7 +97,8 @@ void add_outliers(const Calibration& calibration, std::vector<std::string>& out)
     }
     if (worst == calls.size()) return;
     left_out = without(worst);
-    out.push_back(named(calls[worst]) + " is off what its neighbours say by " + (share > 0 ? "+" : "") + percent(share));
+    out.push_back(named(calls[worst]) + " is off what its neighbours say by " + (share > 0 ? "+" : "") +
+                  percent(share));
   }
 }
 
@@ -104,7 +107,8 @@ void add_nameless(const std::vector<MeasuredCall>& calls, std::vector<std::strin
   for (const MeasuredCall& c : calls)
     if (c.source.empty()) ids.push_back(c.id);
   if (!ids.empty())
-    out.push_back(listed(ids) + (ids.size() == 1 ? " says" : " say") + " no source: nobody can check where the times are from");
+    out.push_back(listed(ids) + (ids.size() == 1 ? " says" : " say") +
+                  " no source: nobody can check where the times are from");
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ std::optional<CallCurve::Line> CallCurve::line() const {
   double w = 0, x = 0, y = 0, xx = 0, xy = 0;
   for (const Point& p : points_) {
     const double weight = 1 / (p.us * p.us);
-    w += weight, x += weight * p.bytes, y += weight * p.us, xx += weight * p.bytes * p.bytes, xy += weight * p.bytes * p.us;
+    w += weight, x += weight * p.bytes, y += weight * p.us, xx += weight * p.bytes * p.bytes,
+        xy += weight * p.bytes * p.us;
   }
   const double slope = (w * xy - x * y) / (w * xx - x * x);
   return Line{(y - slope * x) / w, slope, points_.front().bytes, points_.back().bytes};

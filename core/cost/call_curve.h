@@ -18,14 +18,15 @@ class CallCurve {
   };
   /// At or between measured bytes; null elsewhere.
   std::optional<Answer> at(double bytes) const;
-  /// Beyond them, up to so many times as many or as few: by the slope of all points through the nearest one. Null: between them, too far,
-  /// one point, or no time above 0.
+  /// Beyond them, up to so many times as many or as few: by the slope of all points through the nearest one. Null:
+  /// between them, too far, one point, or no time above 0.
   std::optional<Answer> beyond(double bytes, double farthest) const;
 
   struct Line {
     double t0_us = 0, us_per_byte = 0, least = 0, most = 0;  ///< the bytes that it was fitted to
   };
-  /// With the least sum of squared relative errors, since small calls are as many as large ones. Null: fewer than two numbers of bytes.
+  /// With the least sum of squared relative errors, since small calls are as many as large ones. Null: fewer than two
+  /// numbers of bytes.
   std::optional<Line> line() const;
 
  private:

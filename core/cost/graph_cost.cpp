@@ -15,7 +15,9 @@ class Costing {
       : g_(graph),
         case_(of),
         context_{graph, [this](SpaceId s) { return rows(s); }, of.bindings,
-                 [this](ValueId d, int32_t branch) { return rows(g_.value(d).type.space) * case_.shares.of(g_, d, branch); }} {}
+                 [this](ValueId d, int32_t branch) {
+                   return rows(g_.value(d).type.space) * case_.shares.of(g_, d, branch);
+                 }} {}
 
   GraphCost run() {
     block(g_.top, 1);
@@ -54,8 +56,8 @@ class Costing {
     node.cost.activation_bytes *= times;
     for (const ValueId v : n.inputs) {
       const Value& w = g_.value(v);
-      node.is_bf16 = node.is_bf16 ||
-                     (w.kind == ValueKind::weight && format_of(w.type.dtype).own_products && w.type.content.size() > 1 && !is_precise(n));
+      node.is_bf16 = node.is_bf16 || (w.kind == ValueKind::weight && format_of(w.type.dtype).own_products &&
+                                      w.type.content.size() > 1 && !is_precise(n));
     }
     cost_.total.flops += node.cost.flops;
     cost_.total.weight_bytes += node.cost.weight_bytes;

@@ -1,4 +1,5 @@
-// Closed-form cost of a graph: what each operator computes and moves, and the time below which no machine with these ceilings can run it.
+// Closed-form cost of a graph: what each operator computes and moves, and the time below which no machine with these
+// ceilings can run it.
 #pragma once
 #include <optional>
 #include <vector>

@@ -1,5 +1,5 @@
-// The cost of a layer of experts spread over ranks, in closed form: dispatch, the slowest rank's products, combine. No queues, no overlap:
-// monotone in every rate, exact on a network whose links meet no others'.
+// The cost of a layer of experts spread over ranks, in closed form: dispatch, the slowest rank's products, combine. No
+// queues, no overlap: monotone in every rate, exact on a network whose links meet no others'.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,28 +41,30 @@ struct CostModel {
   double uplink_bytes_per_s = 0;                           ///< of a node, each way; 0: its network ports alone bind
   size_t gpus_per_node = 0;                                ///< that share an uplink
   WayCost dispatch, combine;
-  /// [from * ranks + to] seconds a byte, in place of fabric and network; null: these say it. A GPU sends one message after the other.
+  /// [from * ranks + to] seconds a byte, in place of fabric and network; null: these say it. A GPU sends one message
+  /// after the other.
   std::shared_ptr<const std::vector<double>> rank_cost;
   double rank_cost_factor = 1;
-  /// An expert's time over its rows, in place of the rates of memory and products; null: these say it. A rank computes one expert after the
-  /// other.
+  /// An expert's time over its rows, in place of the rates of memory and products; null: these say it. A rank computes
+  /// one expert after the other.
   std::shared_ptr<const RowCurve> expert_curve;
   double expert_factor = 1;
 };
 
-/// What a rank does in one layer of one step. Rows of a token's hidden state that it sends and gets in the dispatch; the combine is the
-/// same the other way.
+/// What a rank does in one layer of one step. Rows of a token's hidden state that it sends and gets in the dispatch;
+/// the combine is the same the other way.
 struct RankWork {
   double active = 0;     ///< experts whose weights it reads
   double rows = 0;       ///< of products, each expert's padded to whole tiles
   double expert_us = 0;  ///< of its experts, where there is a curve
   double fabric_out = 0, fabric_in = 0, network_out = 0, network_in = 0;
-  /// Where there are costs between ranks: rows times these, of the dispatch and of the combine, which goes the other way.
+  /// Where there are costs between ranks: rows times these, of the dispatch and of the combine, which goes the other
+  /// way.
   double dispatch_out = 0, dispatch_in = 0, combine_out = 0, combine_in = 0;
 };
 
-/// By how much the busiest ports of homes, which send in the dispatch and get in the combine, are busier than the mean over all homes where
-/// a token may live says: few tokens live on few ranks.
+/// By how much the busiest ports of homes, which send in the dispatch and get in the combine, are busier than the mean
+/// over all homes where a token may live says: few tokens live on few ranks.
 struct HomeCrowding {
   double fabric = 1, network = 1, uplink = 1;  ///< fabric: of costs between ranks too
 };
@@ -78,12 +80,13 @@ struct LayerCost {
 
 /// Seconds that a rank computes, 0 without rows.
 double compute_s(const RankWork& rank, const CostModel& model);
-/// Compute: of the slowest rank, the larger of weights read / memory rate and rows / product rate, or its experts' times. Dispatch,
-/// combine: of the slowest rank, the largest of what it sends and what it gets on its fabric and on its network port, or by the costs
-/// between ranks, and of each node on its uplink. Error(failed): work that is not finite.
+/// Compute: of the slowest rank, the larger of weights read / memory rate and rows / product rate, or its experts'
+/// times. Dispatch, combine: of the slowest rank, the largest of what it sends and what it gets on its fabric and on
+/// its network port, or by the costs between ranks, and of each node on its uplink. Error(failed): work that is not
+/// finite.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model);
-/// The same where what comes back goes elsewhere: `combined` is the dispatch whose ways back the combine takes. Homes are crowded as
-/// `there` and `back` say.
+/// The same where what comes back goes elsewhere: `combined` is the dispatch whose ways back the combine takes. Homes
+/// are crowded as `there` and `back` say.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, std::span<const RankWork> combined, const CostModel& model,
                         const HomeCrowding& there = {}, const HomeCrowding& back = {});
 

@@ -40,7 +40,8 @@ std::optional<std::vector<AlikeRows>> alike_rows(std::string_view rows_each) {
 std::string to_text(const std::vector<AlikeRows>& rows) {
   std::string text;
   for (const AlikeRows& r : rows)
-    text += (text.empty() ? "" : " ") + (r.weights == 1 ? std::string() : std::to_string(r.weights) + "x") + std::to_string(r.rows);
+    text += (text.empty() ? "" : " ") + (r.weights == 1 ? std::string() : std::to_string(r.weights) + "x") +
+            std::to_string(r.rows);
   return text;
 }
 
@@ -63,7 +64,8 @@ bool same_network(const MeasuredCall& a, const MeasuredCall& b) {
     return c.has_weights() ? std::tuple(c.inputs, c.outputs, c.is_grouped() ? int64_t{0} : c.experts)
                            : std::tuple<int64_t, int64_t, int64_t>();
   };
-  return std::tie(a.op, a.mode, a.dtype, a.nic_gbit, a.gpus_per_node) == std::tie(b.op, b.mode, b.dtype, b.nic_gbit, b.gpus_per_node) &&
+  return std::tie(a.op, a.mode, a.dtype, a.nic_gbit, a.gpus_per_node) ==
+             std::tie(b.op, b.mode, b.dtype, b.nic_gbit, b.gpus_per_node) &&
          a.leaves_node() == b.leaves_node() && weights(a) == weights(b);
 }
 
@@ -78,8 +80,8 @@ bool same_weight(const MeasuredCall& a, const MeasuredCall& b) {
 
 bool same_shape(const MeasuredCall& a, const MeasuredCall& b) {
   const auto shape = [](const MeasuredCall& c) {
-    return std::tie(c.nodes, c.ranks, c.tokens_per_rank, c.tokens_total, c.top_k, c.experts, c.hidden, c.ffn, c.inputs, c.outputs, c.rows,
-                    c.rows_each, c.bytes_per_copy, c.routing);
+    return std::tie(c.nodes, c.ranks, c.tokens_per_rank, c.tokens_total, c.top_k, c.experts, c.hidden, c.ffn, c.inputs,
+                    c.outputs, c.rows, c.rows_each, c.bytes_per_copy, c.routing);
   };
   return shape(a) == shape(b);
 }
@@ -87,7 +89,8 @@ bool same_shape(const MeasuredCall& a, const MeasuredCall& b) {
 double shape_distance(const MeasuredCall& a, const MeasuredCall& b) {
   const auto apart = [](double x, double y) { return std::fabs(std::log2(std::max(x, 1.) / std::max(y, 1.))); };
   const double ranks = apart(static_cast<double>(a.ranks), static_cast<double>(b.ranks));
-  return a.is_rank_experts() || a.has_weights() ? apart(moved_bytes(a), moved_bytes(b)) : ranks + apart(sent_bytes(a), sent_bytes(b));
+  return a.is_rank_experts() || a.has_weights() ? apart(moved_bytes(a), moved_bytes(b))
+                                                : ranks + apart(sent_bytes(a), sent_bytes(b));
 }
 
 }  // namespace stormcell

@@ -1,4 +1,5 @@
-// One call that somebody measured, with its shape: an all-to-all of tokens, the products of a rank's experts, or one product over its rows.
+// One call that somebody measured, with its shape: an all-to-all of tokens, the products of a rank's experts, or one
+// product over its rows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,8 @@ enum class CallKind : uint8_t {
   product,  ///< of so many rows with one weight, or with each of several at a time
   grouped,  ///< the same of several weights, each with rows of its own
 };
-inline constexpr std::string_view kCallKinds[] = {"dispatch", "combine", "alltoall", "all_reduce", "experts", "product", "grouped"};
+inline constexpr std::string_view kCallKinds[] = {"dispatch", "combine", "alltoall", "all_reduce",
+                                                  "experts",  "product", "grouped"};
 inline std::string_view to_text(CallKind kind) { return row_of(kCallKinds, kind); }
 
 /// Numbers that do not apply are 0, texts empty.
@@ -61,20 +63,21 @@ struct MeasuredCall {
 struct AlikeRows {
   int64_t weights = 0, rows = 0;
 };
-/// Of "120 15x3 0": a weight with 120 rows, 15 with 3 each, one that gets none; the most rows first, each number once. Null: it is not so
-/// written, or there are too many.
+/// Of "120 15x3 0": a weight with 120 rows, 15 with 3 each, one that gets none; the most rows first, each number once.
+/// Null: it is not so written, or there are too many.
 std::optional<std::vector<AlikeRows>> alike_rows(std::string_view rows_each);
 std::string to_text(const std::vector<AlikeRows>& rows);
 
 /// What a rank sends, bytes, wherever it goes: a copy for each choice.
 double sent_bytes(const MeasuredCall& call);
-/// What its time grows with, bytes: of calls that leave the node what goes over the network card, sent * (1 - 1 / nodes); of calls within a
-/// fabric what a rank sends; of an all-reduce what each link of a ring carries, sent * 2 (1 - 1 / ranks); of products, in weights of 8
-/// bits, the experts of a rank that some token chose, expected under even routing. Of products over rows their rows, which are no bytes.
+/// What its time grows with, bytes: of calls that leave the node what goes over the network card, sent * (1 - 1 /
+/// nodes); of calls within a fabric what a rank sends; of an all-reduce what each link of a ring carries, sent * 2 (1 -
+/// 1 / ranks); of products, in weights of 8 bits, the experts of a rank that some token chose, expected under even
+/// routing. Of products over rows their rows, which are no bytes.
 double moved_bytes(const MeasuredCall& call);
 
-/// The same kind of call on the same hardware of one laboratory, of whatever shape: between these one may interpolate. Products over rows
-/// are of one series where their weights are of one shape, and as many (of grouped ones any number).
+/// The same kind of call on the same hardware of one laboratory, of whatever shape: between these one may interpolate.
+/// Products over rows are of one series where their weights are of one shape, and as many (of grouped ones any number).
 bool same_series(const MeasuredCall& a, const MeasuredCall& b);
 /// The same kind of call on the same kind of network, whoever measured it on whichever GPU.
 bool same_network(const MeasuredCall& a, const MeasuredCall& b);

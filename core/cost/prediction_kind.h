@@ -11,7 +11,8 @@ enum class PredictionKind : uint8_t {
   none,          ///< nothing that was measured says it
   measured,      ///< this very call was
   interpolated,  ///< between calls of the same hardware and laboratory
-  extrapolated,  ///< beyond them, by at most twice the bytes or as RowCurve has it; never beyond the largest number of ranks
+  extrapolated,  ///< beyond them, by at most twice the bytes or as RowCurve has it; never beyond the largest number of
+                 ///< ranks
   borrowed,      ///< from other hardware or another laboratory, or of within a fabric the rate of the other direction
 };
 inline constexpr std::string_view kPredictionKinds[] = {"none", "measured", "interpolated", "extrapolated", "borrowed"};

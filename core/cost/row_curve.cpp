@@ -70,16 +70,20 @@ double RowCurve::us(double rows) const {
   if (!(rows > least())) return points_.front().us;  // what is no number, too
   if (rows > most()) {
     const Point& last = points_.back();
-    const auto back = std::find_if(points_.rbegin(), points_.rend(), [&](const Point& p) { return p.rows * kApart <= last.rows; });
-    return back == points_.rend() ? last.us : last.us + (last.us - back->us) / (last.rows - back->rows) * (rows - last.rows);
+    const auto back =
+        std::find_if(points_.rbegin(), points_.rend(), [&](const Point& p) { return p.rows * kApart <= last.rows; });
+    return back == points_.rend() ? last.us
+                                  : last.us + (last.us - back->us) / (last.rows - back->rows) * (rows - last.rows);
   }
-  const auto above = std::lower_bound(points_.begin(), points_.end(), rows, [](const Point& p, double r) { return p.rows < r; });
+  const auto above =
+      std::lower_bound(points_.begin(), points_.end(), rows, [](const Point& p, double r) { return p.rows < r; });
   const auto below = std::prev(above);
   return std::lerp(below->us, above->us, (rows - below->rows) / (above->rows - below->rows));
 }
 
 std::vector<size_t> RowCurve::from(double rows) const {
-  const auto above = std::lower_bound(points_.begin(), points_.end(), rows, [](const Point& p, double r) { return p.rows < r; });
+  const auto above =
+      std::lower_bound(points_.begin(), points_.end(), rows, [](const Point& p, double r) { return p.rows < r; });
   if (above == points_.begin()) return above->from;
   const auto below = std::prev(above);
   if (above == points_.end()) return below->from;

@@ -24,7 +24,8 @@ class BufferLives {
   void begin(int32_t at, MemorySpace& space) const {
     if (!begins_.empty()) forget(begins_[at], space);
   }
-  /// After step `at`, which goes on at `next`. What a jump passes over ends, too; nothing ends where a repeat begins anew.
+  /// After step `at`, which goes on at `next`. What a jump passes over ends, too; nothing ends where a repeat begins
+  /// anew.
   void end(int32_t at, int32_t next, MemorySpace& space) const {
     if (ends_.empty()) return;
     for (int32_t passed = at; passed < next; ++passed) forget(ends_[passed], space);

@@ -6,31 +6,37 @@
 
 namespace stormcell::cpu {
 
-// One file in ops/ each, named as the operator. Gather and linear have two kernels, conv2d has three; the three of an exchange, and those
-// of grouped_conv2d, are one file.
+// One file in ops/ each, named as the operator. Gather and linear have two kernels, conv2d has three; the three of an
+// exchange, and those of grouped_conv2d, are one file.
 std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_linear_plain(const Making&),
-    make_grouped_linear(const Making&), make_conv2d(const Making&), make_rms_norm(const Making&), make_activation(const Making&),
-    make_add(const Making&), make_multiply(const Making&), make_scale(const Making&), make_attention(const Making&),
-    make_rotary(const Making&), make_positions(const Making&), make_pool(const Making&), make_reduce(const Making&),
-    make_broadcast(const Making&), make_argmax(const Making&), make_route(const Making&), make_scatter(const Making&),
-    make_compact(const Making&), make_members(const Making&), make_pack(const Making&), make_expand(const Making&),
-    make_gather_slots(const Making&), make_gather_chains(const Making&), make_extent(const Making&), make_add_constant(const Making&),
-    make_end_sequences(const Making&), make_all_set(const Making&), make_branches_empty(const Making&), make_branches_full(const Making&),
-    make_state_fill(const Making&), make_state_write(const Making&), make_state_put(const Making&), make_choice_weight(const Making&),
-    make_resize(const Making&), make_unfold(const Making&), make_fold(const Making&), make_pixel_shuffle(const Making&),
-    make_concat(const Making&), make_conv2d_direct(const Making&), make_standardize(const Making&), make_squared_distance(const Making&),
-    make_conv2d_planar(const Making&), make_residual_blocks(const Making&), make_exchange_decision(const Making&),
-    make_exchange_rows(const Making&), make_exchange_back(const Making&), make_layer_norm(const Making&), make_merge_cells(const Making&),
-    make_window_attention(const Making&), make_grouped_conv2d_planar(const Making&), make_grouped_conv2d_direct(const Making&),
-    make_grouped_conv2d(const Making&), make_grouped_residual_blocks(const Making&), make_grouped_layer_norm(const Making&),
-    make_zeros(const Making&), make_separable_conv2d(const Making&);
+    make_grouped_linear(const Making&), make_conv2d(const Making&), make_rms_norm(const Making&),
+    make_activation(const Making&), make_add(const Making&), make_multiply(const Making&), make_scale(const Making&),
+    make_attention(const Making&), make_rotary(const Making&), make_positions(const Making&), make_pool(const Making&),
+    make_reduce(const Making&), make_broadcast(const Making&), make_argmax(const Making&), make_route(const Making&),
+    make_scatter(const Making&), make_compact(const Making&), make_members(const Making&), make_pack(const Making&),
+    make_expand(const Making&), make_gather_slots(const Making&), make_gather_chains(const Making&),
+    make_extent(const Making&), make_add_constant(const Making&), make_end_sequences(const Making&),
+    make_all_set(const Making&), make_branches_empty(const Making&), make_branches_full(const Making&),
+    make_state_fill(const Making&), make_state_write(const Making&), make_state_put(const Making&),
+    make_choice_weight(const Making&), make_resize(const Making&), make_unfold(const Making&), make_fold(const Making&),
+    make_pixel_shuffle(const Making&), make_concat(const Making&), make_conv2d_direct(const Making&),
+    make_standardize(const Making&), make_squared_distance(const Making&), make_conv2d_planar(const Making&),
+    make_residual_blocks(const Making&), make_exchange_decision(const Making&), make_exchange_rows(const Making&),
+    make_exchange_back(const Making&), make_layer_norm(const Making&), make_merge_cells(const Making&),
+    make_window_attention(const Making&), make_grouped_conv2d_planar(const Making&),
+    make_grouped_conv2d_direct(const Making&), make_grouped_conv2d(const Making&),
+    make_grouped_residual_blocks(const Making&), make_grouped_layer_norm(const Making&), make_zeros(const Making&),
+    make_separable_conv2d(const Making&);
 
 namespace {
 constexpr std::array kKernels = {
     KernelRow{"embedding", "embedding.rows", make_embedding},
     KernelRow{"linear", "linear.panels", make_linear, {.bf16_in = true, .bf16_out = true, .formats = true}},
     KernelRow{"linear", "linear.plain", make_linear_plain},
-    KernelRow{"grouped_linear", "grouped_linear.panels", make_grouped_linear, {.bf16_in = true, .bf16_out = true, .formats = true}},
+    KernelRow{"grouped_linear",
+              "grouped_linear.panels",
+              make_grouped_linear,
+              {.bf16_in = true, .bf16_out = true, .formats = true}},
     KernelRow{"conv2d", "conv2d.planar", make_conv2d_planar},
     KernelRow{"conv2d", "conv2d.direct", make_conv2d_direct},
     KernelRow{"conv2d", "conv2d.panels", make_conv2d},
@@ -93,7 +99,9 @@ std::span<const KernelRow> kernel_list() { return kKernels; }
 
 std::vector<std::string> kernel_names(std::string_view op) { return stormcell::kernel_names(kernel_list(), op); }
 
-std::unique_ptr<Kernel> choose_kernel(const Making& making) { return stormcell::choose_kernel(kernel_list(), making, "CPU"); }
+std::unique_ptr<Kernel> choose_kernel(const Making& making) {
+  return stormcell::choose_kernel(kernel_list(), making, "CPU");
+}
 
 Bf16Rows bf16_rows() { return stormcell::bf16_rows(kernel_list()); }
 

@@ -11,7 +11,8 @@ namespace stormcell::cpu {
 
 struct KernelRow {
   std::string_view op, name;
-  std::unique_ptr<Kernel> (*make)(const Making&);  ///< nullptr result: this case is not supported, the next row is tried
+  std::unique_ptr<Kernel> (*make)(
+      const Making&);  ///< nullptr result: this case is not supported, the next row is tried
   KernelKnows knows = {};
 };
 /// The visible list, in the order in which rows are tried.

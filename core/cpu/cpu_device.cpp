@@ -19,10 +19,12 @@ constexpr int64_t kHugePage = 2 << 20;
 class MappedMemory : public DeviceBuffer {
  public:
   MappedMemory(int64_t bytes, const std::string& what) : bytes_(bytes), mapped_(std::max<int64_t>(bytes, 1)) {
-    // Whole huge pages from the size where the rounding costs under 3 %: fewer TLB misses in products that stream weights.
+    // Whole huge pages from the size where the rounding costs under 3 %: fewer TLB misses in products that stream
+    // weights.
     const bool huge = bytes >= 32 * kHugePage;
     mapped_ = huge ? (mapped_ + kHugePage - 1) / kHugePage * kHugePage : (mapped_ + 4095) / 4096 * 4096;
-    void* memory = mmap(nullptr, static_cast<size_t>(mapped_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        mmap(nullptr, static_cast<size_t>(mapped_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) failed(what, "no memory for " + to_text(Bytes(bytes)), "take a smaller batch or model");
     if (huge) madvise(memory, static_cast<size_t>(mapped_), MADV_HUGEPAGE);
     memory_ = static_cast<std::byte*>(memory);
@@ -69,11 +71,14 @@ class CpuStream : public Stream {
   void copy_to_host(void* to, DeviceAddress from, int64_t bytes) override {
     if (bytes > 0) std::memcpy(to, reinterpret_cast<const void*>(from.value), static_cast<size_t>(bytes));
   }
-  void copy_pinned_to_device(DeviceAddress to, const void* from, int64_t bytes) override { copy_to_device(to, from, bytes); }
+  void copy_pinned_to_device(DeviceAddress to, const void* from, int64_t bytes) override {
+    copy_to_device(to, from, bytes);
+  }
   void copy_to_pinned(void* to, DeviceAddress from, int64_t bytes) override { copy_to_host(to, from, bytes); }
   void record(Event& event) override { static_cast<CpuEvent&>(event).is_recorded = true; }
   void wait(const Event& event) override {
-    if (!static_cast<const CpuEvent&>(event).is_recorded) failed("stream", "waits for an event that was never recorded");
+    if (!static_cast<const CpuEvent&>(event).is_recorded)
+      failed("stream", "waits for an event that was never recorded");
   }
   void synchronize() override { ++synchronizations_; }
 
@@ -98,7 +103,9 @@ DeviceInfo CpuDevice::info() const {
           .keeps_bits = true,
           .host_threads = team_.size()};
 }
-std::unique_ptr<DeviceBuffer> CpuDevice::allocate(int64_t bytes, const std::string& what) { return memory_->allocate(bytes, what); }
+std::unique_ptr<DeviceBuffer> CpuDevice::allocate(int64_t bytes, const std::string& what) {
+  return memory_->allocate(bytes, what);
+}
 std::unique_ptr<PinnedBuffer> CpuDevice::allocate_pinned(int64_t bytes, const std::string& what) {
   return std::make_unique<MappedHostMemory>(bytes, what);
 }
@@ -111,8 +118,11 @@ DeviceProbe CpuDevice::probe(const ProbeLimits& limits, const CancellationToken&
   return {c.f32_gflops, c.bf16_gflops, c.read_gbs, std::string(to_text(c.isa)), to_text(p.placement)};
 }
 std::unique_ptr<Stream> CpuDevice::create_stream() { return std::make_unique<CpuStream>(synchronizations_); }
-int64_t CpuDevice::weight_bytes(const WeightKey& key, const WeightInfo& info) const { return cpu_weight_bytes(key, info); }
-ExecutableLayout CpuDevice::layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) {
+int64_t CpuDevice::weight_bytes(const WeightKey& key, const WeightInfo& info) const {
+  return cpu_weight_bytes(key, info);
+}
+ExecutableLayout CpuDevice::layout_of(std::shared_ptr<const Program> program, WeightStore& weights,
+                                      const CompileOptions& options) {
   return layout_for_cpu(std::move(program), weights, options, team_);
 }
 std::unique_ptr<DeviceBuffer> CpuDevice::load_weight(const WeightKey& key, const WeightSource& source) {

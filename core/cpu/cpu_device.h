@@ -7,7 +7,8 @@
 
 namespace stormcell::cpu {
 
-/// Memory for the CPU executor: the process's own, or, for the emulated device of the tests, memory that only it may touch.
+/// Memory for the CPU executor: the process's own, or, for the emulated device of the tests, memory that only it may
+/// touch.
 class MemorySpace {
  public:
   virtual ~MemorySpace() = default;
@@ -18,16 +19,17 @@ class MemorySpace {
   virtual void forget(std::byte*, int64_t) {}
 };
 
-/// Aligned to 64 bytes, in huge pages where they are large. Memory that the control group does not have is an Error, not a kill.
+/// Aligned to 64 bytes, in huge pages where they are large. Memory that the control group does not have is an Error,
+/// not a kill.
 std::unique_ptr<MemorySpace> process_memory();
 
 /// Compiles a program for the CPU kernels, all its memory from `space`.
-std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
-                                            MemorySpace& space, ThreadTeam& team);
+std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights,
+                                            const CompileOptions& options, MemorySpace& space, ThreadTeam& team);
 
 /// The layout that compile_for_cpu() would make, with nothing allocated.
-ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
-                                ThreadTeam& team);
+ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights,
+                                const CompileOptions& options, ThreadTeam& team);
 
 /// Operators with a kernel for activations in bf16.
 Bf16Rows bf16_rows();
@@ -47,10 +49,12 @@ class CpuDevice : public Device {
   std::unique_ptr<Event> create_event() override;
   DeviceProbe probe(const ProbeLimits& limits, const CancellationToken& cancel) override;
   int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override;
-  ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
+  ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights,
+                             const CompileOptions& options) override;
   std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) override;
   void load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) override;
-  std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
+  std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
+                                      const CompileOptions& options) override;
   int64_t synchronizations() const override { return synchronizations_; }
   ThreadTeam& team() { return team_; }
 

@@ -45,7 +45,8 @@ struct PollingTeam {
 class CpuExecutable : public Executable {
  public:
   /// Lays everything out; allocate() makes it ready to run.
-  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, ThreadTeam& team)
+  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
+                ThreadTeam& team)
       : Executable(std::move(program)),
         team_(team),
         bounds_(options.bounds),
@@ -64,7 +65,8 @@ class CpuExecutable : public Executable {
     space_ = &space;
     memory_ = options.memory;
     if (!memory_)
-      memory_ = std::make_shared<SharedMemory>([&space](int64_t bytes, const std::string& what) { return space.allocate(bytes, what); });
+      memory_ = std::make_shared<SharedMemory>(
+          [&space](int64_t bytes, const std::string& what) { return space.allocate(bytes, what); });
     memory_->reserve(SharedPart::activations, layout_.memory.arena_bytes + layout_.scratch_bytes);
     memory_->reserve(SharedPart::records, layout_.record_bytes);
     memory_->reserve(SharedPart::status, StatusArea::bytes(*program_, layout_.most_events));
@@ -84,7 +86,9 @@ class CpuExecutable : public Executable {
     weights_.addresses = reinterpret_cast<const DeviceAddress*>(submission.weights.value);
     run_steps(running, submission.leaf == 0 ? begin_anew(running) : resume(running));
   }
-  DeviceAddress address(OperandId operand) const override { return {reinterpret_cast<uint64_t>(operands_.base(operand))}; }
+  DeviceAddress address(OperandId operand) const override {
+    return {reinterpret_cast<uint64_t>(operands_.base(operand))};
+  }
   DeviceAddress status() const override { return memory_->address(SharedPart::status); }
   DeviceAddress records() const override { return memory_->address(SharedPart::records); }
 
@@ -166,8 +170,8 @@ class CpuExecutable : public Executable {
     if (s.cancel) s.cancel->check();  // the last kernel, too, may have ended early
   }
 
-  /// The step to go on with. Where the status says that the submission ends, the next one goes on there: at the same step, where that one
-  /// waits and is not done. Nowhere where it says that the step failed.
+  /// The step to go on with. Where the status says that the submission ends, the next one goes on there: at the same
+  /// step, where that one waits and is not done. Nowhere where it says that the step failed.
   int32_t run_step(int32_t at, const Step& step, Running& running) {
     switch (step.kind) {
       case StepKind::kernel:
@@ -238,13 +242,16 @@ class CpuExecutable : public Executable {
     const auto index = static_cast<size_t>(router);
     int32_t* staged = s.replayed.holds(router) ? reinterpret_cast<int32_t*>(s.replayed[router].value) : nullptr;
     const RouterTurn turn{router, turn_of(router, running)};
-    run_kernel(at, step, running, staged ? records_.choices_to_replay(turn, staged, running.area.not_replayed[index]) : nullptr);
+    run_kernel(at, step, running,
+               staged ? records_.choices_to_replay(turn, staged, running.area.not_replayed[index]) : nullptr);
     if (running.area.status->code == ExecutionStatus::failed) return;
     if (staged) records_.leave_free_choices(turn, staged);
-    if (s.record) records_.record_scores(router, kernels_.of[at].in[0], running.area.executions[index], running.records);
+    if (s.record)
+      records_.record_scores(router, kernels_.of[at].in[0], running.area.executions[index], running.records);
   }
 
-  /// Of a step that reads parts, the branches whose parts are there and that no wave before has computed. False where others are left.
+  /// Of a step that reads parts, the branches whose parts are there and that no wave before has computed. False where
+  /// others are left.
   bool compute_wave(int32_t at, const Step& step, Running& running) {
     const PartSite& site = layout_.sites[site_of_[at]];
     const DecisionView& d = operands_.decision(site.decision);
@@ -266,8 +273,8 @@ class CpuExecutable : public Executable {
     return all;
   }
 
-  /// Where it is decided that branches get cells whose parts are not there, by a router or by those that arrived from other ranks, the host
-  /// is told at once: it reads them while what does not need them is computed.
+  /// Where it is decided that branches get cells whose parts are not there, by a router or by those that arrived from
+  /// other ranks, the host is told at once: it reads them while what does not need them is computed.
   void tell_of_missing(int32_t at, OperandId decision, Running& running) const {
     const DecisionView& d = operands_.decision(decision);
     for (const PartUse& part : parts_of_[decision])
@@ -279,10 +286,13 @@ class CpuExecutable : public Executable {
     end_at(resume, ExecutionStatus::needs_weights, running).decision = decision;
     const DecisionView& d = operands_.decision(decision);
     for (int32_t b = 0; b < d.branches; ++b)
-      running.area.branches[b] = d.load(b) == 0 ? kAbsentBranch : resume == waiting_ && computed_[b] != 0 ? kComputedBranch : kWantedBranch;
+      running.area.branches[b] = d.load(b) == 0                            ? kAbsentBranch
+                                 : resume == waiting_ && computed_[b] != 0 ? kComputedBranch
+                                                                           : kWantedBranch;
   }
 
-  void run_kernel(int32_t at, const Step& step, const Running& running, int32_t* replayed, const uint8_t* computed = nullptr) {
+  void run_kernel(int32_t at, const Step& step, const Running& running, int32_t* replayed,
+                  const uint8_t* computed = nullptr) {
     StepKernel& of = kernels_.of[at];
     for (size_t i = 0; i < of.in.size(); ++i) of.in[i] = operands_.resolve(step.inputs[i]);
     for (size_t i = 0; i < of.out.size(); ++i) of.out[i] = operands_.resolve(step.outputs[i]);
@@ -304,7 +314,8 @@ class CpuExecutable : public Executable {
     for (int64_t p = 0; p < parents; ++p)
       for (int64_t place = 0; place < from.places; place += kPageRows)
         if (from.has(p, place) && to.has(p, place))
-          std::memcpy(to.row(p, place), from.row(p, place), static_cast<size_t>(std::min(kPageRows, from.places - place) * from.row_bytes));
+          std::memcpy(to.row(p, place), from.row(p, place),
+                      static_cast<size_t>(std::min(kPageRows, from.places - place) * from.row_bytes));
   }
 
   int32_t save_rows(int32_t at, const Step& step, Running& running) const {
@@ -329,7 +340,8 @@ class CpuExecutable : public Executable {
     return !failure;
   }
 
-  /// Of an absent branch, what it would have made becomes empty; its routers have run over no cells, and are recorded so.
+  /// Of an absent branch, what it would have made becomes empty; its routers have run over no cells, and are recorded
+  /// so.
   int32_t skip_empty(int32_t at, const Step& step, Running& running) {
     if (operands_.decision(step.inputs[0]).load(step.branch) != 0) return at + 1;
     if (step.outputs.empty()) return step.target;
@@ -373,7 +385,8 @@ class CpuExecutable : public Executable {
 
   int32_t record(int32_t at, const Step& step, Running& running) {
     int32_t& execution = running.area.executions[static_cast<size_t>(step.router)];
-    if (running.submission.record) records_.record(step, {step.router, turn_of(step.router, running)}, execution, running.records);
+    if (running.submission.record)
+      records_.record(step, {step.router, turn_of(step.router, running)}, execution, running.records);
     ++execution;
     return at + 1;
   }
@@ -394,25 +407,25 @@ class CpuExecutable : public Executable {
   DeviceAddress placed_at_;  // of the activations that the operands and lives point into
   std::unique_ptr<DeviceBuffer> states_;
   BufferLives lives_;
-  WeightTable weights_;                                 // of the submission
-  IdVector<int32_t, int32_t> site_of_;                  // by step: index into layout_.sites, -1: it reads no parts under a budget
+  WeightTable weights_;                 // of the submission
+  IdVector<int32_t, int32_t> site_of_;  // by step: index into layout_.sites, -1: it reads no parts under a budget
   IdVector<OperandId, std::vector<PartUse>> parts_of_;  // by decision: of all its sites
-  std::vector<uint8_t> computed_;                       // by branch, of the step that waits: as the status tells between submissions
-  int32_t waiting_ = -1;                                // the step that has run some of its waves
+  std::vector<uint8_t> computed_;  // by branch, of the step that waits: as the status tells between submissions
+  int32_t waiting_ = -1;           // the step that has run some of its waves
   std::byte* scratch_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
-                                            MemorySpace& space, ThreadTeam& team) {
+std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights,
+                                            const CompileOptions& options, MemorySpace& space, ThreadTeam& team) {
   auto executable = std::make_unique<CpuExecutable>(std::move(program), weights, options, team);
   executable->allocate(options, space);
   return executable;
 }
 
-ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
-                                ThreadTeam& team) {
+ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights,
+                                const CompileOptions& options, ThreadTeam& team) {
   return CpuExecutable(std::move(program), weights, options, team).layout();
 }
 

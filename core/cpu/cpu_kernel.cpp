@@ -15,7 +15,8 @@ Activation parse_activation(std::string_view word) {
   if (word == "silu") return Activation::silu;
   if (word == "tanh") return Activation::tanh;
   if (word == "sigmoid") return Activation::sigmoid;
-  bad_input("attribute activation", "expected none, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got " + std::string(word));
+  bad_input("attribute activation",
+            "expected none, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got " + std::string(word));
 }
 
 WeightHandle Making::panel_weight(size_t index, bool precise) const {

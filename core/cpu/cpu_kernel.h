@@ -1,4 +1,5 @@
-// How a step becomes code on the CPU: a kernel object made once when a program is compiled, run many times without allocating.
+// How a step becomes code on the CPU: a kernel object made once when a program is compiled, run many times without
+// allocating.
 #pragma once
 #include <memory>
 #include <span>
@@ -43,15 +44,18 @@ struct Call {
   int32_t* replayed = nullptr;         ///< route: choices to replay; becomes what it would have chosen freely
   const StatusArea* status = nullptr;  ///< failures are told there; of an exchange what it sends, and what arrived
   const CancellationToken* cancel = nullptr;
-  /// Under a budget, of a step that reads parts, by branch: not 0 where a wave before has computed it. A part without an address is of a
-  /// wave to come.
+  /// Under a budget, of a step that reads parts, by branch: not 0 where a wave before has computed it. A part without
+  /// an address is of a wave to come.
   const uint8_t* computed = nullptr;
 
-  /// The step cannot be computed, and nothing behind it runs. A kernel says so on the thread that runs it, before its work is shared out:
-  /// so the first failure in the order of its rows is the one that is reported, however many threads there are.
+  /// The step cannot be computed, and nothing behind it runs. A kernel says so on the thread that runs it, before its
+  /// work is shared out: so the first failure in the order of its rows is the one that is reported, however many
+  /// threads there are.
   void fail(NodeId node, const StepFailure& why) const { status->status->fail(node, why); }
   /// A weight in f32; null: its part is not there.
-  const float* floats(WeightHandle handle) const { return reinterpret_cast<const float*>(weights.address(handle).value); }
+  const float* floats(WeightHandle handle) const {
+    return reinterpret_cast<const float*>(weights.address(handle).value);
+  }
 };
 
 class Kernel {

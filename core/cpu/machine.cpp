@@ -22,9 +22,9 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // What the kernels ask for, and what they would like to.
-constexpr std::string_view kFeatures[] = {"sse4_2",      "avx",      "f16c",     "fma",      "avx2",        "avx_vnni",
-                                          "avx512f",     "avx512bw", "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16",
-                                          "avx512_fp16", "amx_tile", "amx_int8", "amx_bf16"};
+constexpr std::string_view kFeatures[] = {
+    "sse4_2",   "avx",      "f16c",        "fma",         "avx2",        "avx_vnni", "avx512f",  "avx512bw",
+    "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_int8", "amx_bf16"};
 
 std::string trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t\n");
@@ -71,7 +71,8 @@ double timed(ThreadTeam& team, int threads, F&& work) {
 
 double gflops(ThreadTeam& team, int threads, double (*peak)(), double within) {
   std::array<double, 2> flop{};  // of members 0 and 1; all do the same
-  const double seconds = fastest(team, within, [&] { return timed(team, threads, [&](int member) { flop[member > 0] = peak(); }); });
+  const double seconds =
+      fastest(team, within, [&] { return timed(team, threads, [&](int member) { flop[member > 0] = peak(); }); });
   return flop[0] * threads / seconds * 1e-9;
 }
 
@@ -90,7 +91,8 @@ struct Pages {
 double read_gbs(ThreadTeam& team, double seconds, int64_t l3_bytes, int64_t most_bytes) {
   // Twice the last-level cache, between 128 and 512 MiB in all, in whole huge pages for each thread.
   const int threads = team.size();
-  const int64_t wanted = std::min(most_bytes, std::clamp<int64_t>(2 * l3_bytes, int64_t{128} << 20, int64_t{512} << 20));
+  const int64_t wanted =
+      std::min(most_bytes, std::clamp<int64_t>(2 * l3_bytes, int64_t{128} << 20, int64_t{512} << 20));
   const int64_t each = std::max<int64_t>(1, (wanted / threads) >> 21) << 21;
   const Pages pages(static_cast<size_t>(each * threads));
   if (!pages.data) return 0;
@@ -105,8 +107,9 @@ double read_gbs(ThreadTeam& team, double seconds, int64_t l3_bytes, int64_t most
   const KernelTable& table = kernels();
   std::unique_ptr<float[]> sums(new float[static_cast<size_t>(threads) * 16]);  // a cache line each
   const double fastest_read = fastest(team, seconds, [&] {
-    return timed(team, threads,
-                 [&](int member) { sums[static_cast<size_t>(member) * 16] = table.sum(pages.data + member * floats, floats); });
+    return timed(team, threads, [&](int member) {
+      sums[static_cast<size_t>(member) * 16] = table.sum(pages.data + member * floats, floats);
+    });
   });
   return static_cast<double>(pages.bytes) / fastest_read * 1e-9;
 }
@@ -119,7 +122,8 @@ Processor describe_processor() {
   for (std::string line; std::getline(info, line);) {
     const size_t colon = line.find(':');
     if (colon == std::string::npos) continue;
-    const std::string key = trimmed(std::string_view(line).substr(0, colon)), value = trimmed(std::string_view(line).substr(colon + 1));
+    const std::string key = trimmed(std::string_view(line).substr(0, colon)),
+                      value = trimmed(std::string_view(line).substr(colon + 1));
     if (key == "model name" && p.model.empty()) p.model = value;
     if (key == "flags" && p.features.empty()) {
       std::istringstream words(value);

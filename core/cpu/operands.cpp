@@ -21,7 +21,8 @@ void Operands::place(const MemoryPlan& memory, std::byte* arena, std::byte* stat
 
 void Operands::bind(const Submission& s) {
   for (const DimId i : dims_.ids()) dims_[i] = program_.dims[i].evaluate(s.bindings);
-  for (size_t i = 0; i < program_.inputs.size(); ++i) base_[program_.inputs[i]] = reinterpret_cast<std::byte*>(s.inputs[i].value);
+  for (size_t i = 0; i < program_.inputs.size(); ++i)
+    base_[program_.inputs[i]] = reinterpret_cast<std::byte*>(s.inputs[i].value);
   pages_ = reinterpret_cast<const uint64_t*>(s.pages.value);
   pages_of_sequence_ = s.pages_of_sequence;
 }

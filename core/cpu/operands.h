@@ -38,7 +38,8 @@ class Operands {
 
   const Program& program_;
   IdVector<OperandId, std::byte*> base_;
-  IdVector<OperandId, OperandId> lender_;  // in whose rows it is read where the cells of its branch follow one another; kNone: its own
+  // in whose rows it is read where the cells of its branch follow one another; kNone: its own
+  IdVector<OperandId, OperandId> lender_;
   IdVector<OperandId, DecisionView> decisions_;
   IdVector<OperandId, RaggedView> raggeds_;
   IdVector<DimId, int64_t> dims_;

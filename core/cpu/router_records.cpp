@@ -5,8 +5,8 @@
 
 namespace stormcell::cpu {
 
-RouterRecords::RouterRecords(const Program& program, const Operands& operands, ExecutableLayout& layout, const Bindings& bounds,
-                             bool scores)
+RouterRecords::RouterRecords(const Program& program, const Operands& operands, ExecutableLayout& layout,
+                             const Bindings& bounds, bool scores)
     : operands_(operands), layout_(layout), room_(program, layout, bounds, scores), rows_(program.routers.size()) {
   for (const RouterId r : rows_.ids()) rows_[r].resize(room_[r].operands.size());
   replayed_.resize(room_.most_choices());
@@ -43,7 +43,8 @@ void RouterRecords::record_scores(RouterId router, const Rows& scores, int32_t e
 }
 
 RecordRoom::Staged RouterRecords::staged(RouterTurn at) const {
-  return room_.staged(at, operands_.resolve(room_[at.router].scores).rows, [&](DimId dim) { return operands_.dim(dim); });
+  return room_.staged(at, operands_.resolve(room_[at.router].scores).rows,
+                      [&](DimId dim) { return operands_.dim(dim); });
 }
 
 int32_t* RouterRecords::choices_to_replay(RouterTurn at, const int32_t* choices, int32_t& not_replayed) {
@@ -60,7 +61,8 @@ int32_t* RouterRecords::choices_to_replay(RouterTurn at, const int32_t* choices,
 void RouterRecords::leave_free_choices(RouterTurn at, int32_t* choices) const {
   const RecordRoom::Staged s = staged(at);
   for (int64_t c = 0; c < s.cells; ++c)
-    std::copy_n(replayed_.data() + c * s.fan_out, s.fan_out, choices + s.of(c, room_[at.router].chain, rows_[at.router]));
+    std::copy_n(replayed_.data() + c * s.fan_out, s.fan_out,
+                choices + s.of(c, room_[at.router].chain, rows_[at.router]));
 }
 
 }  // namespace stormcell::cpu

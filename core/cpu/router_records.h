@@ -11,15 +11,16 @@ namespace stormcell::cpu {
 class RouterRecords {
  public:
   /// Adds the room of the records to `layout`, which must outlive this; `scores`: records keep what routers decide by.
-  RouterRecords(const Program& program, const Operands& operands, ExecutableLayout& layout, const Bindings& bounds, bool scores);
+  RouterRecords(const Program& program, const Operands& operands, ExecutableLayout& layout, const Bindings& bounds,
+                bool scores);
 
   /// Copies a decision to its record below `area`; one execution too many leaves none.
   void record(const Step& step, RouterTurn at, int32_t execution, std::byte* area);
   /// Copies the scores of the router: as soon as it has decided, because their memory is free for others from then on.
   void record_scores(RouterId router, const Rows& scores, int32_t execution, std::byte* area) const;
 
-  /// The choices of the cells that came, from those of all cells of the dense space at `staged`; kNotRecorded where a cell has none,
-  /// which `not_replayed` counts.
+  /// The choices of the cells that came, from those of all cells of the dense space at `staged`; kNotRecorded where a
+  /// cell has none, which `not_replayed` counts.
   int32_t* choices_to_replay(RouterTurn at, const int32_t* staged, int32_t& not_replayed);
   /// What the cells would have chosen freely, as the router's kernel left it, to where their choices came from.
   void leave_free_choices(RouterTurn at, int32_t* staged) const;

@@ -131,7 +131,8 @@ std::string conv_panels(int64_t groups) { return std::string(kConvPanels) + "/" 
 
 int64_t cpu_weight_bytes(const WeightKey& key, const WeightInfo& info) { return layout_of(key).bytes(key, info); }
 
-std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space, ThreadTeam& team) {
+std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space,
+                                              ThreadTeam& team) {
   const WeightInfo& info = info_of(key, source);
   auto buffer = space.allocate(cpu_weight_bytes(key, info), key.tensor);
   Writing writing{key, info, source.bytes(key.tensor), reinterpret_cast<std::byte*>(buffer->address().value),
@@ -141,7 +142,8 @@ std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const Weight
 }
 
 void load_cpu_weight_to(const WeightKey& key, const WeightSource& source, std::byte* to) {
-  Writing writing{key, info_of(key, source), source.bytes(key.tensor), to, [](int64_t n, const auto& part) { part(int64_t{0}, n, 0); }};
+  Writing writing{key, info_of(key, source), source.bytes(key.tensor), to,
+                  [](int64_t n, const auto& part) { part(int64_t{0}, n, 0); }};
   layout_of(key).write(writing);
 }
 

@@ -20,7 +20,8 @@ std::string conv_panels(int64_t groups);
 /// Bytes of a weight in the layout and format of the key.
 int64_t cpu_weight_bytes(const WeightKey& key, const WeightInfo& info);
 /// Packs or converts a weight into memory of `space`, with the team.
-std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space, ThreadTeam& team);
+std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space,
+                                              ThreadTeam& team);
 /// The same into memory that is there, on this thread alone.
 void load_cpu_weight_to(const WeightKey& key, const WeightSource& source, std::byte* to);
 

@@ -7,11 +7,13 @@
 namespace stormcell {
 
 std::vector<int64_t> spread_order(int64_t count) {
-  constexpr uint64_t kGoldenRatio = 0x9e3779b97f4a7c15u;  // 2^64 / 1.618...: multiples modulo 2^64 are spread evenly, however many
+  // 2^64 / 1.618...: multiples modulo 2^64 are spread evenly, however many
+  constexpr uint64_t kGoldenRatio = 0x9e3779b97f4a7c15u;
   std::vector<int64_t> by_place(count), order(by_place.size());
   std::iota(by_place.begin(), by_place.end(), 0);
-  std::sort(by_place.begin(), by_place.end(),
-            [](int64_t a, int64_t b) { return static_cast<uint64_t>(a + 1) * kGoldenRatio < static_cast<uint64_t>(b + 1) * kGoldenRatio; });
+  std::sort(by_place.begin(), by_place.end(), [](int64_t a, int64_t b) {
+    return static_cast<uint64_t>(a + 1) * kGoldenRatio < static_cast<uint64_t>(b + 1) * kGoldenRatio;
+  });
   for (size_t rank = 0; rank < by_place.size(); ++rank) order[by_place[rank]] = static_cast<int64_t>(rank);
   return order;
 }
@@ -21,10 +23,12 @@ Arrangement Arrangement::sorted(std::span<const ItemLength> lengths, int64_t bat
   const auto length = [&](int64_t item) -> const ItemLength& { return lengths[item]; };
   a.sorted_.resize(lengths.size());
   std::iota(a.sorted_.begin(), a.sorted_.end(), 0);
-  std::stable_sort(a.sorted_.begin(), a.sorted_.end(), [&](int64_t x, int64_t y) { return before(length(x), length(y)); });
+  std::stable_sort(a.sorted_.begin(), a.sorted_.end(),
+                   [&](int64_t x, int64_t y) { return before(length(x), length(y)); });
   for (size_t i = 0; i < a.sorted_.size(); ++i) {
     const bool is_full = !a.begin_.empty() && static_cast<int64_t>(i) - a.begin_.back() == batch;
-    if (i == 0 || is_full || length(a.sorted_[i]).picture != length(a.sorted_[i - 1]).picture) a.begin_.push_back(static_cast<int64_t>(i));
+    if (i == 0 || is_full || length(a.sorted_[i]).picture != length(a.sorted_[i - 1]).picture)
+      a.begin_.push_back(static_cast<int64_t>(i));
   }
   const bool one_size = lengths.empty() || length(a.sorted_.front()).picture == length(a.sorted_.back()).picture;
   // All alike: nothing is gained by another order.

@@ -20,13 +20,13 @@ class Arrangement {
  public:
   Arrangement() = default;
   static Arrangement as_given(int64_t items, int64_t batch) { return Arrangement(items, batch); }
-  /// Pictures of one size in each batch, in the data's order among themselves; as given where all have one size. With several the batches
-  /// come in spread_order(), sizes ascending: those that an optimisation profiles, those that it measures and the first ones are of all
-  /// sizes.
+  /// Pictures of one size in each batch, in the data's order among themselves; as given where all have one size. With
+  /// several the batches come in spread_order(), sizes ascending: those that an optimisation profiles, those that it
+  /// measures and the first ones are of all sizes.
   static Arrangement by_size(std::span<const ItemLength> lengths, int64_t batch);
-  /// Items sorted by size of picture, then by length (ids, then the decoder's; those alike stay in their order), and cut into batches of
-  /// one size. The batches come in spread_order(): those that an optimisation profiles, those that it measures and the first ones are of
-  /// all lengths.
+  /// Items sorted by size of picture, then by length (ids, then the decoder's; those alike stay in their order), and
+  /// cut into batches of one size. The batches come in spread_order(): those that an optimisation profiles, those that
+  /// it measures and the first ones are of all lengths.
   static Arrangement by_length(std::span<const ItemLength> lengths, int64_t batch);
 
   int64_t batches() const { return batches_; }
@@ -47,7 +47,8 @@ class Arrangement {
   std::vector<int64_t> sorted_, begin_, part_of_;
 };
 
-/// A fixed order of 0 to count - 1 of which the first so many, and every n-th, lie evenly over all: multiples of the golden ratio, ranked.
+/// A fixed order of 0 to count - 1 of which the first so many, and every n-th, lie evenly over all: multiples of the
+/// golden ratio, ranked.
 std::vector<int64_t> spread_order(int64_t count);
 
 }  // namespace stormcell

@@ -25,7 +25,8 @@ const std::vector<int32_t>& Batch::integers(std::string_view input) const {
 int64_t Batch::real_cells() const {
   int64_t tokens = 0;
   for (const BatchCells& space : spaces)
-    if (space.holds_tokens) tokens += space.real.empty() ? size() * space.per_item : std::count(space.real.begin(), space.real.end(), 1);
+    if (space.holds_tokens)
+      tokens += space.real.empty() ? size() * space.per_item : std::count(space.real.begin(), space.real.end(), 1);
   return tokens > 0 ? tokens : size();
 }
 

@@ -12,9 +12,10 @@
 namespace stormcell {
 
 struct DataOptions {
-  int64_t batch = 8;                 ///< items in a batch; the last one may have fewer
-  int64_t batches = -1;              ///< at most so many; -1: all
-  bool bucket_by_length = false;     ///< batches of items of like length (of their real cells), instead of the data's order
+  int64_t batch = 8;     ///< items in a batch; the last one may have fewer
+  int64_t batches = -1;  ///< at most so many; -1: all
+  /// batches of items of like length (of their real cells), instead of the data's order
+  bool bucket_by_length = false;
   int64_t length = 0;                ///< every input sequence is padded or cut to it; 0: as the data
   int64_t max_length = 0;            ///< what the model takes, of inputs and of decoder inputs; 0: anything
   bool truncate = false;             ///< cut what is longer, instead of an error
@@ -26,9 +27,10 @@ struct DataOptions {
   std::vector<std::string> classes;  ///< names of labels, by their numbers; empty: labels are numbers
   std::vector<InputSpec> inputs;     ///< what every batch brings
   int32_t pad_id = 0, decoder_start_id = 0;
-  std::optional<Error> tokenizer_fault;  ///< why the model's tokenizer cannot be used, if it has one; thrown if the data are text
-  CancellationToken cancel;              ///< checked while all data are read
-  std::string resources;                 ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
+  /// why the model's tokenizer cannot be used, if it has one; thrown if the data are text
+  std::optional<Error> tokenizer_fault;
+  CancellationToken cancel;  ///< checked while all data are read
+  std::string resources;     ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
 };
 
 }  // namespace stormcell

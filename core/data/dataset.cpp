@@ -13,11 +13,15 @@ namespace stormcell {
 namespace {
 void check_options(const DataOptions& options) {
   constexpr int64_t kMaxBatch = 1 << 24, kMaxLength = 1 << 24;
-  if (options.batch < 1 || options.batch > kMaxBatch) bad_input("--batch", counted(options.batch, "sequence"), "1 to 16777216");
-  if (options.batches < -1 || options.batches == 0) bad_input("--batches", counted(options.batches, "batch"), "at least 1");
-  if (options.length < 0 || options.length > kMaxLength) bad_input("--length", counted(options.length, "token"), "1 to 16777216");
+  if (options.batch < 1 || options.batch > kMaxBatch)
+    bad_input("--batch", counted(options.batch, "sequence"), "1 to 16777216");
+  if (options.batches < -1 || options.batches == 0)
+    bad_input("--batches", counted(options.batches, "batch"), "at least 1");
+  if (options.length < 0 || options.length > kMaxLength)
+    bad_input("--length", counted(options.length, "token"), "1 to 16777216");
   if (options.max_length > 0 && options.length > options.max_length)
-    bad_input("--length", counted(options.length, "token") + ", the model takes at most " + std::to_string(options.max_length),
+    bad_input("--length",
+              counted(options.length, "token") + ", the model takes at most " + std::to_string(options.max_length),
               "choose a smaller length");
 }
 
@@ -31,8 +35,9 @@ void refuse_options_of_tokens(const DataOptions& o) {
   refuse(o.bucket_by_length, "--bucket-by-length", "leave it out: batches hold pictures of one size already");
   refuse(o.field != DataOptions().field, "--field");
   refuse(!o.target_field.empty(), "--target-field");
-  refuse(!o.label_field.empty(), "--label-field",
-         "leave it out: labels of pictures are a tensor labels in .safetensors, a folder for each class, or labels.csv");
+  refuse(
+      !o.label_field.empty(), "--label-field",
+      "leave it out: labels of pictures are a tensor labels in .safetensors, a folder for each class, or labels.csv");
 }
 
 // Appends a row to a padded matrix.
@@ -41,7 +46,8 @@ void append_row(std::vector<int32_t>& matrix, const std::vector<int32_t>& row, i
   matrix.insert(matrix.end(), static_cast<size_t>(length) - row.size(), padding);
 }
 
-// The number of real cells before each; 1 in padding, as the operator `positions` has it. Without a mask all cells are real.
+// The number of real cells before each; 1 in padding, as the operator `positions` has it. Without a mask all cells are
+// real.
 void append_positions(std::vector<int32_t>& places, const std::vector<int32_t>* mask, int64_t cells) {
   int32_t before = 0;
   for (int64_t c = 0; c < cells; ++c) {
@@ -53,7 +59,9 @@ void append_positions(std::vector<int32_t>& places, const std::vector<int32_t>* 
 }  // namespace
 
 int64_t Dataset::cells_of(const Space& space, const ItemLength& lengths) {
-  return space.content == Content::ids ? lengths.ids : space.content == Content::target ? lengths.target : space.cells_per_item;
+  return space.content == Content::ids      ? lengths.ids
+         : space.content == Content::target ? lengths.target
+                                            : space.cells_per_item;
 }
 
 std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
@@ -134,7 +142,9 @@ const SpaceCells* Dataset::find_space(std::string_view name) const {
 
 std::string_view Dataset::item_noun() const {
   if (!sizes_.empty()) return "picture";
-  return std::any_of(spaces_.begin(), spaces_.end(), [](const SpaceCells& space) { return space.holds_tokens; }) ? "sequence" : "item";
+  return std::any_of(spaces_.begin(), spaces_.end(), [](const SpaceCells& space) { return space.holds_tokens; })
+             ? "sequence"
+             : "item";
 }
 
 CellTotals Dataset::cells() const {
@@ -165,8 +175,10 @@ BatchCells Dataset::space_of(const Space& space, const std::vector<Prepared>& ro
   return filled;
 }
 
-BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const ItemLength& lengths) const {
-  const Space& space = *std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
+BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>& rows,
+                             const ItemLength& lengths) const {
+  const Space& space =
+      *std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
   const int64_t per_item = cells_of(space, lengths);
   BatchInput input{spec.name, spec.role, {std::ssize(rows) * per_item}, {}, {}};
   std::vector<int64_t> content = spec.content;
@@ -189,7 +201,9 @@ BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>&
   return input;
 }
 
-PictureSize Dataset::picture_size(int64_t batch) const { return lengths_[arrangement_.items_of(batch).front()].picture; }
+PictureSize Dataset::picture_size(int64_t batch) const {
+  return lengths_[arrangement_.items_of(batch).front()].picture;
+}
 
 Batch Dataset::outline(int64_t index) const {
   if (index < 0 || index >= batch_count()) throw std::out_of_range("batch " + std::to_string(index) + " of " + name_);
@@ -199,7 +213,11 @@ Batch Dataset::outline(int64_t index) const {
   const ItemLength lengths = padded_batch(arrangement_, lengths_, index);
   batch.picture = lengths.picture;
   for (const Space& space : filled_)
-    batch.spaces.push_back({space.name, space.parent, space.content != Content::fixed, static_cast<int32_t>(cells_of(space, lengths)), {}});
+    batch.spaces.push_back({space.name,
+                            space.parent,
+                            space.content != Content::fixed,
+                            static_cast<int32_t>(cells_of(space, lengths)),
+                            {}});
   return batch;
 }
 

@@ -44,18 +44,18 @@ struct SizeCount {
 /// Cells over all batches: tokens where there are any, else items.
 struct CellTotals {
   int64_t cells = 0, real = 0;  ///< as the batches are, with and without padding
-  /// In batches in the data's order, and in batches of like length, without what the data pad themselves; padding included.
+  /// In batches in the data's order, and in batches of like length, without what the data pad themselves; padding
+  /// included.
   int64_t as_given = 0, by_length = 0;
 };
 
 /// Immutable once open; batch() may be called by several threads at once.
 class Dataset {
  public:
-  /// `spec`: FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:NAME, or - (lines on standard input); of pictures
-  /// FILE.npy, FILE.safetensors, one picture, a video, a folder of pictures (or one of folders, one a class, or of inputs and targets),
-  /// random:N[xHxW[xC]].
-  /// Everything is checked here (ids, lengths, text, pixels of f32): batch() of an open dataset does not fail. `tokenizer` may be null
-  /// where the data is token ids.
+  /// `spec`: FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:NAME, or - (lines on standard
+  /// input); of pictures FILE.npy, FILE.safetensors, one picture, a video, a folder of pictures (or one of folders, one
+  /// a class, or of inputs and targets), random:N[xHxW[xC]]. Everything is checked here (ids, lengths, text, pixels of
+  /// f32): batch() of an open dataset does not fail. `tokenizer` may be null where the data is token ids.
   static std::shared_ptr<const Dataset> open(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
                                              const DataOptions& options);
   ~Dataset();
@@ -67,11 +67,13 @@ class Dataset {
   int64_t items() const { return items_; }
   /// "picture", "sequence" of tokens, or "item".
   std::string_view item_noun() const;
-  /// One past the largest number of an item in a batch: beyond items() where --batches leaves out pictures of some sizes.
+  /// One past the largest number of an item in a batch: beyond items() where --batches leaves out pictures of some
+  /// sizes.
   int64_t end_item() const { return std::ssize(lengths_); }
   /// Throws std::out_of_range for an index that is no batch's, and what cancel.check() throws.
   Batch batch(int64_t index, const CancellationToken& cancel = {}) const;
-  /// The batch without its values: its items, the size of its pictures, how many cells of each space an item has. Reads no data.
+  /// The batch without its values: its items, the size of its pictures, how many cells of each space an item has. Reads
+  /// no data.
   Batch outline(int64_t index) const;
   /// Of batch `index`, as Batch::real_cells(). Reads no data.
   int64_t real_cells(int64_t index) const;
@@ -112,15 +114,15 @@ class Dataset {
   std::array<int64_t, 3> target_shape(int64_t item) const;
   /// An item as messages name it: "line 17", "picture 3", a file's name.
   std::string place(int64_t item) const;
-  /// What labels that are names mean, by number: the model's names; where it has none, and the data's classes are not called by numbers,
-  /// theirs in their order. Empty: labels are numbers.
+  /// What labels that are names mean, by number: the model's names; where it has none, and the data's classes are not
+  /// called by numbers, theirs in their order. Empty: labels are numbers.
   std::vector<std::string> classes() const;
   /// The data's of which there is no item.
   std::vector<std::string> empty_classes() const;
   /// The model named them; else the data.
   bool classes_of_model() const { return !options_.classes.empty(); }
-  /// 16 hexadecimal digits: equal for equal ids in equal batches; of pictures, for equal sizes and sampled pixels, of them and of their
-  /// targets.
+  /// 16 hexadecimal digits: equal for equal ids in equal batches; of pictures, for equal sizes and sampled pixels, of
+  /// them and of their targets.
   const std::string& fingerprint() const { return fingerprint_; }
 
  private:
@@ -157,8 +159,8 @@ class Dataset {
   void warn_of_range();
   BatchCells space_of(const Space& space, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
   BatchInput input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
-  bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, std::span<const int32_t> behind,
-           int64_t item) const;
+  bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which,
+           std::span<const int32_t> behind, int64_t item) const;
   void check_ids(const std::vector<int32_t>& ids, const char* which, int64_t item) const;
   void check_batch_size(int64_t items, int64_t length) const;
   bool asks_for(Content content) const;

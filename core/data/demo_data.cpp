@@ -1,4 +1,5 @@
-// Where the data of the demos is: made on this machine from Debian packages, never part of the project, and a few names of our own.
+// Where the data of the demos is: made on this machine from Debian packages, never part of the project, and a few names
+// of our own.
 #include <cstdlib>
 #include <filesystem>
 
@@ -16,22 +17,25 @@ namespace fs = std::filesystem;
 struct MadeData {
   std::string_view demo, file, verb, target, label;
 };
-constexpr MadeData kMade[] = {{"switch-names", "test.jsonl", "./dev data", "target", "language"},
-                              {"msdnet-digits", "test.safetensors", "./dev data msdnet-digits", "", ""},
-                              {"swinv2-moe-digits", "test.safetensors", "./dev data swinv2-moe-digits", "", ""},
-                              {"livesr-street", "test.safetensors", "./dev data livesr-street", "", ""},
-                              {"dynamic-routing-street", "test.safetensors", "./dev data dynamic-routing-street", "", ""}};
+constexpr MadeData kMade[] = {
+    {"switch-names", "test.jsonl", "./dev data", "target", "language"},
+    {"msdnet-digits", "test.safetensors", "./dev data msdnet-digits", "", ""},
+    {"swinv2-moe-digits", "test.safetensors", "./dev data swinv2-moe-digits", "", ""},
+    {"livesr-street", "test.safetensors", "./dev data livesr-street", "", ""},
+    {"dynamic-routing-street", "test.safetensors", "./dev data dynamic-routing-street", "", ""}};
 
 /// Data of our own that come with the program.
 struct SampleData {
   std::string_view name, file, label;
-  std::string_view drawn_for = {};  ///< a script drew them: the demo whose figures are of real data; empty: they are real
+  /// a script drew them: the demo whose figures are of real data; empty: they are real
+  std::string_view drawn_for = {};
 };
-constexpr SampleData kSamples[] = {{"switch-names-sample", "names.jsonl", "language"},
-                                   {"msdnet-digits-sample", "digits.safetensors", "", "msdnet-digits"},
-                                   {"swinv2-moe-digits-sample", "digits.safetensors", "", "swinv2-moe-digits"},
-                                   {"livesr-street-sample", "street.safetensors", "", "livesr-street"},
-                                   {"dynamic-routing-street-sample", "people.safetensors", "", "dynamic-routing-street"}};
+constexpr SampleData kSamples[] = {
+    {"switch-names-sample", "names.jsonl", "language"},
+    {"msdnet-digits-sample", "digits.safetensors", "", "msdnet-digits"},
+    {"swinv2-moe-digits-sample", "digits.safetensors", "", "swinv2-moe-digits"},
+    {"livesr-street-sample", "street.safetensors", "", "livesr-street"},
+    {"dynamic-routing-street-sample", "people.safetensors", "", "dynamic-routing-street"}};
 constexpr std::string_view kDemo = "demo:";
 
 std::vector<fs::path> data_folders(const DataOptions& options) {
@@ -63,14 +67,15 @@ DemoData find_demo_data(const std::string& spec, const DataOptions& options) {
       if (fs::exists(file, error)) return {file.string(), std::string(made.target), std::string(made.label)};
     }
     bad_input(spec, "its data is not on this machine",
-              "run " + std::string(made.verb) + " in the source tree, or set STORMCELL_DATA to the folder that holds " + std::string(name) +
-                  "/" + std::string(made.file));
+              "run " + std::string(made.verb) + " in the source tree, or set STORMCELL_DATA to the folder that holds " +
+                  std::string(name) + "/" + std::string(made.file));
   }
   for (const SampleData& sample : kSamples) {
     if (name != sample.name) continue;
     const fs::path file = fs::path(options.resources) / "sample" / sample.file;
     if (fs::exists(file, error)) return {file.string(), "", std::string(sample.label)};
-    bad_input(spec, "is not installed here", "set STORMCELL_RESOURCES to the folder that holds sample/" + std::string(sample.file));
+    bad_input(spec, "is not installed here",
+              "set STORMCELL_RESOURCES to the folder that holds sample/" + std::string(sample.file));
   }
   bad_input(spec, "no such demo", advice_on_word(spec, demo_data_names(), "there are "));
 }

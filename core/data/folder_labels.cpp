@@ -21,7 +21,8 @@ constexpr size_t kMostBytes = size_t{1} << 28;
 /// What others write above such a table. No picture is lost: none is called so.
 bool is_heading(std::string_view name, std::string_view label, const std::vector<std::string>& pictures) {
   constexpr std::array<std::string_view, 6> kLabel = {"label", "Label", "class", "Class", "category", "target"};
-  return std::find(kLabel.begin(), kLabel.end(), label) != kLabel.end() && !std::binary_search(pictures.begin(), pictures.end(), name);
+  return std::find(kLabel.begin(), kLabel.end(), label) != kLabel.end() &&
+         !std::binary_search(pictures.begin(), pictures.end(), name);
 }
 
 /// Tables that have fractions in other columns also write labels as 3.0. If every label is a whole number, 3.0 means 3.
@@ -32,9 +33,11 @@ void write_whole(FolderLabels& labels) {
     if (label.find_first_of(".eE") != std::string::npos) label = std::to_string(*whole_in(label));
 }
 
-/// True for a label of only digits and commas: spreadsheets write 1,5 and 1,084. Such a class name is less likely than a mistake.
+/// True for a label of only digits and commas: spreadsheets write 1,5 and 1,084. Such a class name is less likely than
+/// a mistake.
 bool is_number_with_comma(std::string_view label) {
-  return label.find(',') != std::string_view::npos && label.find_first_not_of("0123456789,.+-") == std::string_view::npos &&
+  return label.find(',') != std::string_view::npos &&
+         label.find_first_not_of("0123456789,.+-") == std::string_view::npos &&
          label.find_first_of("0123456789") != std::string_view::npos;
 }
 
@@ -52,10 +55,12 @@ struct LoneLine {
   std::string picture;
 };
 
-void warn_of(FolderLabels& labels, const std::string& file, const std::string& lacked, const std::vector<LoneLine>& lines) {
+void warn_of(FolderLabels& labels, const std::string& file, const std::string& lacked,
+             const std::vector<LoneLine>& lines) {
   if (lines.empty()) return;
-  labels.warnings.push_back(file + ": " + counted(std::ssize(lines), "line has", "lines have") + " " + lacked + "; the first is line " +
-                            std::to_string(lines[0].number) + ", " + in_quotes(lines[0].picture));
+  labels.warnings.push_back(file + ": " + counted(std::ssize(lines), "line has", "lines have") + " " + lacked +
+                            "; the first is line " + std::to_string(lines[0].number) + ", " +
+                            in_quotes(lines[0].picture));
 }
 void warn_of(FolderLabels& labels, const std::string& file, const std::vector<std::string>& pictures) {
   if (pictures.empty()) return;
@@ -71,8 +76,11 @@ FolderLabels read_folder_labels(const std::string& file, const std::vector<std::
   constexpr const char* kAdvice = "write NAME,LABEL on each line";
   DelimitedText table(text, file, TableComments::none, kAdvice), rows(text, file, TableComments::none, kAdvice);
   check_utf8(text, file);
-  // A row with a picture of the folder shows the separator. The first row may be a heading, or name a picture that is not there.
-  const auto names_picture = [&](std::span<const std::string> row) { return std::binary_search(pictures.begin(), pictures.end(), row[0]); };
+  // A row with a picture of the folder shows the separator. The first row may be a heading, or name a picture that is
+  // not there.
+  const auto names_picture = [&](std::span<const std::string> row) {
+    return std::binary_search(pictures.begin(), pictures.end(), row[0]);
+  };
   bool separated = false;
   while (!separated && rows.next_row()) separated = rows.separate(2, names_picture);
   if (separated) table.separate_as(rows);
@@ -88,7 +96,8 @@ FolderLabels read_folder_labels(const std::string& file, const std::vector<std::
     if (name.empty()) table.wrong("has a label and no name");
     if (first && is_heading(name, label, pictures)) continue;
     if (is_number_with_comma(label))
-      table.wrong_field(1, "the label is " + in_quotes(label) + ", with a comma in a number", "write a point for decimals");
+      table.wrong_field(1, "the label is " + in_quotes(label) + ", with a comma in a number",
+                        "write a point for decimals");
     if (!std::binary_search(pictures.begin(), pictures.end(), name))
       lines_alone.push_back({number, name});
     else if (!told.insert(name).second)
@@ -104,7 +113,8 @@ FolderLabels read_folder_labels(const std::string& file, const std::vector<std::
   warn_of(labels, file, "no picture", lines_alone);
   warn_of(labels, file, "no label", without_label);
   warn_of(labels, file, pictures_alone);
-  if (std::string left_out = table.lines().empty_lines().warning(file); !left_out.empty()) labels.warnings.push_back(std::move(left_out));
+  if (std::string left_out = table.lines().empty_lines().warning(file); !left_out.empty())
+    labels.warnings.push_back(std::move(left_out));
   return labels;
 }
 

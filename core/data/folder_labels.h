@@ -13,12 +13,13 @@ inline constexpr std::string_view kLabelsFile = "labels.csv", kPackedLabelsFile 
 /// Label by picture's name.
 struct FolderLabels {
   std::map<std::string, std::string, std::less<>> of;
-  std::vector<std::string> warnings;  ///< pictures without a line, lines without a picture or a label: the rest of the folder goes on
+  /// pictures without a line, lines without a picture or a label: the rest of the folder goes on
+  std::vector<std::string> warnings;
 };
 
-/// Reads labels.csv, packed with gzip or not. Each line is NAME,LABEL for one picture; the label is a number or a class. The first line may
-/// be `file,label` or the like (`filename,class`). Fields may be in double quotes; a semicolon or a tab may separate them. Error(bad_input)
-/// names a line that has another form or names a picture twice.
+/// Reads labels.csv, packed with gzip or not. Each line is NAME,LABEL for one picture; the label is a number or a
+/// class. The first line may be `file,label` or the like (`filename,class`). Fields may be in double quotes; a
+/// semicolon or a tab may separate them. Error(bad_input) names a line that has another form or names a picture twice.
 FolderLabels read_folder_labels(const std::string& file, const std::vector<std::string>& pictures);
 
 }  // namespace stormcell

@@ -26,8 +26,8 @@ struct FramePlaces {
 /// A video that can be told which frame is to come next.
 class VideoCursor {
  public:
-  /// `places` were found when `path` was opened first. Error(bad_input): it is no such video any more. `stop` ends a walk between two
-  /// frames, by what its check() throws.
+  /// `places` were found when `path` was opened first. Error(bad_input): it is no such video any more. `stop` ends a
+  /// walk between two frames, by what its check() throws.
   VideoCursor(std::string path, const FramePlaces& places, CancellationToken stop = {});
   /// The next frame is `index`, or one before it from which it is reached.
   void go_to(int64_t index);
@@ -50,8 +50,8 @@ class VideoCursor {
   bool jumped_ = false, may_jump_ = true;
 };
 
-/// Whoever asks for frames in ascending order waits for none that could have been decoded before. A frame further back, or behind a key
-/// frame that is further on, is jumped to. Any thread may ask; one is answered at a time.
+/// Whoever asks for frames in ascending order waits for none that could have been decoded before. A frame further back,
+/// or behind a key frame that is further on, is jumped to. Any thread may ask; one is answered at a time.
 class FramesAhead {
  public:
   FramesAhead(std::string path, FramePlaces places) : path_(std::move(path)), places_(std::move(places)) {}
@@ -61,11 +61,13 @@ class FramesAhead {
 
   /// Throws Error(bad_input) that names the file where the frame is not there any more.
   VideoFrame frame(int64_t index);
-  /// Returns when the frame is there, or throws what cancel.check() throws: then it is decoded all the same, for whoever asks next.
+  /// Returns when the frame is there, or throws what cancel.check() throws: then it is decoded all the same, for
+  /// whoever asks next.
   void await(int64_t index, const CancellationToken& cancel);
 
  private:
-  /// Frames in memory: those that wait, and of those that were taken the latest, since a batch is asked for more than once.
+  /// Frames in memory: those that wait, and of those that were taken the latest, since a batch is asked for more than
+  /// once.
   static constexpr int64_t kMostHeld = 8, kKept = 4;
 
   class Turn;

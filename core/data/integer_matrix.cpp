@@ -47,9 +47,12 @@ Loader loader_for(DType type) {
 
 bool IntegerMatrix::may_hold(DType type) { return loader_for(type) != nullptr; }
 
-IntegerMatrix::IntegerMatrix(const std::string& where, const std::string& name, DType type, std::span<const int64_t> shape, FileRange bytes)
+IntegerMatrix::IntegerMatrix(const std::string& where, const std::string& name, DType type,
+                             std::span<const int64_t> shape, FileRange bytes)
     : where_(where), name_(name), bytes_(std::move(bytes)), load_(loader_for(type)), element_(element_size(type)) {
-  if (!load_) bad_input(where, name + " holds " + std::string(to_text(type)) + ", expected integers", "save token ids as int32 or int64");
+  if (!load_)
+    bad_input(where, name + " holds " + std::string(to_text(type)) + ", expected integers",
+              "save token ids as int32 or int64");
   if (shape.size() != 2)
     bad_input(where, name + " has the shape " + shape_text(shape) + ", expected [sequences, length]",
               "one row a sequence, padded to the same length");
@@ -68,8 +71,8 @@ std::vector<int32_t> IntegerMatrix::row(int64_t index) const {
     const int64_t value = load_(row.data() + i * element_);
     if (value != static_cast<int32_t>(value))
       bad_input(where_,
-                name_ + ": sequence " + std::to_string(index) + ", position " + std::to_string(i) + ": " + std::to_string(value) +
-                    " is out of range",
+                name_ + ": sequence " + std::to_string(index) + ", position " + std::to_string(i) + ": " +
+                    std::to_string(value) + " is out of range",
                 "expected 32-bit token ids");
     values[i] = static_cast<int32_t>(value);
   }
@@ -81,8 +84,8 @@ std::vector<int32_t> IntegerMatrix::mask_row(int64_t index) const {
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] != 0 && values[i] != 1)
       bad_input(where_,
-                name_ + ": sequence " + std::to_string(index) + ", position " + std::to_string(i) + ": expected 0 or 1, got " +
-                    std::to_string(values[i]),
+                name_ + ": sequence " + std::to_string(index) + ", position " + std::to_string(i) +
+                    ": expected 0 or 1, got " + std::to_string(values[i]),
                 "a mask is 1 where there is data and 0 in the padding");
   return values;
 }

@@ -13,7 +13,8 @@ IntegerMatrix labels_in(const TensorFile& file, const TensorPlace& labels, int64
     bad_input(path, "labels has the shape " + shape_text(labels.shape) + ", the items are " + std::to_string(items),
               "give labels [items], or [items, cells of an item]");
   if (!IntegerMatrix::may_hold(labels.dtype))
-    bad_input(path, "labels holds " + std::string(to_text(labels.dtype)) + ", expected integers", "save labels as int32 or int64");
+    bad_input(path, "labels holds " + std::string(to_text(labels.dtype)) + ", expected integers",
+              "save labels as int32 or int64");
   std::vector<int64_t> shape = labels.shape;
   shape.resize(2, 1);
   return IntegerMatrix(path, "labels", labels.dtype, shape, file.range(labels));
@@ -26,7 +27,8 @@ ItemLabels::ItemLabels(const TensorFile& file, const DataOptions& options, int64
   if (!labels) return;
   names_ = labels->shape.size() == 1;
   taken_ = asks_for(options.inputs, InputRole::label);
-  // Two extents are labels of cells, or, in data for training, what the decoder should give: only a model that asks takes those.
+  // Two extents are labels of cells, or, in data for training, what the decoder should give: only a model that asks
+  // takes those.
   if (names_ || taken_) values_ = labels_in(file, *labels, items);
 }
 

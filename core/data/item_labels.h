@@ -11,13 +11,13 @@ namespace stormcell {
 
 class TensorFile;
 
-/// Labels [items] name the items, for loads by label, whatever the model takes; a model that asks for labels takes them as numbers, and
-/// takes labels [items, cells of an item], too.
+/// Labels [items] name the items, for loads by label, whatever the model takes; a model that asks for labels takes them
+/// as numbers, and takes labels [items, cells of an item], too.
 class ItemLabels {
  public:
   ItemLabels() = default;
-  /// Reads nothing where the file has no labels, or has two extents that the model does not ask for. Error(bad_input) where they do not
-  /// fit `items`.
+  /// Reads nothing where the file has no labels, or has two extents that the model does not ask for. Error(bad_input)
+  /// where they do not fit `items`.
   ItemLabels(const TensorFile& file, const DataOptions& options, int64_t items);
   /// Each item has a name.
   bool name_items() const { return names_; }

@@ -11,10 +11,11 @@ namespace stormcell {
 JudgedPixels::JudgedPixels(const TensorFile& file, const TensorPlace& targets) {
   const TensorPlace* judged = file.find("judged");
   if (!judged) return;
-  if (judged->dtype != DType::u8 || judged->shape != std::vector<int64_t>(targets.shape.begin(), targets.shape.begin() + 3))
+  if (judged->dtype != DType::u8 ||
+      judged->shape != std::vector<int64_t>(targets.shape.begin(), targets.shape.begin() + 3))
     bad_input(file.path(),
-              "judged holds " + std::string(to_text(judged->dtype)) + " " + shape_text(judged->shape) + ", the targets are " +
-                  shape_text(targets.shape),
+              "judged holds " + std::string(to_text(judged->dtype)) + " " + shape_text(judged->shape) +
+                  ", the targets are " + shape_text(targets.shape),
               "give judged as u8 [items, height, width], 0 where a pixel does not count");
   values_ = file.range(*judged);
   pixels_ = static_cast<size_t>(judged->shape[1] * judged->shape[2]);

@@ -15,7 +15,8 @@
 namespace stormcell {
 namespace {
 
-const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenizer, const std::string& spec, const DataOptions& options) {
+const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenizer, const std::string& spec,
+                                const DataOptions& options) {
   if (options.tokenizer_fault) throw *options.tokenizer_fault;
   if (!tokenizer)
     bad_input(spec, "is text, and the model has no tokenizer",
@@ -27,12 +28,14 @@ const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenize
 void refuse_cut_video(const std::string& path) {
   const std::optional<KnownFile> known = known_file(path);
   if (known && known->kind->id == "mp4")
-    bad_input(path, "is an MP4 or QuickTime file without its table of frames, which is at the end of such a file: it may be cut",
-              "copy it anew");
+    bad_input(
+        path,
+        "is an MP4 or QuickTime file without its table of frames, which is at the end of such a file: it may be cut",
+        "copy it anew");
 }
 
-std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form,
-                                                    int64_t limit) {
+std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options,
+                                                    const PictureForm& form, int64_t limit) {
   const std::string name = unpacked_name(spec);
   std::error_code error;
   if (spec.starts_with("random:")) return make_random_pictures(spec, options, form);
@@ -48,25 +51,28 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
   if (is_file && lacked.empty()) refuse_cut_video(spec);
   if (is_file) refuse_other_kind(spec, FileUse::data);
   const bool is_there = spec.empty() || std::filesystem::exists(spec, error);
-  bad_input(
-      spec.empty() ? "--data" : spec,
-      is_there ? "holds no pictures that this version reads, and the model takes pictures" : "is not there, and the model takes pictures",
-      "a video, a folder of pictures (" + picture_format_names() + ") or of such folders, one a class, FILE.npy or FILE.safetensors " +
-          "with pixels [items, height, width, channels], random:N or random:NxHxW" + (lacked.empty() ? std::string() : "; " + lacked));
+  bad_input(spec.empty() ? "--data" : spec,
+            is_there ? "holds no pictures that this version reads, and the model takes pictures"
+                     : "is not there, and the model takes pictures",
+            "a video, a folder of pictures (" + picture_format_names() +
+                ") or of such folders, one a class, FILE.npy or FILE.safetensors " +
+                "with pixels [items, height, width, channels], random:N or random:NxHxW" +
+                (lacked.empty() ? std::string() : "; " + lacked));
 }
 }  // namespace
 
-std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const std::shared_ptr<const Tokenizer>& tokenizer,
+std::unique_ptr<const SequenceSource> open_source(const std::string& spec,
+                                                  const std::shared_ptr<const Tokenizer>& tokenizer,
                                                   DataOptions options) {
   const int64_t limit = options.batches < 0 || options.batches > std::numeric_limits<int64_t>::max() / options.batch
                             ? std::numeric_limits<int64_t>::max()
                             : options.batches * options.batch;
   // Before a tokenizer is missed: what is not there needs none.
-  if (std::error_code missing;
-      spec.find(':') == std::string::npos && spec != "-" && spec.find('.') != std::string::npos && !std::filesystem::exists(spec, missing))
+  if (std::error_code missing; spec.find(':') == std::string::npos && spec != "-" &&
+                               spec.find('.') != std::string::npos && !std::filesystem::exists(spec, missing))
     bad_input(spec, "no such file", "check the path");
-  const auto pixels =
-      std::find_if(options.inputs.begin(), options.inputs.end(), [](const InputSpec& i) { return i.role == InputRole::pixels; });
+  const auto pixels = std::find_if(options.inputs.begin(), options.inputs.end(),
+                                   [](const InputSpec& i) { return i.role == InputRole::pixels; });
   if (pixels != options.inputs.end()) return open_pictures(spec, options, PictureForm(*pixels), limit);
   if (spec.starts_with("random:")) return make_random_sequences(spec, options);
   if (spec.starts_with("demo:")) {
@@ -76,21 +82,24 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
     return open_source(demo.file, tokenizer, options);
   }
   const std::string name = unpacked_name(spec);
-  if (spec == "-" || name.ends_with(".txt")) return open_text_lines(spec, need_tokenizer(tokenizer, spec, options), limit, options.cancel);
+  if (spec == "-" || name.ends_with(".txt"))
+    return open_text_lines(spec, need_tokenizer(tokenizer, spec, options), limit, options.cancel);
   if (name.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec, options), options, limit);
   if (name.ends_with(".npy")) return open_npy_sequences(spec, options.cancel);
   if (name.ends_with(".safetensors")) return open_tensor_sequences(spec, options);
   std::error_code error;
   const bool exists = !spec.empty() && std::filesystem::exists(spec, error);
   const std::string advice =
-      "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard input";
+      "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard "
+      "input";
   if (exists && !std::filesystem::is_directory(spec, error))
     refuse_file(spec, FileUse::data, "is not data that this version reads", advice);
-  bad_input(spec.empty() ? "--data" : spec,
-            spec.empty() ? "names no data"
-            : exists     ? "is a folder; data is a file"
-                         : "no such file",
-            !exists && !nearest_words(spec, demo_data_names()).empty() ? advice_on_word(spec, demo_data_names()) : advice);
+  bad_input(
+      spec.empty() ? "--data" : spec,
+      spec.empty() ? "names no data"
+      : exists     ? "is a folder; data is a file"
+                   : "no such file",
+      !exists && !nearest_words(spec, demo_data_names()).empty() ? advice_on_word(spec, demo_data_names()) : advice);
 }
 
 }  // namespace stormcell

@@ -1,6 +1,6 @@
-// A folder of pictures, one a file, each of its own size, with labels where a file says them or where each class has a folder of its own,
-// and with targets where two folders hold the pictures and what they should become.
-// What cannot be fed is skipped and counted, unless nothing is left (docs/decisions/033-pictures.md).
+// A folder of pictures, one a file, each of its own size, with labels where a file says them or where each class has a
+// folder of its own, and with targets where two folders hold the pictures and what they should become. What cannot be
+// fed is skipped and counted, unless nothing is left (docs/decisions/033-pictures.md).
 #include <algorithm>
 #include <filesystem>
 #include <new>
@@ -28,8 +28,8 @@ std::string reason_of(const Error& error, const std::string& file) {
 
 class PictureFolder : public SequenceSource {
  public:
-  static std::unique_ptr<const SequenceSource> of_folder(const std::string& folder, const PictureForm& form, int64_t limit,
-                                                         const CancellationToken& cancel) {
+  static std::unique_ptr<const SequenceSource> of_folder(const std::string& folder, const PictureForm& form,
+                                                         int64_t limit, const CancellationToken& cancel) {
     std::unique_ptr<PictureFolder> pictures(new PictureFolder(folder, form));
     pictures->take_all(list_pictures(folder), limit, cancel);
     return pictures;
@@ -41,7 +41,9 @@ class PictureFolder : public SequenceSource {
     return picture;
   }
   int64_t size() const override { return std::ssize(pictures_); }
-  Contents contents() const override { return {.label = labelled_, .ids = false, .pixels = true, .target_picture = targets_.has_value()}; }
+  Contents contents() const override {
+    return {.label = labelled_, .ids = false, .pixels = true, .target_picture = targets_.has_value()};
+  }
   std::vector<std::string> classes() const override { return classes_; }
   std::vector<std::string> empty_classes() const override { return empty_classes_; }
   std::vector<std::string> warnings() const override { return warnings_; }
@@ -80,18 +82,21 @@ class PictureFolder : public SequenceSource {
     return file;
   }
   std::vector<float> pixels(const std::string& path, const PictureFile& file) const {
-    return in_channels(file.decode ? file.decode() : pixels_of(file.type, file.stored), file.header.channels, form_.channels, path);
+    return in_channels(file.decode ? file.decode() : pixels_of(file.type, file.stored), file.header.channels,
+                       form_.channels, path);
   }
 
   /// Pixels that lie in the file as they are cannot be wrong but where they are f32; others are decoded whole, once.
   Sequence outline_of_file(const std::string& path) const {
     const PictureFile file = open(path);
-    if (!file.decode && file.header.channels == form_.channels) return outline_of(path, "it", size_of(file), file.type, file.stored);
+    if (!file.decode && file.header.channels == form_.channels)
+      return outline_of(path, "it", size_of(file), file.type, file.stored);
     return {.pixels = sampled(pixels(path, file)), .picture = size_of(file)};
   }
 
   void take_all(PictureListing found, int64_t limit, const CancellationToken& cancel) {
-    classes_ = std::move(found.classes), empty_classes_ = std::move(found.empty_classes), warnings_ = std::move(found.warnings);
+    classes_ = std::move(found.classes), empty_classes_ = std::move(found.empty_classes),
+    warnings_ = std::move(found.warnings);
     labelled_ = !found.labels.empty();
     skipped_ = std::move(found.skipped);
     if (found.targets) targets_.emplace((fs::path(folder_) / kTargetsFolder).string(), form_.channels);
@@ -123,14 +128,15 @@ class PictureFolder : public SequenceSource {
   /// "has a target that is not there"
   std::string of_target(const Error& error, const std::string& file, std::string reason) const {
     const std::string path = targets_->path_of(file);
-    return std::string_view(error.what()).starts_with(path + ": ") ? "has a target that " + reason_of(error, path) : reason;
+    return std::string_view(error.what()).starts_with(path + ": ") ? "has a target that " + reason_of(error, path)
+                                                                   : reason;
   }
 
   [[noreturn]] void refuse_all() const {
     const SkippedItem& first = skipped_.front();
     bad_input(folder_,
-              "holds no picture that can be fed, of " + counted(std::ssize(skipped_), "file") + "; the first, " + in_quotes(first.name) +
-                  ", " + first.reason,
+              "holds no picture that can be fed, of " + counted(std::ssize(skipped_), "file") + "; the first, " +
+                  in_quotes(first.name) + ", " + first.reason,
               "give pictures that the model takes");
   }
 
@@ -138,7 +144,8 @@ class PictureFolder : public SequenceSource {
     constexpr size_t kNamed = 3;
     if (skipped_.empty()) return;
     const auto all = std::ssize(skipped_);
-    std::string text = folder_ + ": " + with_commas(all) + " of " + counted(looked_at, "file") + (all == 1 ? " is" : " are") + " skipped: ";
+    std::string text = folder_ + ": " + with_commas(all) + " of " + counted(looked_at, "file") +
+                       (all == 1 ? " is" : " are") + " skipped: ";
     for (size_t i = 0; i < std::min(kNamed, skipped_.size()); ++i)
       text += (i > 0 ? "; " : "") + in_quotes(skipped_[i].name) + " " + skipped_[i].reason;
     if (skipped_.size() > kNamed) text += "; and " + counted(all - static_cast<int64_t>(kNamed), "other");
@@ -156,8 +163,8 @@ class PictureFolder : public SequenceSource {
 
 }  // namespace
 
-std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit,
-                                                          const CancellationToken& cancel) {
+std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form,
+                                                          int64_t limit, const CancellationToken& cancel) {
   return PictureFolder::of_folder(folder, form, limit, cancel);
 }
 std::unique_ptr<const SequenceSource> open_picture_file(const std::string& path, const PictureForm& form) {

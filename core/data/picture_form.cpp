@@ -47,24 +47,28 @@ bool PictureForm::takes(PictureSize came, int64_t came_channels) const {
 }
 
 std::string PictureForm::to_text() const {
-  return sizes ? "[height, width, " + std::to_string(channels) + "], " + stormcell::to_text(*sizes) : shape_of(size, channels);
+  return sizes ? "[height, width, " + std::to_string(channels) + "], " + stormcell::to_text(*sizes)
+               : shape_of(size, channels);
 }
 
-void PictureForm::check(const std::string& where, const std::string& what, PictureSize came, int64_t came_channels) const {
+void PictureForm::check(const std::string& where, const std::string& what, PictureSize came,
+                        int64_t came_channels) const {
   if (takes(came, came_channels)) return;
   const std::string text = what + " " + shape_of(came, came_channels) + ", the model takes " + to_text();
-  if (came_channels != channels) bad_input(where, text, "give pictures with " + counted(channels, "channel") + " in the last place");
-  bad_input(where, text, sizes ? "resize what does not fit" : "resize them to [height, width, channels] as the model has them");
+  if (came_channels != channels)
+    bad_input(where, text, "give pictures with " + counted(channels, "channel") + " in the last place");
+  bad_input(where, text,
+            sizes ? "resize what does not fit" : "resize them to [height, width, channels] as the model has them");
 }
 
 void PictureForm::check(const std::string& where, const PictureFile& file) const {
   const bool fits = !file.is_array && fits_channels(file.header.channels, channels);
   // Colours are never averaged behind somebody's back: grey can be made of them in several ways.
   if (!file.is_array && !fits && channels == 1)
-    bad_input(
-        where,
-        "is a colour picture" + std::string(file.header.channels == 4 ? " with opacity" : "") + ", the model takes grey ones of 1 channel",
-        "convert it to grey");
+    bad_input(where,
+              "is a colour picture" + std::string(file.header.channels == 4 ? " with opacity" : "") +
+                  ", the model takes grey ones of 1 channel",
+              "convert it to grey");
   check(where, "is a picture of", {file.header.height, file.header.width}, fits ? channels : file.header.channels);
 }
 
@@ -77,21 +81,25 @@ void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels) 
 }
 
 void expect_pixels(const std::string& where, const std::string& name, DType type) {
-  if (type != DType::u8 && type != DType::f32) bad_input(where, name + " holds " + std::string(stormcell::to_text(type)), kPixelsForm);
+  if (type != DType::u8 && type != DType::f32)
+    bad_input(where, name + " holds " + std::string(stormcell::to_text(type)), kPixelsForm);
 }
 
 std::vector<float> sampled(const std::vector<float>& values) {
   std::vector<float> some;
-  visit_sampled(std::ssize(values),
-                [&](int64_t first, int64_t count) { some.insert(some.end(), values.begin() + first, values.begin() + first + count); });
+  visit_sampled(std::ssize(values), [&](int64_t first, int64_t count) {
+    some.insert(some.end(), values.begin() + first, values.begin() + first + count);
+  });
   return some;
 }
 
-Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type, const FileRange& bytes) {
+Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type,
+                    const FileRange& bytes) {
   Sequence item{.picture = size};
   const size_t element = element_size(type);
   visit_sampled(static_cast<int64_t>(bytes.size() / element), [&](int64_t first, int64_t count) {
-    const std::vector<float> run = pixels_of(type, bytes.part(static_cast<size_t>(first) * element, static_cast<size_t>(count) * element));
+    const std::vector<float> run =
+        pixels_of(type, bytes.part(static_cast<size_t>(first) * element, static_cast<size_t>(count) * element));
     item.pixels.insert(item.pixels.end(), run.begin(), run.end());
   });
   if (type != DType::f32) return item;

@@ -22,7 +22,8 @@ struct PictureForm {
   bool takes(PictureSize came, int64_t came_channels) const;
   /// Throws Error(bad_input) naming `where` with `what` ("picture.npy holds a picture of"), what came and what fits.
   void check(const std::string& where, const std::string& what, PictureSize came, int64_t came_channels) const;
-  /// Of a file: its channels become the model's where in_channels() can make them so; those of an array have to be equal.
+  /// Of a file: its channels become the model's where in_channels() can make them so; those of an array have to be
+  /// equal.
   void check(const std::string& where, const PictureFile& file) const;
   /// "[64, 64, 3]", or "[height, width, 3], heights and widths of 16 to 8192 pixels".
   std::string to_text() const;
@@ -31,12 +32,13 @@ struct PictureForm {
 /// Throws Error(bad_input) where a batch of so many pictures has more than 2^31 values: it could not be run.
 void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels);
 
-/// Pixels from the bytes of an array: u8 become 0 to 1, f32 stay. Error(bad_input) naming `where` and the array for other formats.
+/// Pixels from the bytes of an array: u8 become 0 to 1, f32 stay. Error(bad_input) naming `where` and the array for
+/// other formats.
 void expect_pixels(const std::string& where, const std::string& name, DType type);
 std::vector<float> pixels_of(DType type, const FileRange& bytes);
 
-/// Some of so many values of a picture, enough to tell it from others: runs of 32, evenly spread from its beginning to its end; all where
-/// there are few. visit(first, count) with each run.
+/// Some of so many values of a picture, enough to tell it from others: runs of 32, evenly spread from its beginning to
+/// its end; all where there are few. visit(first, count) with each run.
 template <class Visit>
 void visit_sampled(int64_t values, Visit visit) {
   constexpr int64_t kRun = 32, kRuns = 8;
@@ -46,11 +48,13 @@ void visit_sampled(int64_t values, Visit visit) {
 /// Those of values that are there.
 std::vector<float> sampled(const std::vector<float>& values);
 
-/// What is looked at of a picture when the data are opened: its size, sampled pixels, and, of f32, the smallest and the largest; these are
-/// read once for it. Bytes cannot be wrong: of them nothing else is read. Error(bad_input) naming `where` and `place` for pixels that are
-/// not finite.
-Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type, const FileRange& bytes);
+/// What is looked at of a picture when the data are opened: its size, sampled pixels, and, of f32, the smallest and the
+/// largest; these are read once for it. Bytes cannot be wrong: of them nothing else is read. Error(bad_input) naming
+/// `where` and `place` for pixels that are not finite.
+Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type,
+                    const FileRange& bytes);
 /// What such arrays have to be like, for errors.
-inline constexpr const char* kPixelsForm = "give u8 from 0 to 255, or f32 from 0 to 1, as [items, height, width, channels]";
+inline constexpr const char* kPixelsForm =
+    "give u8 from 0 to 255, or f32 from 0 to 1, as [items, height, width, channels]";
 
 }  // namespace stormcell

@@ -25,8 +25,9 @@ struct Entries {
 /// What is no picture and no file: left out it would not be missed.
 [[noreturn]] void refuse_entry(const std::string& folder, const std::string& name) {
   bad_input(folder, "holds " + in_quotes(name) + ", which is no picture that this version reads",
-            "keep pictures in it (" + picture_format_names() + "), all of them in it, or all in a folder for each class, or in " +
-                std::string(kInputsFolder) + " with what they should become in " + std::string(kTargetsFolder));
+            "keep pictures in it (" + picture_format_names() +
+                "), all of them in it, or all in a folder for each class, or in " + std::string(kInputsFolder) +
+                " with what they should become in " + std::string(kTargetsFolder));
 }
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with("."); }
@@ -39,7 +40,8 @@ bool holds_nothing(const fs::path& folder) {
 }
 
 void take_labels(const std::string& folder, const std::string& name, std::string& labels) {
-  if (!labels.empty()) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and " + in_quotes(kPackedLabelsFile), "keep one of them");
+  if (!labels.empty())
+    bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and " + in_quotes(kPackedLabelsFile), "keep one of them");
   labels = name;
 }
 
@@ -88,7 +90,8 @@ std::vector<SkippedItem> skipped_beside_folders(const std::string& folder, const
 std::vector<std::string> files_alone(const std::string& folder, std::vector<std::string>& warnings) {
   Entries files = entries_of(folder);
   ignore_empty(folder, files, warnings);
-  if (!files.folders.empty() || !files.labels.empty()) refuse_entry(folder, files.labels.empty() ? files.folders.front() : files.labels);
+  if (!files.folders.empty() || !files.labels.empty())
+    refuse_entry(folder, files.labels.empty() ? files.folders.front() : files.labels);
   return std::move(files.files);
 }
 
@@ -105,8 +108,9 @@ PictureListing inputs_with_targets(const std::string& folder, const Entries& lis
   for (const std::string& target : files_alone(of_targets, found.warnings))
     if (!std::binary_search(inputs.begin(), inputs.end(), target)) alone.push_back(target);
   if (!alone.empty())
-    found.warnings.push_back(of_targets + ": " + counted(std::ssize(alone), "target has", "targets have") + " no picture in " +
-                             std::string(kInputsFolder) + "; the first is " + in_quotes(alone.front()));
+    found.warnings.push_back(of_targets + ": " + counted(std::ssize(alone), "target has", "targets have") +
+                             " no picture in " + std::string(kInputsFolder) + "; the first is " +
+                             in_quotes(alone.front()));
   for (const std::string& file : inputs) found.names.push_back(std::string(kInputsFolder) + "/" + file);
   return found;
 }
@@ -118,9 +122,11 @@ PictureListing in_classes(const std::string& folder, const Entries& list) {
     bad_input(folder, "holds " + in_quotes(list.labels) + " and folders, which both give labels", "keep one of them");
   PictureListing found;
   found.classes = list.folders, found.skipped = std::move(skipped);
-  for (const auto& [there, lacked] : {std::pair(kInputsFolder, kTargetsFolder), std::pair(kTargetsFolder, kInputsFolder)})
+  for (const auto& [there, lacked] :
+       {std::pair(kInputsFolder, kTargetsFolder), std::pair(kTargetsFolder, kInputsFolder)})
     if (std::find(list.folders.begin(), list.folders.end(), there) != list.folders.end())
-      found.warnings.push_back(folder + ": there is no folder " + std::string(lacked) + " beside " + std::string(there) +
+      found.warnings.push_back(folder + ": there is no folder " + std::string(lacked) + " beside " +
+                               std::string(there) +
                                ", which is taken for a class: how near pictures come to targets is not known");
   struct Place {
     double turn;  ///< the middle of its part of the class
@@ -148,14 +154,18 @@ PictureListing in_classes(const std::string& folder, const Entries& list) {
 PictureListing list_pictures(const std::string& folder) {
   Entries list = entries_of(folder);
   PictureListing found;
-  const bool has_pictures = std::any_of(list.files.begin(), list.files.end(),
-                                        [&](const std::string& file) { return is_picture((fs::path(folder) / file).string()); });
+  const bool has_pictures = std::any_of(list.files.begin(), list.files.end(), [&](const std::string& file) {
+    return is_picture((fs::path(folder) / file).string());
+  });
   std::vector<std::string> ignored;
   if (has_pictures) ignore_empty(folder, list, ignored);
-  const auto holds = [&](std::string_view name) { return std::find(list.folders.begin(), list.folders.end(), name) != list.folders.end(); };
+  const auto holds = [&](std::string_view name) {
+    return std::find(list.folders.begin(), list.folders.end(), name) != list.folders.end();
+  };
   const bool targets = holds(kInputsFolder) && holds(kTargetsFolder);
   if (targets && list.folders.size() > 2)
-    bad_input(folder, "holds " + std::string(kInputsFolder) + " and " + std::string(kTargetsFolder) + " beside other folders",
+    bad_input(folder,
+              "holds " + std::string(kInputsFolder) + " and " + std::string(kTargetsFolder) + " beside other folders",
               "keep those two alone; pixels that are not to be judged are told in a .safetensors file");
   if (!list.folders.empty()) found = targets ? inputs_with_targets(folder, list) : in_classes(folder, list);
   if (found.names.empty() && list.files.empty())

@@ -1,4 +1,5 @@
-// Which files of a folder are its pictures, in which order, and what the folder says of them: nothing of a file is read but its beginning.
+// Which files of a folder are its pictures, in which order, and what the folder says of them: nothing of a file is read
+// but its beginning.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ struct PictureListing {
   std::vector<SkippedItem> skipped;
 };
 
-/// What nobody would miss is left out and said; Error(bad_input) that names the folder where something would be, or no file is there.
+/// What nobody would miss is left out and said; Error(bad_input) that names the folder where something would be, or no
+/// file is there.
 PictureListing list_pictures(const std::string& folder);
 
 }  // namespace stormcell

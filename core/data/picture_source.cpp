@@ -1,5 +1,5 @@
-// Pictures of one size in an array: .npy [items, height, width, channels] and .safetensors with `pixels` and, where there are some,
-// `labels`, `targets` and `judged`.
+// Pictures of one size in an array: .npy [items, height, width, channels] and .safetensors with `pixels` and, where
+// there are some, `labels`, `targets` and `judged`.
 #include <optional>
 #include <utility>
 
@@ -22,8 +22,8 @@ std::string picture_place(int64_t index) { return "picture " + std::to_string(in
 
 class PixelArray {
  public:
-  PixelArray(const std::string& where, const std::string& name, DType type, std::span<const int64_t> shape, FileRange bytes,
-             const PictureForm& form)
+  PixelArray(const std::string& where, const std::string& name, DType type, std::span<const int64_t> shape,
+             FileRange bytes, const PictureForm& form)
       : bytes_(std::move(bytes)), type_(type) {
     expect_pixels(where, name, type);
     if (shape.size() != 4) bad_input(where, name + " has the shape " + shape_text(shape), kPixelsForm);
@@ -40,7 +40,9 @@ class PixelArray {
   }
 
  private:
-  FileRange bytes_of(int64_t index) const { return bytes_.part(static_cast<size_t>(index) * picture_bytes_, picture_bytes_); }
+  FileRange bytes_of(int64_t index) const {
+    return bytes_.part(static_cast<size_t>(index) * picture_bytes_, picture_bytes_);
+  }
 
   FileRange bytes_;
   DType type_;
@@ -52,7 +54,9 @@ class PixelArray {
 class NpyPictures : public SequenceSource {
  public:
   NpyPictures(const std::string& path, const PictureForm& form, const Progress& progress)
-      : path_(path), array_(open_npy(path, progress)), pixels_(path, "the array", array_.dtype, array_.shape, array_.bytes, form) {}
+      : path_(path),
+        array_(open_npy(path, progress)),
+        pixels_(path, "the array", array_.dtype, array_.shape, array_.bytes, form) {}
   int64_t size() const override { return pixels_.items(); }
   Contents contents() const override { return {.ids = false, .pixels = true}; }
   const std::string& where() const override { return path_; }
@@ -100,7 +104,9 @@ class TensorPictures : public SequenceSource {
   TargetPicture target_picture(int64_t index) const override { return targets_.picture(index); }
   TargetPicture target_outline(int64_t index) const override { return targets_.outline(index); }
   ClassMap target_classes(int64_t index) const override { return classes_.map(index); }
-  std::array<int64_t, 3> target_shape(int64_t) const override { return classes_.are_there() ? classes_.shape() : targets_.shape(); }
+  std::array<int64_t, 3> target_shape(int64_t) const override {
+    return classes_.are_there() ? classes_.shape() : targets_.shape();
+  }
   std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
@@ -110,7 +116,8 @@ class TensorPictures : public SequenceSource {
     if (!targets) {
       if (file_.find("judged"))
         bad_input(path_, "has judged and no targets",
-                  "add what the pictures should become, targets [items, height, width, channels], or what their pixels show, targets " +
+                  "add what the pictures should become, targets [items, height, width, channels], or what their pixels "
+                  "show, targets " +
                       std::string("[items, height, width]"));
       return;
     }
@@ -134,10 +141,12 @@ class TensorPictures : public SequenceSource {
 };
 }  // namespace
 
-std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const PictureForm& form, const CancellationToken& cancel) {
+std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const PictureForm& form,
+                                                        const CancellationToken& cancel) {
   return std::make_unique<NpyPictures>(path, form, Progress{cancel, nullptr});
 }
-std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options, const PictureForm& form) {
+std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options,
+                                                           const PictureForm& form) {
   return std::make_unique<TensorPictures>(path, options, form);
 }
 

@@ -25,7 +25,8 @@ void check_form(const InputSpec& spec) {
       refuse("is not one picture an item", "declare it f32 [height, width, channels] over the items");
     return;
   }
-  if (spec.dtype != DType::i32 || !spec.content.empty()) refuse("is not one number a cell", "declare it i32 without content");
+  if (spec.dtype != DType::i32 || !spec.content.empty())
+    refuse("is not one number a cell", "declare it i32 without content");
 }
 
 /// Cells up to the last real one, at least one where there are any.
@@ -49,16 +50,18 @@ void Dataset::read_spaces() {
     check_form(spec);
     auto at = std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
     if (at == filled_.end())
-      at = filled_.insert(filled_.end(), Space{spec.space, spec.parent, Content::fixed, spec.cells_per_item, false, false});
+      at = filled_.insert(filled_.end(),
+                          Space{spec.space, spec.parent, Content::fixed, spec.cells_per_item, false, false});
     at->has_mask |= spec.role == InputRole::mask;
     at->has_label |= spec.role == InputRole::label;
     if (spec.role == InputRole::ids) at->content = Content::ids;
     if (spec.role == InputRole::target) at->content = Content::target;
     if (spec.role != InputRole::pixels) continue;
-    if (++pictures > 1) bad_input("input " + spec.name, "asks for a second picture of an item", "this version reads one picture an item");
+    if (++pictures > 1)
+      bad_input("input " + spec.name, "asks for a second picture of an item", "this version reads one picture an item");
   }
-  const bool free_size =
-      std::any_of(options_.inputs.begin(), options_.inputs.end(), [](const InputSpec& i) { return i.sizes.has_value(); });
+  const bool free_size = std::any_of(options_.inputs.begin(), options_.inputs.end(),
+                                     [](const InputSpec& i) { return i.sizes.has_value(); });
   for (const Space& space : filled_) {
     if (free_size && space.content == Content::fixed && space.cells_per_item != 1)
       bad_input("space " + space.name, "has cells of an item that data fill, and the model takes pictures of any size",
@@ -67,7 +70,8 @@ void Dataset::read_spaces() {
       bad_input("space " + space.name, "has a number of cells that no input gives",
                 "a space of any length needs an input of the role ids or target");
     if (space.content != Content::fixed && space.cells_per_item != 0)
-      bad_input("space " + space.name, "has " + counted(space.cells_per_item, "cell") + " an item, token ids have any number",
+      bad_input("space " + space.name,
+                "has " + counted(space.cells_per_item, "cell") + " an item, token ids have any number",
                 "count its cells by a symbol");
     if (space.content != Content::fixed && space.has_label)
       bad_input("space " + space.name, "asks for a label of every token",
@@ -80,7 +84,8 @@ void Dataset::check_source() const {
   const SequenceSource::Contents contents = source_->contents();
   for (const InputSpec& spec : options_.inputs) {
     if (spec.role == InputRole::ids && !contents.ids)
-      bad_input(source_->where(), "has no token ids, and the model takes them", "give text, or token ids as .npy or .safetensors");
+      bad_input(source_->where(), "has no token ids, and the model takes them",
+                "give text, or token ids as .npy or .safetensors");
     if (spec.role == InputRole::label && !contents.label && !contents.label_ids)
       bad_input(source_->where(), "has no labels, and the model's input " + in_quotes(spec.name) + " takes them",
                 ".jsonl: name their field with --label-field; .safetensors: add a tensor labels [items]");
@@ -92,13 +97,14 @@ void Dataset::check_ids(const std::vector<int32_t>& ids, const char* which, int6
   for (size_t i = 0; i < ids.size(); ++i)
     if (ids[i] < 0 || ids[i] >= vocabulary)
       bad_input(source_->where(),
-                source_->place(item) + ", position " + std::to_string(i) + " of the " + which + ": id " + std::to_string(ids[i]) +
-                    " is outside the model's vocabulary" + (options_.vocabulary > 0 ? " of " + std::to_string(options_.vocabulary) : ""),
+                source_->place(item) + ", position " + std::to_string(i) + " of the " + which + ": id " +
+                    std::to_string(ids[i]) + " is outside the model's vocabulary" +
+                    (options_.vocabulary > 0 ? " of " + std::to_string(options_.vocabulary) : ""),
                 "use the tokenizer that belongs to the model");
 }
 
-bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, std::span<const int32_t> behind,
-                  int64_t item) const {
+bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which,
+                  std::span<const int32_t> behind, int64_t item) const {
   if (limit == 0 || std::ssize(ids) <= limit) return false;
   if (!options_.truncate) {
     const bool by_model = options_.max_length > 0 && limit == options_.max_length;
@@ -114,12 +120,14 @@ bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t
   return true;
 }
 
-/// Batches of like length are those of what is real: padding that the data bring along behind it is left out. As given, it stays.
+/// Batches of like length are those of what is real: padding that the data bring along behind it is left out. As given,
+/// it stays.
 Dataset::Prepared Dataset::prepare(Sequence item, int64_t index) const {
   Prepared prepared = prepare_as_given(std::move(item), index);
   Sequence& s = prepared.sequence;
   prepared.given = prepared.lengths();
-  prepared.real = {static_cast<int32_t>(real_length(s.mask)), static_cast<int32_t>(real_length(s.decoder_mask)), s.picture};
+  prepared.real = {static_cast<int32_t>(real_length(s.mask)), static_cast<int32_t>(real_length(s.decoder_mask)),
+                   s.picture};
   if (!options_.bucket_by_length) return prepared;
   shorten(s.ids, s.mask, prepared.real.ids);
   shorten(s.decoder_ids, s.decoder_mask, prepared.real.target);
@@ -159,15 +167,18 @@ Dataset::Prepared Dataset::prepare_as_given(Sequence sequence, int64_t item) con
 /// The label of an item as numbers, one or one a cell.
 std::vector<int32_t> Dataset::label_of(const Sequence& item, int64_t index) const {
   if (!item.label_ids.empty()) return item.label_ids;
-  if (const auto known = std::find(options_.classes.begin(), options_.classes.end(), item.label); known != options_.classes.end())
+  if (const auto known = std::find(options_.classes.begin(), options_.classes.end(), item.label);
+      known != options_.classes.end())
     return {static_cast<int32_t>(known - options_.classes.begin())};
   int32_t number = 0;
   const auto [end, error] = std::from_chars(item.label.data(), item.label.data() + item.label.size(), number);
   if (error != std::errc() || end != item.label.data() + item.label.size())
-    bad_input(source_->where(),
-              source_->place(index) + ": the label " + in_quotes(item.label) + " is " +
-                  (options_.classes.empty() ? "no whole number, and the model names no classes" : "no class of the model"),
-              options_.classes.empty() ? "give labels as numbers from 0 on" : "the first class is " + in_quotes(options_.classes[0]));
+    bad_input(
+        source_->where(),
+        source_->place(index) + ": the label " + in_quotes(item.label) + " is " +
+            (options_.classes.empty() ? "no whole number, and the model names no classes" : "no class of the model"),
+        options_.classes.empty() ? "give labels as numbers from 0 on"
+                                 : "the first class is " + in_quotes(options_.classes[0]));
   return {number};
 }
 
@@ -182,8 +193,10 @@ void Dataset::check_labels(const Sequence& item, int64_t index) const {
                 "give labels [items] or [items, cells of " + spec.space + "]");
     for (const int32_t label : labels)
       if (label < 0 || (spec.classes > 0 && label >= spec.classes))
-        bad_input(source_->where(), source_->place(index) + ": there is no branch " + std::to_string(label) + " for this label",
-                  spec.classes > 0 ? "labels are numbers from 0 to " + std::to_string(spec.classes - 1) : "labels are numbers from 0 on");
+        bad_input(source_->where(),
+                  source_->place(index) + ": there is no branch " + std::to_string(label) + " for this label",
+                  spec.classes > 0 ? "labels are numbers from 0 to " + std::to_string(spec.classes - 1)
+                                   : "labels are numbers from 0 on");
   }
 }
 
@@ -203,7 +216,8 @@ void Dataset::check_real_cells() {
     if (std::any_of(items.begin(), items.end(), [&](int64_t i) { return real_[i] > 0; })) continue;
     bad_input(source_->where(),
               "batch " + std::to_string(b) + ", " + source_->place(items.front()) +
-                  (items.size() > 1 ? " and " + counted(std::ssize(items) - 1, "other") : std::string()) + ": the mask leaves no real cell",
+                  (items.size() > 1 ? " and " + counted(std::ssize(items) - 1, "other") : std::string()) +
+                  ": the mask leaves no real cell",
               "a mask is 1 where there is data; leave such items out, or choose a larger --batch");
   }
   warn_of_masked();

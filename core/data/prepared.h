@@ -13,10 +13,15 @@ struct Dataset::Prepared {
 
   /// As it is fed: `given`, or in batches of like length `real`.
   ItemLength lengths() const {
-    return {static_cast<int32_t>(sequence.ids.size()), static_cast<int32_t>(sequence.decoder_ids.size()), sequence.picture};
+    return {static_cast<int32_t>(sequence.ids.size()), static_cast<int32_t>(sequence.decoder_ids.size()),
+            sequence.picture};
   }
-  const std::vector<int32_t>& ids(Content content) const { return content == Content::target ? sequence.decoder_ids : sequence.ids; }
-  const std::vector<int32_t>& mask(Content content) const { return content == Content::target ? sequence.decoder_mask : sequence.mask; }
+  const std::vector<int32_t>& ids(Content content) const {
+    return content == Content::target ? sequence.decoder_ids : sequence.ids;
+  }
+  const std::vector<int32_t>& mask(Content content) const {
+    return content == Content::target ? sequence.decoder_mask : sequence.mask;
+  }
 };
 
 }  // namespace stormcell

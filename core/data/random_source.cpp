@@ -1,4 +1,5 @@
-// random:NxT[xU]: N sequences of T seeded ids (U: the decoder's); random:N[xHxW[xC]]: N pictures; the same on every machine.
+// random:NxT[xU]: N sequences of T seeded ids (U: the decoder's); random:N[xHxW[xC]]: N pictures; the same on every
+// machine.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -11,7 +12,8 @@
 
 namespace stormcell {
 namespace {
-// Counter-based (SplitMix64's finaliser): an id depends on the seed and its place only, so batches are made in any order.
+// Counter-based (SplitMix64's finaliser): an id depends on the seed and its place only, so batches are made in any
+// order.
 uint64_t mixed(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -49,13 +51,16 @@ class RandomSource : public SequenceSource {
     lowest_ = options.vocabulary > 3 ? 3 : 0;
     range_ = static_cast<uint64_t>(options.vocabulary - lowest_);
     for (const InputSpec& spec : options.inputs)
-      if (spec.role == InputRole::label) labels_ = std::min(labels_ > 0 ? labels_ : kAnyLabel, spec.classes > 0 ? spec.classes : kAnyLabel);
+      if (spec.role == InputRole::label)
+        labels_ = std::min(labels_ > 0 ? labels_ : kAnyLabel, spec.classes > 0 ? spec.classes : kAnyLabel);
   }
   int64_t size() const override { return sizes_.sequences; }
   Contents contents() const override { return {.decoder_ids = sizes_.decoder_length > 0, .label_ids = labels_ > 0}; }
   const std::string& where() const override { return spec_; }
   Sequence sequence(int64_t index) const override {
-    return {.ids = ids(index, 0, sizes_.length), .decoder_ids = ids(index, 1, sizes_.decoder_length), .label_ids = label(index)};
+    return {.ids = ids(index, 0, sizes_.length),
+            .decoder_ids = ids(index, 1, sizes_.decoder_length),
+            .label_ids = label(index)};
   }
 
  private:
@@ -85,7 +90,8 @@ class RandomSource : public SequenceSource {
   uint64_t range_ = 1;
 };
 
-/// Pixels from 0 up to 1: half of it noise, half of it the same in squares of 16 pixels, so that parts of a picture are unlike one another.
+/// Pixels from 0 up to 1: half of it noise, half of it the same in squares of 16 pixels, so that parts of a picture are
+/// unlike one another.
 class RandomPictures : public SequenceSource {
  public:
   RandomPictures(std::string spec, int64_t items, uint64_t seed, PictureSize size, int64_t channels)
@@ -100,7 +106,8 @@ class RandomPictures : public SequenceSource {
     item.pixels.reserve(pixels());
     for (int64_t y = 0; y < size_.height; ++y)
       for (int64_t x = 0; x < size_.width; ++x)
-        for (int64_t c = 0; c < channels_; ++c) item.pixels.push_back(noise.pixel(std::ssize(item.pixels), square(y, x, c)));
+        for (int64_t c = 0; c < channels_; ++c)
+          item.pixels.push_back(noise.pixel(std::ssize(item.pixels), square(y, x, c)));
     return item;
   }
   Sequence outline(int64_t index) const override {
@@ -118,7 +125,8 @@ class RandomPictures : public SequenceSource {
  private:
   /// Where the random numbers of a picture stand: those of its pixels, and those of its squares.
   struct Noise {
-    Noise(uint64_t seed, int64_t index) : of_pixels(mixed(seed ^ mixed(static_cast<uint64_t>(index)))), of_squares(mixed(~of_pixels)) {}
+    Noise(uint64_t seed, int64_t index)
+        : of_pixels(mixed(seed ^ mixed(static_cast<uint64_t>(index)))), of_squares(mixed(~of_pixels)) {}
     float pixel(int64_t at, int64_t square) const {
       return (part(of_pixels + static_cast<uint64_t>(at)) + part(of_squares + static_cast<uint64_t>(square))) / 2;
     }
@@ -143,8 +151,11 @@ class RandomPictures : public SequenceSource {
 std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& spec, const DataOptions& options) {
   constexpr int64_t kMaxSequences = 100'000'000, kMaxLength = 1 << 24;
   const std::vector<int64_t> given = sizes_in(spec);
-  const Sizes sizes = given.size() == 2 ? Sizes{given[0], given[1], 0} : given.size() == 3 ? Sizes{given[0], given[1], given[2]} : Sizes{};
-  if (sizes.sequences == 0) bad_input(spec, "is not random:NxT or random:NxTxU", "for example random:64x128: 64 sequences of 128 tokens");
+  const Sizes sizes = given.size() == 2   ? Sizes{given[0], given[1], 0}
+                      : given.size() == 3 ? Sizes{given[0], given[1], given[2]}
+                                          : Sizes{};
+  if (sizes.sequences == 0)
+    bad_input(spec, "is not random:NxT or random:NxTxU", "for example random:64x128: 64 sequences of 128 tokens");
   if (sizes.sequences > kMaxSequences || sizes.length > kMaxLength || sizes.decoder_length > kMaxLength)
     bad_input(spec, "is too large", "at most 100000000 sequences of 16777216 tokens");
   if (sizes.decoder_length > 0 && !asks_for(options.inputs, InputRole::target))
@@ -154,11 +165,13 @@ std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& s
   return std::make_unique<RandomSource>(spec, sizes, options);
 }
 
-std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form) {
+std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options,
+                                                           const PictureForm& form) {
   constexpr int64_t kMaxItems = 100'000'000;
   const std::vector<int64_t> sizes = sizes_in(spec);
   if (sizes.empty() || sizes.size() == 2)
-    bad_input(spec, "is not random:N or random:NxHxW[xC]", "for example random:64, or random:64x48x80: 64 pictures of 48 x 80 pixels");
+    bad_input(spec, "is not random:N or random:NxHxW[xC]",
+              "for example random:64, or random:64x48x80: 64 pictures of 48 x 80 pixels");
   if (sizes[0] > kMaxItems) bad_input(spec, "is too large", "at most 100000000 pictures");
   const PictureSize size = sizes.size() > 1 ? PictureSize{sizes[1], sizes[2]} : form.size;
   const int64_t channels = sizes.size() > 3 ? sizes[3] : form.channels;

@@ -62,11 +62,13 @@ void look_at(const std::vector<int32_t>& mask, Padding& padding) {
 void Dataset::check_batch_size(int64_t items, int64_t length) const {
   constexpr int64_t kMaxCells = int64_t{1} << 31;  // more could not be run, and fewer overflow nothing here
   if (items * length > kMaxCells)
-    bad_input(source_->where(), "a batch of " + counted(items, "sequence") + " of " + counted(length, "token") + " is too large",
+    bad_input(source_->where(),
+              "a batch of " + counted(items, "sequence") + " of " + counted(length, "token") + " is too large",
               "choose a smaller --batch");
 }
 
-/// Of a batch whose longest items are as long as `longest`. Without ids of its own the decoder sees the encoder's matrix, padding included.
+/// Of a batch whose longest items are as long as `longest`. Without ids of its own the decoder sees the encoder's
+/// matrix, padding included.
 ItemLength Dataset::padded(const ItemLength& longest) const {
   const auto ids = std::max(static_cast<int32_t>(options_.length), longest.ids);
   return {ids, target_follows_ids() ? ids : longest.target, longest.picture};
@@ -75,8 +77,8 @@ ItemLength Dataset::padded(const ItemLength& longest) const {
 // Reads everything once, in the data's order: checks it, finds the sizes, counts the cells.
 void Dataset::scan() {
   for (const Space& space : filled_) spaces_.push_back({space.name, space.content != Content::fixed, 0, 0, 0, {}});
-  const bool sizes_are_free =
-      std::any_of(options_.inputs.begin(), options_.inputs.end(), [](const InputSpec& i) { return i.sizes.has_value(); });
+  const bool sizes_are_free = std::any_of(options_.inputs.begin(), options_.inputs.end(),
+                                          [](const InputSpec& i) { return i.sizes.has_value(); });
   std::vector<ItemLength> given, real;
   Fingerprint fingerprint;
   fingerprint.add(options_.batch);
@@ -126,7 +128,8 @@ void Dataset::scan() {
   fingerprint_ = fingerprint.text();
 }
 
-ItemLength Dataset::padded_batch(const Arrangement& arrangement, const std::vector<ItemLength>& lengths, int64_t batch) const {
+ItemLength Dataset::padded_batch(const Arrangement& arrangement, const std::vector<ItemLength>& lengths,
+                                 int64_t batch) const {
   ItemLength longest;
   for (const int64_t item : arrangement.items_of(batch)) longest = longer(longest, lengths[item]);
   return padded(longest);
@@ -137,14 +140,16 @@ void Dataset::warn_of_range() {
   char range[64];
   std::snprintf(range, sizeof range, "%.3g to %.3g", static_cast<double>(out_of_range_.darkest),
                 static_cast<double>(out_of_range_.brightest));
-  warnings_.push_back(source_->where() + ": " + std::to_string(out_of_range_.pictures) + " of " + std::to_string(lengths_.size()) +
+  warnings_.push_back(source_->where() + ": " + std::to_string(out_of_range_.pictures) + " of " +
+                      std::to_string(lengths_.size()) +
                       " pictures hold pixels far from 0 to 1, which models of pictures take; the first is " +
                       source_->place(out_of_range_.first) + ", from " + range + "; give f32 divided by 255, or u8");
 }
 
 /// Takes the arrangement that was asked for, and counts the cells of both.
 void Dataset::arrange(const std::vector<ItemLength>& given, const std::vector<ItemLength>& real) {
-  Arrangement as_given = Arrangement::by_size(given, options_.batch), by_length = Arrangement::by_length(real, options_.batch);
+  Arrangement as_given = Arrangement::by_size(given, options_.batch),
+              by_length = Arrangement::by_length(real, options_.batch);
   // Pictures of several sizes fill more batches than their number asks for.
   if (options_.batches >= 0) as_given.keep(options_.batches), by_length.keep(options_.batches);
   arrangement_ = options_.bucket_by_length ? by_length : as_given;
@@ -198,8 +203,8 @@ void Dataset::count_sizes() {
     if (spec.role == InputRole::pixels)
       for (const SizeCount& s : sizes_) check_batch_of_pictures(s.largest_batch, s.size, spec.content[2]);
   if (items_ < asked_for)
-    warnings_.push_back("--batches " + std::to_string(options_.batches) + " leaves out " + std::to_string(asked_for - items_) +
-                        " of the first " + std::to_string(asked_for) +
+    warnings_.push_back("--batches " + std::to_string(options_.batches) + " leaves out " +
+                        std::to_string(asked_for - items_) + " of the first " + std::to_string(asked_for) +
                         " pictures: a batch holds pictures of one size, so they fill more batches");
 }
 

@@ -32,16 +32,17 @@ class SequenceSource {
   virtual int64_t size() const = 0;
   /// May be called by several threads at once.
   virtual Sequence sequence(int64_t index) const = 0;
-  /// Where an item is long in coming (a frame of a video): returns when sequence(index) is there at once, or throws what cancel.check()
-  /// throws. Nothing to do for others.
+  /// Where an item is long in coming (a frame of a video): returns when sequence(index) is there at once, or throws
+  /// what cancel.check() throws. Nothing to do for others.
   virtual void await(int64_t /*index*/, const CancellationToken& /*cancel*/) const {}
-  /// What is looked at when the data are opened: as sequence(), but of pixels only some (visit_sampled()). Error(bad_input) where the item
-  /// cannot be fed; sequence() relies on it.
+  /// What is looked at when the data are opened: as sequence(), but of pixels only some (visit_sampled()).
+  /// Error(bad_input) where the item cannot be fed; sequence() relies on it.
   virtual Sequence outline(int64_t index) const { return sequence(index); }
   virtual Contents contents() const = 0;
   /// Of contents().target_picture: read when it is asked for, whatever a batch brings.
   virtual TargetPicture target_picture(int64_t) const { return {}; }
-  /// What is looked at of it when the data are opened: as target_picture(), but of its values only some (visit_sampled()).
+  /// What is looked at of it when the data are opened: as target_picture(), but of its values only some
+  /// (visit_sampled()).
   virtual TargetPicture target_outline(int64_t) const { return {}; }
   /// Of contents().target_classes, likewise.
   virtual ClassMap target_classes(int64_t) const { return {}; }
@@ -62,34 +63,37 @@ class SequenceSource {
 };
 
 /// Opens what `spec` names; the errors say what there is.
-std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const std::shared_ptr<const Tokenizer>& tokenizer,
+std::unique_ptr<const SequenceSource> open_source(const std::string& spec,
+                                                  const std::shared_ptr<const Tokenizer>& tokenizer,
                                                   DataOptions options);
 
 /// At most `limit` sequences are read. `path` "-" is standard input; a file may be packed with gzip.
-std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer, int64_t limit,
-                                                      const CancellationToken& cancel = {});
-std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, const Tokenizer& tokenizer, const DataOptions& options,
-                                                      int64_t limit);
+std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer,
+                                                      int64_t limit, const CancellationToken& cancel = {});
+std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, const Tokenizer& tokenizer,
+                                                      const DataOptions& options, int64_t limit);
 std::unique_ptr<const SequenceSource> open_npy_sequences(const std::string& path, const CancellationToken& cancel = {});
 std::unique_ptr<const SequenceSource> open_tensor_sequences(const std::string& path, const DataOptions& options);
 /// `form`: the pictures that the model takes; others are refused.
 std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const PictureForm& form,
                                                         const CancellationToken& cancel = {});
-std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options, const PictureForm& form);
-/// One picture a file, in the order of their names, each of its own size; or such folders, one a class. Labels: the folders' names, or
-/// those of labels.csv. Two folders kInputsFolder and kTargetsFolder alone hold pictures and what each should become, under equal names.
-/// Every picture is decoded once; what cannot be fed is skipped. At most `limit` pictures are taken, and no more files looked at.
-/// Error(bad_input): nothing is left, or labels do not fit the files.
-std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form, int64_t limit,
-                                                          const CancellationToken& cancel = {});
+std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options,
+                                                           const PictureForm& form);
+/// One picture a file, in the order of their names, each of its own size; or such folders, one a class. Labels: the
+/// folders' names, or those of labels.csv. Two folders kInputsFolder and kTargetsFolder alone hold pictures and what
+/// each should become, under equal names. Every picture is decoded once; what cannot be fed is skipped. At most `limit`
+/// pictures are taken, and no more files looked at. Error(bad_input): nothing is left, or labels do not fit the files.
+std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form,
+                                                          int64_t limit, const CancellationToken& cancel = {});
 /// One picture.
 std::unique_ptr<const SequenceSource> open_picture_file(const std::string& path, const PictureForm& form);
-/// The frames of a video, at most `limit`; null where it is none that this build reads. One that ends early or changes its size gives the
-/// frames before, with a warning. Error(bad_input): none is whole, or its pictures do not fit.
+/// The frames of a video, at most `limit`; null where it is none that this build reads. One that ends early or changes
+/// its size gives the frames before, with a warning. Error(bad_input): none is whole, or its pictures do not fit.
 std::unique_ptr<const SequenceSource> open_video(const std::string& path, const PictureForm& form, int64_t limit,
                                                  const CancellationToken& cancel = {});
 /// `spec`: random:N, of the size that the model states, random:NxHxW or random:NxHxWxC.
-std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form);
+std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options,
+                                                           const PictureForm& form);
 
 /// `spec`: random:NxT[xU].
 std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& spec, const DataOptions& options);

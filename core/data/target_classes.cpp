@@ -13,12 +13,17 @@
 namespace stormcell {
 
 TargetClasses::TargetClasses(const TensorFile& file, const TensorPlace& targets, int64_t items) {
-  constexpr const char* kForm = "give targets [items, height, width] as u8 (255: not judged) or i32 (negative: not judged)";
+  constexpr const char* kForm =
+      "give targets [items, height, width] as u8 (255: not judged) or i32 (negative: not judged)";
   if (targets.dtype != DType::u8 && targets.dtype != DType::i32)
     bad_input(file.path(),
-              "targets " + shape_text(targets.shape) + " holds " + std::string(to_text(targets.dtype)) + ", classes are integers", kForm);
+              "targets " + shape_text(targets.shape) + " holds " + std::string(to_text(targets.dtype)) +
+                  ", classes are integers",
+              kForm);
   if (targets.shape[0] != items)
-    bad_input(file.path(), "targets has the shape " + shape_text(targets.shape) + ", the pictures are " + std::to_string(items), kForm);
+    bad_input(file.path(),
+              "targets has the shape " + shape_text(targets.shape) + ", the pictures are " + std::to_string(items),
+              kForm);
   shape_ = {targets.shape[1], targets.shape[2], 1};
   type_ = targets.dtype;
   targets_ = file.range(targets);
@@ -36,7 +41,8 @@ ClassMap TargetClasses::map(int64_t index) const {
   } else {
     std::vector<uint8_t> bytes(pixels);
     targets_->read(first, std::as_writable_bytes(std::span(bytes)));
-    std::transform(bytes.begin(), bytes.end(), map.classes.begin(), [](uint8_t c) { return c == kVoid ? kNotJudged : int32_t{c}; });
+    std::transform(bytes.begin(), bytes.end(), map.classes.begin(),
+                   [](uint8_t c) { return c == kVoid ? kNotJudged : int32_t{c}; });
   }
   const std::set<int32_t> shown(map.classes.begin(), map.classes.end());
   std::copy_if(shown.begin(), shown.end(), std::back_inserter(map.shown), [](int32_t c) { return c != kNotJudged; });

@@ -14,8 +14,8 @@ namespace stormcell {
 class TensorFile;
 struct TensorPlace;
 
-/// `targets` [items, height, width]: the class of each pixel, u8 or i32. 255 of u8 (as in PASCAL VOC and Cityscapes) and what is negative
-/// of i32 does not count, and neither does what `judged` leaves out.
+/// `targets` [items, height, width]: the class of each pixel, u8 or i32. 255 of u8 (as in PASCAL VOC and Cityscapes)
+/// and what is negative of i32 does not count, and neither does what `judged` leaves out.
 class TargetClasses {
  public:
   TargetClasses() = default;

@@ -17,13 +17,16 @@ TargetPicture TargetFolder::read(const std::string& name) const {
   const std::string path = path_of(name);
   std::error_code error;
   if (!fs::exists(path, error))
-    bad_input(path, "is not there", "give each picture of " + std::string(kInputsFolder) + " a target of the same name");
+    bad_input(path, "is not there",
+              "give each picture of " + std::string(kInputsFolder) + " a target of the same name");
   const PictureFile file = open_picture(path);
   const PictureHeader& header = file.header;
   check_picture_size(path, header.height, header.width);
   const int64_t channels = !file.is_array && fits_channels(header.channels, channels_) ? channels_ : header.channels;
-  TargetPicture target{{header.height, header.width, channels}, file.decode ? file.decode() : pixels_of(file.type, file.stored), {}};
-  if (channels != header.channels) target.values = in_channels(std::move(target.values), header.channels, channels, path);
+  TargetPicture target{
+      {header.height, header.width, channels}, file.decode ? file.decode() : pixels_of(file.type, file.stored), {}};
+  if (channels != header.channels)
+    target.values = in_channels(std::move(target.values), header.channels, channels, path);
   if (!std::all_of(target.values.begin(), target.values.end(), [](float v) { return std::isfinite(v); }))
     bad_input(path, "holds pixels that are not finite", "give numbers");
   return target;
@@ -36,7 +39,8 @@ void TargetFolder::add(const std::string& name) {
 
 TargetPicture TargetFolder::picture(int64_t index) const {
   TargetPicture target = read(of(index).name);
-  if (target.shape != of(index).outline.shape) bad_input(path_of(of(index).name), "has changed while it was in use", "start again");
+  if (target.shape != of(index).outline.shape)
+    bad_input(path_of(of(index).name), "has changed while it was in use", "start again");
   return target;
 }
 

@@ -8,14 +8,15 @@
 
 namespace stormcell {
 
-/// Pictures in the formats and with the rules of any folder, each of its own size. Grey ones get the channels of the model's pictures.
+/// Pictures in the formats and with the rules of any folder, each of its own size. Grey ones get the channels of the
+/// model's pictures.
 class TargetFolder {
  public:
   /// `channels`: of the pictures that the model takes.
   TargetFolder(std::string folder, int64_t channels) : folder_(std::move(folder)), channels_(channels) {}
 
-  /// Looks at the target of the picture that is called so, decoding it once. Error(bad_input) that names its file: it is not there, or is
-  /// no picture that can be read.
+  /// Looks at the target of the picture that is called so, decoding it once. Error(bad_input) that names its file: it
+  /// is not there, or is no picture that can be read.
   void add(const std::string& name);
   std::string path_of(const std::string& name) const;
   /// By the order in which they were added.

@@ -16,7 +16,8 @@ int64_t values_of(const std::array<int64_t, 3>& shape) { return shape[0] * shape
 TargetPictures::TargetPictures(const TensorFile& file, const TensorPlace& targets, int64_t items) : path_(file.path()) {
   expect_pixels(path_, "targets", targets.dtype);
   if (targets.shape.size() != 4 || targets.shape[0] != items)
-    bad_input(path_, "targets has the shape " + shape_text(targets.shape) + ", the pictures are " + std::to_string(items),
+    bad_input(path_,
+              "targets has the shape " + shape_text(targets.shape) + ", the pictures are " + std::to_string(items),
               "give targets [items, height, width, channels], or classes [items, height, width]");
   std::copy_n(targets.shape.begin() + 1, 3, shape_.begin());
   type_ = targets.dtype;
@@ -29,7 +30,8 @@ TargetPicture TargetPictures::picture(int64_t index) const {
   const size_t bytes = static_cast<size_t>(values_of(shape_)) * element_size(type_);
   picture.values = pixels_of(type_, targets_->part(static_cast<size_t>(index) * bytes, bytes));
   if (!std::all_of(picture.values.begin(), picture.values.end(), [](float v) { return std::isfinite(v); }))
-    bad_input(path_, "the target of picture " + std::to_string(index) + " holds values that are not finite", "give numbers");
+    bad_input(path_, "the target of picture " + std::to_string(index) + " holds values that are not finite",
+              "give numbers");
   return picture;
 }
 
@@ -38,7 +40,8 @@ TargetPicture TargetPictures::outline(int64_t index) const {
   const size_t element = element_size(type_);
   const int64_t values = values_of(shape_);
   visit_sampled(values, [&](int64_t first, int64_t count) {
-    const FileRange run = targets_->part(static_cast<size_t>(index * values + first) * element, static_cast<size_t>(count) * element);
+    const FileRange run =
+        targets_->part(static_cast<size_t>(index * values + first) * element, static_cast<size_t>(count) * element);
     const std::vector<float> some = pixels_of(type_, run);
     picture.values.insert(picture.values.end(), some.begin(), some.end());
   });

@@ -58,7 +58,8 @@ std::string first_of(std::vector<std::string_view> names) {
 
 }  // namespace
 
-std::vector<std::string> check_tensor_names(const std::string& path, const TensorFile& file, std::span<const std::string_view> known) {
+std::vector<std::string> check_tensor_names(const std::string& path, const TensorFile& file,
+                                            std::span<const std::string_view> known) {
   std::vector<std::string_view> unread;
   for (const TensorPlace& tensor : file.tensors()) {
     if (std::find(known.begin(), known.end(), tensor.name) != known.end()) continue;

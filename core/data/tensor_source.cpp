@@ -16,7 +16,9 @@ namespace {
 class NpySource : public SequenceSource {
  public:
   NpySource(const std::string& path, const Progress& progress)
-      : path_(path), array_(open_npy(path, progress)), ids_(path, "the array", array_.dtype, array_.shape, array_.bytes) {}
+      : path_(path),
+        array_(open_npy(path, progress)),
+        ids_(path, "the array", array_.dtype, array_.shape, array_.bytes) {}
   int64_t size() const override { return ids_.rows(); }
   Contents contents() const override { return {}; }
   const std::string& where() const override { return path_; }
@@ -30,22 +32,27 @@ class NpySource : public SequenceSource {
 
 class TensorSource : public SequenceSource {
  public:
-  TensorSource(const std::string& path, const DataOptions& options) : path_(path), file_(open_unpacked(path, {options.cancel, nullptr})) {
-    static constexpr std::string_view kKnown[] = {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask", "labels"};
+  TensorSource(const std::string& path, const DataOptions& options)
+      : path_(path), file_(open_unpacked(path, {options.cancel, nullptr})) {
+    static constexpr std::string_view kKnown[] = {"input_ids", "attention_mask", "decoder_input_ids",
+                                                  "decoder_attention_mask", "labels"};
     warnings_ = check_tensor_names(path, file_, kKnown);
     ids_ = matrix("input_ids");
     if (!ids_)
-      bad_input(
-          path, "has no tensor input_ids" + held_instead(file_),
-          "data needs input_ids [sequences, length]; attention_mask, decoder_input_ids, decoder_attention_mask and labels may be there");
+      bad_input(path, "has no tensor input_ids" + held_instead(file_),
+                "data needs input_ids [sequences, length]; attention_mask, decoder_input_ids, decoder_attention_mask "
+                "and labels may be there");
     mask_ = matrix("attention_mask");
     decoder_ids_ = matrix("decoder_input_ids");
     decoder_mask_ = matrix("decoder_attention_mask");
-    if (decoder_mask_ && !decoder_ids_) bad_input(path, "has decoder_attention_mask but no decoder_input_ids", "add decoder_input_ids");
+    if (decoder_mask_ && !decoder_ids_)
+      bad_input(path, "has decoder_attention_mask but no decoder_input_ids", "add decoder_input_ids");
     same_shape("attention_mask", mask_, "input_ids", ids_);
     same_shape("decoder_attention_mask", decoder_mask_, "decoder_input_ids", decoder_ids_);
     if (decoder_ids_ && decoder_ids_->rows() != ids_->rows())
-      bad_input(path, "decoder_input_ids has " + counted(decoder_ids_->rows(), "row") + ", input_ids " + std::to_string(ids_->rows()),
+      bad_input(path,
+                "decoder_input_ids has " + counted(decoder_ids_->rows(), "row") + ", input_ids " +
+                    std::to_string(ids_->rows()),
                 "give both one row a sequence");
     labels_ = ItemLabels(file_, options, ids_->rows());
   }
@@ -75,7 +82,8 @@ class TensorSource : public SequenceSource {
                   const std::optional<IntegerMatrix>& b) const {
     if (!a || (a->rows() == b->rows() && a->columns() == b->columns())) return;
     const int64_t shape_a[] = {a->rows(), a->columns()}, shape_b[] = {b->rows(), b->columns()};
-    bad_input(path_, std::string(name_a) + " has the shape " + shape_text(shape_a) + ", " + name_b + " " + shape_text(shape_b),
+    bad_input(path_,
+              std::string(name_a) + " has the shape " + shape_text(shape_a) + ", " + name_b + " " + shape_text(shape_b),
               "give both the same shape");
   }
 

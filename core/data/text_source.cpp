@@ -1,4 +1,5 @@
-// Text, one sequence a line: plain (.txt) or a JSON object (.jsonl) with text, target and label. Lines of white space alone are left out.
+// Text, one sequence a line: plain (.txt) or a JSON object (.jsonl) with text, target and label. Lines of white space
+// alone are left out.
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -24,7 +25,8 @@ class TextSource : public SequenceSource {
   }
   void finish(const TextLines& lines) {
     if (sequences_.empty()) bad_input(where_, "holds no sequence", "write one sequence a line");
-    if (std::string left_out = lines.empty_lines().warning(where_); !left_out.empty()) warnings_.push_back(std::move(left_out));
+    if (std::string left_out = lines.empty_lines().warning(where_); !left_out.empty())
+      warnings_.push_back(std::move(left_out));
   }
   int64_t size() const override { return std::ssize(sequences_); }
   Contents contents() const override { return contents_; }
@@ -41,33 +43,38 @@ class TextSource : public SequenceSource {
   std::vector<std::string> warnings_;
 };
 
-/// Refuses a known kind of file that is not data, by the first bytes of its unpacked content. Any text can be read as lines, an error page
-/// too, so this is asked before the first line counts.
+/// Refuses a known kind of file that is not data, by the first bytes of its unpacked content. Any text can be read as
+/// lines, an error page too, so this is asked before the first line counts.
 void refuse_other_data(const std::string& where, std::string_view begin, bool is_file) {
   if (is_file) return refuse_other_kind(where, begin, FileUse::data);
   // The advice for files names a path, which a stream does not have.
   const std::optional<KnownFile> known = known_kind({begin, where}, where);
   if (known && !known->remedy.empty() && !known->kind->uses.has(FileUse::data))
-    bad_input(where, "is " + known->name + ", not " + std::string(to_text(FileUse::data)), "send text, one sequence a line");
+    bad_input(where, "is " + known->name + ", not " + std::string(to_text(FileUse::data)),
+              "send text, one sequence a line");
 }
 
 void check_utf8(const TextLines& lines) {
   const size_t at = find_invalid_utf8(lines.line());
   if (at == std::string_view::npos) return;
-  bad_input(lines.place(), "byte " + std::to_string(at + 1) + " is not valid UTF-8", "convert the file, for example with iconv -t UTF-8");
+  bad_input(lines.place(), "byte " + std::to_string(at + 1) + " is not valid UTF-8",
+            "convert the file, for example with iconv -t UTF-8");
 }
 
 // The value of a field as text; numbers and truth values are written as JSON does, as labels often are.
-std::string field_text(const nlohmann::json& object, const std::string& field, const std::string& place, const char* option) {
+std::string field_text(const nlohmann::json& object, const std::string& field, const std::string& place,
+                       const char* option) {
   const auto it = object.find(field);
-  if (it == object.end()) bad_input(place, "has no field " + in_quotes(field), std::string("choose another with ") + option);
+  if (it == object.end())
+    bad_input(place, "has no field " + in_quotes(field), std::string("choose another with ") + option);
   if (it->is_string()) return it->get<std::string>();
   const bool is_label = std::string_view(option) == "--label-field";
   if (is_label && (it->is_number() || it->is_boolean())) return it->dump();
   bad_input(place, "the field " + in_quotes(field) + " is not a text", std::string("choose another with ") + option);
 }
 
-Sequence sequence_of(const nlohmann::json& object, const Tokenizer& tokenizer, const DataOptions& options, const std::string& place) {
+Sequence sequence_of(const nlohmann::json& object, const Tokenizer& tokenizer, const DataOptions& options,
+                     const std::string& place) {
   if (!object.is_object()) bad_input(place, "is not a JSON object", "write {\"text\": \"...\"}, one a line");
   Sequence sequence;
   sequence.text = field_text(object, options.field, place, "--field");
@@ -81,11 +88,12 @@ Sequence sequence_of(const nlohmann::json& object, const Tokenizer& tokenizer, c
 }
 }  // namespace
 
-std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer, int64_t limit,
-                                                      const CancellationToken& cancel) {
+std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer,
+                                                      int64_t limit, const CancellationToken& cancel) {
   TextLines lines(path, kMaxLine, {cancel, nullptr});
   refuse_other_data(lines.where(), lines.at_hand(), path != "-");
-  auto source = std::make_unique<TextSource>(lines.where(), SequenceSource::Contents{.text = true, .behind = tokenizer.frame().behind});
+  auto source = std::make_unique<TextSource>(
+      lines.where(), SequenceSource::Contents{.text = true, .behind = tokenizer.frame().behind});
   while (source->size() < limit && lines.next_filled()) {
     check_utf8(lines);
     Sequence sequence;
@@ -97,8 +105,8 @@ std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, c
   return source;
 }
 
-std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, const Tokenizer& tokenizer, const DataOptions& options,
-                                                      int64_t limit) {
+std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, const Tokenizer& tokenizer,
+                                                      const DataOptions& options, int64_t limit) {
   JsonLines lines(path, kMaxLine, {options.cancel, nullptr});
   const SequenceSource::Contents contents{.text = true,
                                           .target = !options.target_field.empty(),
@@ -106,14 +114,16 @@ std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, c
                                           .decoder_ids = false,
                                           .behind = tokenizer.frame().behind};
   auto source = std::make_unique<TextSource>(lines.lines().where(), contents);
-  // Objects with the wanted fields are data, whatever other keys they have. The kind of the file matters only if the first object fails.
+  // Objects with the wanted fields are data, whatever other keys they have. The kind of the file matters only if the
+  // first object fails.
   const std::string begin(lines.lines().at_hand().substr(0, kMostBegin));
   try {
     for (nlohmann::json object; source->size() < limit && lines.next(object);)
       source->add(sequence_of(object, tokenizer, options, lines.place()), lines.line());
     source->finish(lines.lines());
   } catch (const Error& error) {
-    if (source->size() == 0 && error.kind() == ErrorKind::bad_input) refuse_other_data(lines.lines().where(), begin, path != "-");
+    if (source->size() == 0 && error.kind() == ErrorKind::bad_input)
+      refuse_other_data(lines.lines().where(), begin, path != "-");
     throw;
   }
   return source;

@@ -1,5 +1,5 @@
-// A video: its frames are pictures, in their order. They are decoded once when it is opened, which says how many there are, and again ahead
-// of whoever asks for them (docs/decisions/033-pictures.md).
+// A video: its frames are pictures, in their order. They are decoded once when it is opened, which says how many there
+// are, and again ahead of whoever asks for them (docs/decisions/033-pictures.md).
 #include <algorithm>
 
 #include "core/base/counted.h"
@@ -19,14 +19,14 @@ struct FrameList {
   std::vector<std::string> warnings;
 };
 
-/// "ends early, behind its frame 17 of 40: its packet 17 is not whole; the frames before are taken". A header alone may count frames that
-/// an edit list or the camera left out.
+/// "ends early, behind its frame 17 of 40: its packet 17 is not whole; the frames before are taken". A header alone may
+/// count frames that an edit list or the camera left out.
 void warn_of_end(const std::string& path, const Video& video, FrameList& list) {
   const int64_t frames = list.places.frames, stated = video.stated_frames();
   if (video.fault().empty()) {
     if (stated > frames)
-      list.warnings.push_back(path + ": its header counts " + counted(stated, "frame") + ", it shows " + with_commas(frames) +
-                              "; all of these are taken");
+      list.warnings.push_back(path + ": its header counts " + counted(stated, "frame") + ", it shows " +
+                              with_commas(frames) + "; all of these are taken");
     return;
   }
   list.warnings.push_back(path + ": the video ends early, behind its frame " + with_commas(frames) +
@@ -34,7 +34,8 @@ void warn_of_end(const std::string& path, const Video& video, FrameList& list) {
                           "; the frames before are taken");
 }
 
-FrameList read_frames(Video& video, const std::string& path, const PictureForm& form, int64_t limit, const CancellationToken& cancel) {
+FrameList read_frames(Video& video, const std::string& path, const PictureForm& form, int64_t limit,
+                      const CancellationToken& cancel) {
   FrameList list;
   bool have_times = true;
   while (list.places.frames < limit) {
@@ -46,8 +47,9 @@ FrameList read_frames(Video& video, const std::string& path, const PictureForm& 
       list.size = size;
       form.check(path, "is a video of", size, frame->header.channels);
     } else if (size != list.size) {
-      list.warnings.push_back(path + ": the video changes its size behind frame " + with_commas(list.places.frames) + ", from " +
-                              to_text(list.size) + " to " + to_text(size) + "; the frames before are taken");
+      list.warnings.push_back(path + ": the video changes its size behind frame " + with_commas(list.places.frames) +
+                              ", from " + to_text(list.size) + " to " + to_text(size) +
+                              "; the frames before are taken");
       break;
     }
     if (frame->is_key) list.places.keys.push_back(list.places.frames);
@@ -66,7 +68,8 @@ FrameList read_frames(Video& video, const std::string& path, const PictureForm& 
 
 class VideoFrames : public SequenceSource {
  public:
-  VideoFrames(const std::string& path, Video& video, const PictureForm& form, int64_t limit, const CancellationToken& cancel)
+  VideoFrames(const std::string& path, Video& video, const PictureForm& form, int64_t limit,
+              const CancellationToken& cancel)
       : path_(path), list_(read_frames(video, path, form, limit, cancel)), ahead_(path, list_.places) {}
   int64_t size() const override { return list_.places.frames; }
   Contents contents() const override { return {.ids = false, .pixels = true}; }
@@ -74,7 +77,9 @@ class VideoFrames : public SequenceSource {
   std::string place(int64_t index) const override { return "frame " + std::to_string(index); }
   std::vector<std::string> warnings() const override { return list_.warnings; }
   void await(int64_t index, const CancellationToken& cancel) const override { ahead_.await(index, cancel); }
-  Sequence sequence(int64_t index) const override { return {.pixels = ahead_.frame(index).pixels(), .picture = list_.size}; }
+  Sequence sequence(int64_t index) const override {
+    return {.pixels = ahead_.frame(index).pixels(), .picture = list_.size};
+  }
   Sequence outline(int64_t index) const override { return {.pixels = list_.samples[index], .picture = list_.size}; }
 
  private:

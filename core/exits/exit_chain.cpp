@@ -50,12 +50,14 @@ std::optional<ExitChain> exit_chain(const Graph& graph, const TaskAnswer& answer
     const bool next = !decisions.empty() && cells.kind == SpaceKind::routed && cells.decision == decisions.back() &&
                       cells.branch == 1 - residual_branch(chain.tests.back().rule);
     fits = fits && depth == 0 && rule.kind == ProtocolKind::exit_threshold && residual_branch(rule) < 2 &&
-           (decisions.empty() ? first : next) && scores.content.size() == 1 && scores.content[0].constant() == answer.classes;
+           (decisions.empty() ? first : next) && scores.content.size() == 1 &&
+           scores.content[0].constant() == answer.classes;
     chain.tests.push_back({n.name, rule});
     decisions.push_back(n.outputs[0]);
   });
   if (!fits || decisions.empty()) return std::nullopt;
-  for (size_t passed = 0; passed <= decisions.size(); ++passed) chain.costs.push_back(operations(graph, decisions, chain, passed));
+  for (size_t passed = 0; passed <= decisions.size(); ++passed)
+    chain.costs.push_back(operations(graph, decisions, chain, passed));
   chain.whole = chain.costs.back();
   for (double& cost : chain.costs) cost = chain.whole > 0 ? cost / chain.whole : 1;
   return chain;

@@ -1,7 +1,7 @@
 // A network with exits: a chain of routers that let items answer early, and what it costs to answer at each.
 //
-// This room answers all questions about early exits: what they cost, what they take, how good their answers are at each threshold, and
-// which thresholds meet a target.
+// This room answers all questions about early exits: what they cost, what they take, how good their answers are at each
+// threshold, and which thresholds meet a target.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,9 +22,11 @@ struct ExitTest {
 
 struct ExitChain {
   std::vector<ExitTest> tests;  ///< in running order
-  /// Operations of an item that answers at each exit, and behind the last router, as a share of those through the whole network.
+  /// Operations of an item that answers at each exit, and behind the last router, as a share of those through the whole
+  /// network.
   std::vector<double> costs;
-  double whole = 0;  ///< those operations, every symbol of the graph 1; other sizes of pictures have others, and slightly other shares
+  double whole = 0;  ///< those operations, every symbol of the graph 1; other sizes of pictures have others, and
+                     ///< slightly other shares
 
   /// The number of the test that a router is; nothing: it is none.
   std::optional<size_t> test_of(std::string_view router) const;
@@ -32,8 +34,8 @@ struct ExitChain {
   std::vector<std::string> routers() const;
 };
 
-/// Nothing where the graph is none: its routers are all exits of one chain, each about the items that the one before let go on, and what
-/// they decide by are the answers (TaskAnswer) themselves.
+/// Nothing where the graph is none: its routers are all exits of one chain, each about the items that the one before
+/// let go on, and what they decide by are the answers (TaskAnswer) themselves.
 std::optional<ExitChain> exit_chain(const Graph& graph, const TaskAnswer& answer);
 
 }  // namespace stormcell

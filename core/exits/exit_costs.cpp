@@ -15,7 +15,8 @@ bool has_exits(const Graph& graph, const TaskAnswer& answer, const ExitChain& ch
 
 }  // namespace
 
-std::optional<GraphOfSize> graphs_with_exits(const Workload& work, const PipelineResult& passed, const ExitChain& chain) {
+std::optional<GraphOfSize> graphs_with_exits(const Workload& work, const PipelineResult& passed,
+                                             const ExitChain& chain) {
   const ExperimentState& state = work.state();
   const LoadProfile none;
   const PassInput input = work.pass_input(none);
@@ -33,7 +34,8 @@ std::optional<GraphOfSize> graphs_with_exits(const Workload& work, const Pipelin
   return plan_graphs(state, std::move(graph), std::move(kept), work.annotations(), work.thresholds());
 }
 
-std::optional<GraphOfSize> expected_graphs(const Workload& work, const std::vector<ChosenPass>& chosen, const ExitChain& chain) {
+std::optional<GraphOfSize> expected_graphs(const Workload& work, const std::vector<ChosenPass>& chosen,
+                                           const ExitChain& chain) {
   LoadProfile profile;
   for (const ExitTest& test : chain.tests) profile.routers[test.router] = {{1, 1}, 2, 1};
   return graphs_with_exits(work, run_passes(work.pass_input(profile), chosen, OnTheirOwn::no), chain);

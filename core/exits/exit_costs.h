@@ -1,4 +1,5 @@
-// Whose operations the exits of a network are told by: of the plan that passes made, in which work waits for the exits before it.
+// Whose operations the exits of a network are told by: of the plan that passes made, in which work waits for the exits
+// before it.
 #pragma once
 #include <optional>
 #include <vector>
@@ -9,11 +10,14 @@
 
 namespace stormcell {
 
-/// The graphs of the plan that `passed` made of work.graph(), without the passes that take exits of `chain` away: those stand behind a
-/// guard, and what a wrong one costs is a batch's, no item's. Nothing: no pass that applied leaves them.
-std::optional<GraphOfSize> graphs_with_exits(const Workload& work, const PipelineResult& passed, const ExitChain& chain);
+/// The graphs of the plan that `passed` made of work.graph(), without the passes that take exits of `chain` away: those
+/// stand behind a guard, and what a wrong one costs is a batch's, no item's. Nothing: no pass that applied leaves them.
+std::optional<GraphOfSize> graphs_with_exits(const Workload& work, const PipelineResult& passed,
+                                             const ExitChain& chain);
 
-/// What these passes would make of it were as many items to leave at each exit as go on: what is known of a plan before its thresholds are.
-std::optional<GraphOfSize> expected_graphs(const Workload& work, const std::vector<ChosenPass>& chosen, const ExitChain& chain);
+/// What these passes would make of it were as many items to leave at each exit as go on: what is known of a plan before
+/// its thresholds are.
+std::optional<GraphOfSize> expected_graphs(const Workload& work, const std::vector<ChosenPass>& chosen,
+                                           const ExitChain& chain);
 
 }  // namespace stormcell

@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kQuantiles = 28;
 
-/// Thresholds of the curve: from that at which all items leave at the first exit to that at which none does; between them quantiles of the
-/// confidences of all tests, as the numbers with the fewest digits. Largest softmaxes crowd below 1 of ten classes and near 0.1 of a
-/// thousand: no fixed numbers suit both.
+/// Thresholds of the curve: from that at which all items leave at the first exit to that at which none does; between
+/// them quantiles of the confidences of all tests, as the numbers with the fewest digits. Largest softmaxes crowd below
+/// 1 of ten classes and near 0.1 of a thousand: no fixed numbers suit both.
 std::vector<double> thresholds_of(const ExitRecord& record) {
   std::vector<float> sorted;
   for (const std::vector<float>& of_test : record.confidence)
@@ -25,7 +25,8 @@ std::vector<double> thresholds_of(const ExitRecord& record) {
     const float high = sorted[q * sorted.size() / kQuantiles];
     const auto above = std::lower_bound(sorted.begin(), sorted.end(), high);
     if (above == sorted.begin()) continue;  // all reach it
-    if (const double threshold = threshold_between(*(above - 1), high); threshold > list.back()) list.push_back(threshold);
+    if (const double threshold = threshold_between(*(above - 1), high); threshold > list.back())
+      list.push_back(threshold);
   }
   list.push_back(kNoneLeaves);
   return list;
@@ -68,8 +69,8 @@ ExitCurve exit_curve(const ExitRecord& record) {
   }
   for (size_t e = 0; e < record.exits(); ++e) {
     const ExitPoint everybody = record.point(all, std::vector<int32_t>(all.size(), static_cast<int32_t>(e)));
-    c.exits.push_back({e < record.chain.tests.size() ? record.chain.tests[e].router : std::string(), everybody.mean_cost, c.chosen.items[e],
-                       value_at(record, taken, e), everybody.value});
+    c.exits.push_back({e < record.chain.tests.size() ? record.chain.tests[e].router : std::string(),
+                       everybody.mean_cost, c.chosen.items[e], value_at(record, taken, e), everybody.value});
     if (!record.of_baseline) c.exits.back().baseline_cost = record.baseline_share(e);
   }
   add_classes(record, taken, c);

@@ -36,7 +36,8 @@ BatchLogits logits_of(const ReadyPlan& plan, const ExitChain& chain, const TaskA
   return logits;
 }
 
-/// What the rule compares with its threshold, of each item: its own margin at a threshold of 0, at which all that can leave do.
+/// What the rule compares with its threshold, of each item: its own margin at a threshold of 0, at which all that can
+/// leave do.
 std::vector<float> confidences(Protocol rule, const BatchLogits& logits, size_t test) {
   const auto items = static_cast<size_t>(logits.items);
   std::vector<int32_t> choice(items);
@@ -44,8 +45,9 @@ std::vector<float> confidences(Protocol rule, const BatchLogits& logits, size_t 
   DecisionView view;
   view.choice = choice.data(), view.margin = margin.data(), view.branches = 2;
   rule.threshold = 0;
-  choose_exit_threshold({.data = logits.of_exit[test].data(), .cells = logits.items, .branches = static_cast<int32_t>(logits.classes)},
-                        rule, view);
+  choose_exit_threshold(
+      {.data = logits.of_exit[test].data(), .cells = logits.items, .branches = static_cast<int32_t>(logits.classes)},
+      rule, view);
   for (size_t i = 0; i < items; ++i)
     if (choice[i] != residual_branch(rule)) margin[i] = std::numeric_limits<float>::quiet_NaN();
   return margin;

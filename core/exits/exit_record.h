@@ -1,5 +1,5 @@
-// One recorded run of a network with exits, from which every threshold can be answered: all items through the whole network, the confidence
-// of each at every exit test, and how good its answer there is.
+// One recorded run of a network with exits, from which every threshold can be answered: all items through the whole
+// network, the confidence of each at every exit test, and how good its answer there is.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -32,15 +32,17 @@ struct ExitRecord {
   ExitChain chain;
   const QualityTask* task = nullptr;
   std::vector<std::vector<float>> confidence;  ///< [tests][items]; NaN: of a broken score, which never leaves
-  std::vector<std::vector<ItemScore>> scores;  ///< [exits, one more than tests][items], in the data's order; whole = 0: not to be judged
-  std::vector<int64_t> batch;                  ///< [items]
-  std::vector<std::string> classes;            ///< names of ItemScore::group
-  std::string item;                            ///< what one is called
+  /// [exits, one more than tests][items], in the data's order; whole = 0: not to be judged
+  std::vector<std::vector<ItemScore>> scores;
+  std::vector<int64_t> batch;        ///< [items]
+  std::vector<std::string> classes;  ///< names of ItemScore::group
+  std::string item;                  ///< what one is called
   /// By size of picture: operations of an item that answers at each exit, of the plan that all costs are told of.
   std::map<PictureSize, std::vector<double>> operations;
-  std::map<PictureSize, std::vector<double>> baseline_operations;  ///< in the model's own order, of which `chain` has the largest size's
-  bool of_baseline = true;                                         ///< `operations` are those
-  std::vector<PictureSize> size;                                   ///< [items]
+  /// in the model's own order, of which `chain` has the largest size's
+  std::map<PictureSize, std::vector<double>> baseline_operations;
+  bool of_baseline = true;        ///< `operations` are those
+  std::vector<PictureSize> size;  ///< [items]
 
   size_t exits() const { return chain.costs.size(); }
   size_t items() const { return batch.size(); }
@@ -48,7 +50,8 @@ struct ExitRecord {
   size_t judged() const;
   /// Numbers of the items of these batches that can be judged; `batches` ascending.
   std::vector<size_t> judged_of(const std::vector<int64_t>& batches) const;
-  /// [exits][items] Operations, each item's of its own size, as a share of what the whole network takes for one of them on average.
+  /// [exits][items] Operations, each item's of its own size, as a share of what the whole network takes for one of them
+  /// on average.
   std::vector<std::vector<double>> relative_operations(const std::vector<size_t>& items) const;
   /// In the model's own order, where all items answer at the exit.
   double baseline_share(size_t exit) const;
@@ -57,8 +60,11 @@ struct ExitRecord {
   /// What it gives where item items[i] leaves at exit taken[i].
   ExitPoint point(const std::vector<size_t>& items, const std::vector<int32_t>& taken) const;
   /// All items, by these thresholds.
-  std::vector<int32_t> taken(const std::vector<double>& thresholds) const { return exits_taken(confidence, thresholds); }
-  /// All costs are those of a plan of these graphs from here on, in which the exits are the same; nothing: of the baseline.
+  std::vector<int32_t> taken(const std::vector<double>& thresholds) const {
+    return exits_taken(confidence, thresholds);
+  }
+  /// All costs are those of a plan of these graphs from here on, in which the exits are the same; nothing: of the
+  /// baseline.
   void count_in(const std::optional<GraphOfSize>& graphs, const TaskAnswer& answer);
   /// The thresholds that stand in the graph, by test.
   std::vector<double> thresholds() const;

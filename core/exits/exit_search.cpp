@@ -67,8 +67,12 @@ class Search {
     if (a_meets != b_meets) return a_meets;
     const double slack = 1e-12 * static_cast<double>(items_);
     const bool cost_first = (aim_.of == ExitAim::Of::part) == a_meets;
-    const auto cost = [&] { return std::fabs(a.cost - b.cost) > slack ? std::optional(a.cost < b.cost) : std::nullopt; };
-    const auto part = [&] { return std::fabs(a.part - b.part) > slack ? std::optional(a.part > b.part) : std::nullopt; };
+    const auto cost = [&] {
+      return std::fabs(a.cost - b.cost) > slack ? std::optional(a.cost < b.cost) : std::nullopt;
+    };
+    const auto part = [&] {
+      return std::fabs(a.part - b.part) > slack ? std::optional(a.part > b.part) : std::nullopt;
+    };
     return cost_first ? cost().value_or(part().value_or(false)) : part().value_or(cost().value_or(false));
   }
 
@@ -102,7 +106,8 @@ class Search {
     return {{cut.threshold}, cut.sums};
   }
 
-  /// Coordinate search: changes two thresholds at a time, the others held, until none of the changes that it tries gains.
+  /// Coordinate search: changes two thresholds at a time, the others held, until none of the changes that it tries
+  /// gains.
   Thresholds search_pairs(Thresholds from) const {
     for (int round = 0; round < kMostRounds; ++round) {
       const Sums before = from.sums;
@@ -140,14 +145,16 @@ class Search {
   static std::vector<double> spread(const std::vector<Cut>& cuts, size_t most) {
     std::vector<double> some;
     const size_t count = std::min(cuts.size(), most);
-    for (size_t i = 0; i < count; ++i) some.push_back(cuts[count > 1 ? i * (cuts.size() - 1) / (count - 1) : 0].threshold);
+    for (size_t i = 0; i < count; ++i)
+      some.push_back(cuts[count > 1 ? i * (cuts.size() - 1) / (count - 1) : 0].threshold);
     return some;
   }
 
   /// The others' thresholds held.
   Cut best_cut(const std::vector<double>& thresholds, size_t test) const {
     const std::vector<Cut> all = cuts(thresholds, test);
-    return *std::min_element(all.begin(), all.end(), [&](const Cut& a, const Cut& b) { return better(a.sums, b.sums); });
+    return *std::min_element(all.begin(), all.end(),
+                             [&](const Cut& a, const Cut& b) { return better(a.sums, b.sums); });
   }
 
   /// Every way in which one test can divide those that come to it, from none that leaves to all.
@@ -190,7 +197,8 @@ double threshold_between(float low, float high) {
   return static_cast<double>(high);
 }
 
-std::vector<int32_t> exits_taken(const std::vector<std::vector<float>>& confidence, const std::vector<double>& thresholds) {
+std::vector<int32_t> exits_taken(const std::vector<std::vector<float>>& confidence,
+                                 const std::vector<double>& thresholds) {
   const size_t tests = confidence.size(), items = tests > 0 ? confidence.front().size() : 0;
   std::vector<int32_t> taken(items, static_cast<int32_t>(tests));
   for (size_t test = tests; test-- > 0;) {
@@ -201,7 +209,8 @@ std::vector<int32_t> exits_taken(const std::vector<std::vector<float>>& confiden
   return taken;
 }
 
-FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start, const CancellationToken& cancel) {
+FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start,
+                      const CancellationToken& cancel) {
   return Search(of, aim, cancel).run(start);
 }
 

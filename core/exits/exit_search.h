@@ -1,4 +1,5 @@
-// Which thresholds, one for each exit, give the most for what they cost: searched on the scores of one recorded run, nothing runs here.
+// Which thresholds, one for each exit, give the most for what they cost: searched on the scores of one recorded run,
+// nothing runs here.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -35,18 +36,22 @@ struct FoundExits {
   bool is_optimum = false;
 };
 
-/// With one test, or two and fewer than 1,024 items, every way in which thresholds can divide the items is tried: the optimum. With two
-/// tests of more items 1,024 cuts of the earlier, evenly chosen, and all of the later for each. With more tests a coordinate search, two at
-/// a time so: 96 cuts of the earlier, the others held, from several starts, until none of that gains. What each threshold brings depends
-/// on who the ones before it let come, so that no search exit by exit is exact. Never worse than `start`, than none that leaves, and than
-/// one threshold in hundredths for all. `start` by test, as as_exit_threshold() has it where not so; a threshold of it stays where another
-/// would bring nothing.
-FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start, const CancellationToken& cancel);
+/// With one test, or two and fewer than 1,024 items, every way in which thresholds can divide the items is tried: the
+/// optimum. With two tests of more items 1,024 cuts of the earlier, evenly chosen, and all of the later for each. With
+/// more tests a coordinate search, two at a time so: 96 cuts of the earlier, the others held, from several starts,
+/// until none of that gains. What each threshold brings depends on who the ones before it let come, so that no search
+/// exit by exit is exact. Never worse than `start`, than none that leaves, and than one threshold in hundredths for
+/// all. `start` by test, as as_exit_threshold() has it where not so; a threshold of it stays where another would bring
+/// nothing.
+FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start,
+                      const CancellationToken& cancel);
 
-/// The number with the fewest digits, from two on, that separates as f32 is compared: confidences of `low` stay, of `high` leave.
+/// The number with the fewest digits, from two on, that separates as f32 is compared: confidences of `low` stay, of
+/// `high` leave.
 double threshold_between(float low, float high);
 
 /// The test of each item's exit: the first that its confidence reaches, else the last exit.
-std::vector<int32_t> exits_taken(const std::vector<std::vector<float>>& confidence, const std::vector<double>& thresholds);
+std::vector<int32_t> exits_taken(const std::vector<std::vector<float>>& confidence,
+                                 const std::vector<double>& thresholds);
 
 }  // namespace stormcell

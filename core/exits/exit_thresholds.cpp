@@ -25,15 +25,20 @@ constexpr double kSlack = 1e-9;
 void check_exits(Workload& work, const std::string& option) {
   const ExperimentState& s = work.state();
   if (!exit_chain(*work.graph(), s.model->answer))
-    bad_input(option, s.model->name + " has no chain of exits that answer, whose thresholds could be found", "leave the option out");
+    bad_input(option, s.model->name + " has no chain of exits that answer, whose thresholds could be found",
+              "leave the option out");
   if (s.data->batch_count() < 2)
-    bad_input(option, "the data are one batch: thresholds would be judged on what they are found on", "give more, or a smaller --batch");
+    bad_input(option, "the data are one batch: thresholds would be judged on what they are found on",
+              "give more, or a smaller --batch");
 }
 
 /// The batches of both parts of a split, ascending.
-std::vector<int64_t> both_parts(const ProfileSplit& split) { return FittingBatches{split.profiled, split.measured}.all(); }
+std::vector<int64_t> both_parts(const ProfileSplit& split) {
+  return FittingBatches{split.profiled, split.measured}.all();
+}
 
-ExitRecord record_or_refuse(Workload& work, const std::string& option, const ProfileSplit& split, const Progress& progress) {
+ExitRecord record_or_refuse(Workload& work, const std::string& option, const ProfileSplit& split,
+                            const Progress& progress) {
   std::optional<ExitRecord> record = record_exits(work, both_parts(split), progress);
   if (!record || record->judged() == 0)
     bad_input(option, work.state().data->name() + " does not say what is right, by which thresholds are judged",
@@ -47,7 +52,8 @@ double mean_cost(const std::vector<std::vector<double>>& costs, const std::vecto
   return taken.empty() ? 0 : sum / static_cast<double>(taken.size());
 }
 
-std::vector<int32_t> taken_of(const ExitRecord& record, const std::vector<size_t>& items, const std::vector<double>& thresholds) {
+std::vector<int32_t> taken_of(const ExitRecord& record, const std::vector<size_t>& items,
+                              const std::vector<double>& thresholds) {
   const std::vector<int32_t> all = record.taken(thresholds);
   std::vector<int32_t> taken;
   for (const size_t i : items) taken.push_back(all[i]);
@@ -72,16 +78,17 @@ ExitPoint point(const ExitRecord& record, const std::vector<size_t>& items, cons
 [[noreturn]] void refuse(const std::string& option, const FoundTarget& found, size_t items) {
   const ExitTarget& t = found.figures;
   bad_input(option,
-            exit_target_text(t) + (t.is_optimum ? " is beyond every threshold" : " is beyond all thresholds that were tried") + " on the " +
-                counted(static_cast<int64_t>(items), t.item) + " that it is searched on: the best is " + t.measure + " " +
-                exit_point_text(t, t.fitted, t.fitted_ms),
+            exit_target_text(t) +
+                (t.is_optimum ? " is beyond every threshold" : " is beyond all thresholds that were tried") +
+                " on the " + counted(static_cast<int64_t>(items), t.item) + " that it is searched on: the best is " +
+                t.measure + " " + exit_point_text(t, t.fitted, t.fitted_ms),
             "ask for what can be reached");
 }
 
 class ThresholdSearch {
  public:
-  ThresholdSearch(Workload& work, std::string option, const std::vector<ChosenPass>& chosen, ProfileSplit split, double most_executions,
-                  const Progress& progress)
+  ThresholdSearch(Workload& work, std::string option, const std::vector<ChosenPass>& chosen, ProfileSplit split,
+                  double most_executions, const Progress& progress)
       : work_(work),
         s_(work.state()),
         option_(std::move(option)),
@@ -98,10 +105,13 @@ class ThresholdSearch {
     found.searched_items = record.judged_of(split_.profiled), found.held_out_items = record.judged_of(split_.measured);
     const std::vector<size_t>&searched = found.searched_items, &held_out = found.held_out_items;
     if (searched.empty() || held_out.empty())
-      bad_input(option_, "one part of the data has no labels: nothing to " + std::string(searched.empty() ? "search" : "judge") + " on",
+      bad_input(option_,
+                "one part of the data has no labels: nothing to " + std::string(searched.empty() ? "search" : "judge") +
+                    " on",
                 "give labels of all, or another --profile-split");
     set_target(found);
-    if (found.figures.of == Bounded::latency) times_ = measure_exit_times(work_, record.chain, split_, most_executions_, progress_);
+    if (found.figures.of == Bounded::latency)
+      times_ = measure_exit_times(work_, record.chain, split_, most_executions_, progress_);
     const ExitAim aim = aim_of(found);
     progress_.report("searching thresholds", 0, 0);
     const ExitCase of = record.exit_case(searched, cost_of(record, searched));
@@ -122,7 +132,8 @@ class ThresholdSearch {
   /// What is asked for, and what it is about.
   void set_target(FoundTarget& found) const {
     ExitTarget& t = found.figures;
-    t.measure = std::string(found.record.task->measure), t.unit = std::string(found.record.task->unit), t.item = found.record.item;
+    t.measure = std::string(found.record.task->measure), t.unit = std::string(found.record.task->unit),
+    t.item = found.record.item;
     t.routers = found.record.chain.routers();
     for (const double threshold : found.record.thresholds()) t.own_thresholds.push_back(as_exit_threshold(threshold));
     if (!s_.options.target_quality.empty()) {
@@ -160,7 +171,8 @@ std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain
     if (const auto test = chain.test_of(plan.program->routers[d.router].name)) {
       const int32_t leave = residual_branch(chain.tests[*test].rule);
       for (size_t c = 0; c < d.choice.size(); ++c)
-        if (d.choice[c] == leave) taken.at(d.ancestor.empty() ? c : static_cast<size_t>(d.ancestor[c])) = static_cast<int32_t>(*test);
+        if (d.choice[c] == leave)
+          taken.at(d.ancestor.empty() ? c : static_cast<size_t>(d.ancestor[c])) = static_cast<int32_t>(*test);
     }
   return taken;
 }
@@ -169,7 +181,10 @@ std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain
 class RealRun {
  public:
   RealRun(const ExitRecord& record, const ExperimentState& state, const std::vector<double>& thresholds)
-      : record_(record), state_(state), judge_(record.task->judge(*state.model, *state.data, said_before_)), left_(record.exits()) {
+      : record_(record),
+        state_(state),
+        judge_(record.task->judge(*state.model, *state.data, said_before_)),
+        left_(record.exits()) {
     const std::vector<int32_t> replayed = record.taken(thresholds);
     for (size_t i = 0; i < replayed.size(); ++i) replayed_[record.scores.front()[i].item] = replayed[i];
     threshold_ = thresholds.front();
@@ -211,8 +226,8 @@ class RealRun {
 };
 
 /// The held-out batches as they run: who leaves where, what they answer.
-void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, const std::vector<int64_t>& batches, const Progress& progress,
-                  ExitTarget& t) {
+void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, const std::vector<int64_t>& batches,
+                  const Progress& progress, ExitTarget& t) {
   ExperimentState& s = work.state();
   RealRun real(record, s, t.thresholds);
   double milliseconds = 0, timed = 0;
@@ -235,12 +250,13 @@ bool holds(const ExitTarget& t) {
   return (t.of == Bounded::operations ? t.held_out.mean_cost : t.held_out_ms.value_or(0)) <= t.target + kSlack;
 }
 
-/// Here the model's own thresholds are the baseline: the gain of the thresholds that were found, and that of thresholds and passes
-/// together.
+/// Here the model's own thresholds are the baseline: the gain of the thresholds that were found, and that of thresholds
+/// and passes together.
 void measure_beside_own(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, const std::vector<int64_t>& batches,
                         const BesideOwn& measured, const Progress& progress, ExitTarget& t) {
   ExperimentState& s = work.state();
-  const auto own = s.make_plan("own thresholds", GraphOfSize([&s](PictureSize size) { return s.graph_for(size); }), 0, progress);
+  const auto own =
+      s.make_plan("own thresholds", GraphOfSize([&s](PictureSize size) { return s.graph_for(size); }), 0, progress);
   std::vector<ReadyPlan*> beside = {own.get(), &plan};
   if (optimized && optimized != &plan) beside.push_back(optimized);
   MeasuredPlans plans(s, beside, progress);
@@ -255,7 +271,8 @@ void measure_beside_own(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, c
 }  // namespace
 
 void state_target_gains(const Ratio& of_thresholds, const Ratio& over_model, int64_t held_out, ExitTarget& t) {
-  const auto state = [&](const Ratio& ratio, std::optional<double>& speedup, std::optional<std::array<double, 2>>& ci95) {
+  const auto state = [&](const Ratio& ratio, std::optional<double>& speedup,
+                         std::optional<std::array<double, 2>>& ci95) {
     const std::optional<SpeedupWithheld> few = too_few(ratio, held_out);
     if (!few && ratio.value > 0) speedup = ratio.value, ci95 = ratio.ci95;
     return few;
@@ -281,8 +298,9 @@ void check_target(ExperimentState& state) {
   check_exits(work, option);
 }
 
-std::optional<FoundTarget> find_thresholds(ExperimentState& state, const std::vector<ChosenPass>& chosen, const ProfileSplit& split,
-                                           double most_executions, const Progress& progress) {
+std::optional<FoundTarget> find_thresholds(ExperimentState& state, const std::vector<ChosenPass>& chosen,
+                                           const ProfileSplit& split, double most_executions,
+                                           const Progress& progress) {
   const std::string option = target_option(state.options);
   if (option.empty()) return std::nullopt;
   ForwardPass work(state);
@@ -290,7 +308,8 @@ std::optional<FoundTarget> find_thresholds(ExperimentState& state, const std::ve
 }
 
 ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, const FoundTarget& found,
-                            const std::vector<int64_t>& held_out_batches, std::optional<BesideOwn> measured, const Progress& progress) {
+                            const std::vector<int64_t>& held_out_batches, std::optional<BesideOwn> measured,
+                            const Progress& progress) {
   ExitTarget t = found.figures;
   run_held_out(work, plan, found.record, held_out_batches, progress, t);
   t.met = holds(t);
@@ -301,12 +320,15 @@ ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, ReadyPlan* optimize
 void check_thresholds(const ExperimentState& state, const RouterThresholds& wanted, const std::string& where) {
   if (wanted.empty()) return;
   const std::optional<ExitChain> chain = exit_chain(*state.graph, state.model->answer);
-  if (!chain) bad_input(where, "has thresholds of exits, and " + state.model->name + " has none", "use the model that it was found for");
+  if (!chain)
+    bad_input(where, "has thresholds of exits, and " + state.model->name + " has none",
+              "use the model that it was found for");
   std::string came, expected;
   for (const RouterThreshold& t : wanted) came += (came.empty() ? "" : ", ") + t.router;
   for (const std::string& router : chain->routers()) expected += (expected.empty() ? "" : ", ") + router;
   if (came != expected)
-    bad_input(where, "has thresholds of " + came, "expected one of each exit in the order in which they run: " + expected);
+    bad_input(where, "has thresholds of " + came,
+              "expected one of each exit in the order in which they run: " + expected);
 }
 
 }  // namespace stormcell

@@ -1,4 +1,5 @@
-// Thresholds of exits for a budget or a quality: found on one part of the data, judged on the other; and those that a configuration brings.
+// Thresholds of exits for a budget or a quality: found on one part of the data, judged on the other; and those that a
+// configuration brings.
 #pragma once
 #include <optional>
 
@@ -19,35 +20,40 @@ struct FoundTarget {
 
   /// Tells the points anew, of the plan whose operations the record has now.
   void tell_points();
-  /// By the operations of that plan the target is not met even where it was searched: what the plan was expected to spare it does not.
+  /// By the operations of that plan the target is not met even where it was searched: what the plan was expected to
+  /// spare it does not.
   bool exceeds_operations() const;
 };
 
-/// Operations are those of the plan that `chosen` is expected to make. Nothing where no target was asked for. Throws Error(bad_input) that
-/// names the option: a model without exits, data that do not say what is right, one batch alone; a target beyond what any thresholds
-/// reach, with the best that they do.
-/// `split`: the batches to search on and to judge on. `most_executions`: as measure_exit_times() has it.
-std::optional<FoundTarget> find_thresholds(ExperimentState& state, const std::vector<ChosenPass>& chosen, const ProfileSplit& split,
-                                           double most_executions, const Progress& progress);
-/// Throws Error(bad_input) if no thresholds can be searched for: a model without exits, or a single batch. Runs nothing.
+/// Operations are those of the plan that `chosen` is expected to make. Nothing where no target was asked for. Throws
+/// Error(bad_input) that names the option: a model without exits, data that do not say what is right, one batch alone;
+/// a target beyond what any thresholds reach, with the best that they do. `split`: the batches to search on and to
+/// judge on. `most_executions`: as measure_exit_times() has it.
+std::optional<FoundTarget> find_thresholds(ExperimentState& state, const std::vector<ChosenPass>& chosen,
+                                           const ProfileSplit& split, double most_executions, const Progress& progress);
+/// Throws Error(bad_input) if no thresholds can be searched for: a model without exits, or a single batch. Runs
+/// nothing.
 void check_target(ExperimentState& state);
 
-/// How long plans are measured beside the model as it came: the seconds wanted, and the seconds at which measuring ends in any case.
+/// How long plans are measured beside the model as it came: the seconds wanted, and the seconds at which measuring ends
+/// in any case.
 struct BesideOwn {
   double seconds = 0, most_seconds = 0;
 };
-/// Runs `held_out_batches` with `plan`, the baseline with the thresholds that were found. Measures their gain over the model's own, alone
-/// and together with `optimized`, the plan that is kept (null: the baseline). If `measured` is nothing, as for a result that states no
-/// speed, no gain is measured.
+/// Runs `held_out_batches` with `plan`, the baseline with the thresholds that were found. Measures their gain over the
+/// model's own, alone and together with `optimized`, the plan that is kept (null: the baseline). If `measured` is
+/// nothing, as for a result that states no speed, no gain is measured.
 ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, ReadyPlan* optimized, const FoundTarget& found,
-                            const std::vector<int64_t>& held_out_batches, std::optional<BesideOwn> measured, const Progress& progress);
+                            const std::vector<int64_t>& held_out_batches, std::optional<BesideOwn> measured,
+                            const Progress& progress);
 
-/// States the gain of the thresholds, and that of thresholds and passes over the model as it came. Each is withheld for its own reason:
-/// batches may gain alike in one and not in the other. `held_out`: batches that could have been measured.
+/// States the gain of the thresholds, and that of thresholds and passes over the model as it came. Each is withheld for
+/// its own reason: batches may gain alike in one and not in the other. `held_out`: batches that could have been
+/// measured.
 void state_target_gains(const Ratio& of_thresholds, const Ratio& over_model, int64_t held_out, ExitTarget& target);
 
-/// Throws Error(bad_input) that names `where` unless these are thresholds of the model's exits, all of them, in the order in which they
-/// run.
+/// Throws Error(bad_input) that names `where` unless these are thresholds of the model's exits, all of them, in the
+/// order in which they run.
 void check_thresholds(const ExperimentState& state, const RouterThresholds& wanted, const std::string& where);
 
 }  // namespace stormcell

@@ -10,7 +10,8 @@
 namespace stormcell {
 namespace {
 
-constexpr int kTimed = 5;  ///< executions that a batch's time is the median of: one alone tells what else the machine did
+constexpr int kTimed =
+    5;  ///< executions that a batch's time is the median of: one alone tells what else the machine did
 constexpr size_t kBatches = 12;
 
 using Kind = std::pair<PictureSize, int64_t>;  // items
@@ -54,7 +55,8 @@ ExitTimes measure_exit_times(Workload& work, const ExitChain& chain, const Profi
     progress.report("timing exits", std::ssize(of_kind), std::ssize(alike));
     std::vector<std::vector<double>> times(chain.costs.size());
     const size_t some = std::min(batches.size(), std::max<size_t>(1, most / alike.size()));
-    for (size_t i = 0; i < some; ++i) time_exits(work, *plan, chain, batches[i * batches.size() / some], progress, times);
+    for (size_t i = 0; i < some; ++i)
+      time_exits(work, *plan, chain, batches[i * batches.size() / some], progress, times);
     for (const std::vector<double>& of_exit : times) of_kind[kind].push_back(median(of_exit));
   }
   ExitTimes all;

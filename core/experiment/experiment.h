@@ -1,5 +1,5 @@
-// The façade: opens model, weights and data once, then runs, verifies and measures configurations of it. A verb of the command line is a
-// thin client, the Studio another.
+// The façade: opens model, weights and data once, then runs, verifies and measures configurations of it. A verb of the
+// command line is a thin client, the Studio another.
 #pragma once
 #include <memory>
 #include <string>
@@ -26,7 +26,8 @@ class Experiment {
   const ExperimentOptions& options() const;
   /// Every batch, forward or decoded, measured; with a session recorded; verified against the oracle.
   std::shared_ptr<const RunSummaryFigures> run(const RunOptions& options, const Progress& progress = {});
-  /// The main job: profile, passes one by one and together, measured beside the baseline, without those that lose; verification; session.
+  /// The main job: profile, passes one by one and together, measured beside the baseline, without those that lose;
+  /// verification; session.
   std::shared_ptr<const RunSummaryFigures> optimize(const OptimizeOptions& options, const Progress& progress = {});
   /// Greedy decoding.
   std::shared_ptr<const GenerateFigures> generate(const std::string& session, const Progress& progress = {});

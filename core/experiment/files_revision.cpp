@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 std::string line_of(const fs::path& file) {
   struct stat s {};
   if (::stat(file.c_str(), &s) != 0) return {};
-  return file.string() + ":" + std::to_string(s.st_ino) + ":" + std::to_string(s.st_size) + ":" + std::to_string(s.st_mtim.tv_sec) + "." +
-         std::to_string(s.st_mtim.tv_nsec) + ";";
+  return file.string() + ":" + std::to_string(s.st_ino) + ":" + std::to_string(s.st_size) + ":" +
+         std::to_string(s.st_mtim.tv_sec) + "." + std::to_string(s.st_mtim.tv_nsec) + ";";
 }
 
 /// What an option may name: a folder of files, a file, or neither ("demo:switch-names").
@@ -39,8 +39,8 @@ std::string files_revision(const ExperimentOptions& options) {
   // A single file of weights has its description beside it.
   std::error_code error;
   if (fs::is_regular_file(options.model, error))
-    for (const char* name : {"config.json", "generation_config.json", "tokenizer.json", "tokenizer.model", "spiece.model",
-                             "tokenizer_config.json", "special_tokens_map.json"})
+    for (const char* name : {"config.json", "generation_config.json", "tokenizer.json", "tokenizer.model",
+                             "spiece.model", "tokenizer_config.json", "special_tokens_map.json"})
       revision += line_of(fs::path(options.model).parent_path() / name);
   return revision;
 }

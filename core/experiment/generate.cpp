@@ -88,9 +88,10 @@ void verify_tokens(Decoding& work, ReadyPlan& plan, GenerateFigures& r, const Pr
   options.format_cost = false;  // run measures it
   r.verified = decoded_verification(stormcell::verify(work, plan, nullptr, options, progress));
   if (r.verified->passed && r.verified->equal < r.verified->sequences)
-    r.warnings.push_back(
-        std::to_string(r.verified->sequences - r.verified->equal) + " of " + std::to_string(r.verified->sequences) +
-        " sequences differ from the oracle's: nearly equal scores flip under rounding, and all tokens after a flip differ");
+    r.warnings.push_back(std::to_string(r.verified->sequences - r.verified->equal) + " of " +
+                         std::to_string(r.verified->sequences) +
+                         " sequences differ from the oracle's: nearly equal scores flip under rounding, and all tokens "
+                         "after a flip differ");
 }
 
 }  // namespace

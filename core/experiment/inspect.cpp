@@ -76,7 +76,8 @@ std::vector<GridStructure> grids_of(const Graph& graph) {
     if (!has_role(node, Role::unfold)) return;
     const PatchGrid grid = grid_of_unfold(graph, node);
     const SpaceId space = graph.dense_ancestor(graph.value(node.outputs[0]).type.space);
-    list.push_back({graph.space(space).name, grid.rows(), grid.columns(), grid.patch_height, grid.patch_width, grid.stride});
+    list.push_back(
+        {graph.space(space).name, grid.rows(), grid.columns(), grid.patch_height, grid.patch_width, grid.stride});
   });
   return list;
 }
@@ -97,14 +98,16 @@ void set_exit_costs(const Graph& graph, const TaskAnswer& answer, ModelStructure
   const std::optional<ExitChain> chain = exit_chain(graph, answer);
   if (!chain) return;
   // Where the items' number is all that is open: else every size of them would be taken for 1.
-  if (graph.symbols.size() == 1) s.item_flops = ItemFlops{.first_exit = chain->costs.front() * chain->whole, .whole = chain->whole};
+  if (graph.symbols.size() == 1)
+    s.item_flops = ItemFlops{.first_exit = chain->costs.front() * chain->whole, .whole = chain->whole};
   for (RouterStructure& r : s.routers)
     if (const std::optional<size_t> test = chain->test_of(r.name)) r.exit_cost = chain->costs[*test];
 }
 
-/// The plan of a graph, as the CPU lays it out for the typical case: which weights there are says the tree, not which values they have.
-PlanStructure plan_of(const Model& model, Device& device, std::shared_ptr<const Graph> graph, const InspectOptions& options,
-                      std::string& text) {
+/// The plan of a graph, as the CPU lays it out for the typical case: which weights there are says the tree, not which
+/// values they have.
+PlanStructure plan_of(const Model& model, Device& device, std::shared_ptr<const Graph> graph,
+                      const InspectOptions& options, std::string& text) {
   WeightStore store(device, model.weights, options.weight_budget);
   const Bindings bounds = typical_case(model, *graph);
   const auto program = std::make_shared<const Program>(lower(std::move(graph)));
@@ -116,14 +119,16 @@ PlanStructure plan_of(const Model& model, Device& device, std::shared_ptr<const 
   plan.weight_budget = options.weight_budget;
   plan.steps = std::ssize(program->steps);
   plan.leaves = std::ssize(layout.segments.leaves);
-  plan.ends = std::ranges::count_if(layout.segments.leaves, [](const Leaf& leaf) { return leaf.ends != SegmentEnd::none; });
+  plan.ends =
+      std::ranges::count_if(layout.segments.leaves, [](const Leaf& leaf) { return leaf.ends != SegmentEnd::none; });
   plan.program = structure_of(layout.segments.root, *program);
   return plan;
 }
 
 /// What --weight-budget is about, in the layouts of the CPU: all weights of branches, and the largest of them.
 void set_budget(const Model& model, Device& device, const std::shared_ptr<const Graph>& graph, ModelStructure& s) {
-  const std::unique_ptr<WeightStore> asked = asked_weights({device, model.weights, kBudgetForAll}, graph, typical_case(model, *graph));
+  const std::unique_ptr<WeightStore> asked =
+      asked_weights({device, model.weights, kBudgetForAll}, graph, typical_case(model, *graph));
   s.expert_bytes = asked->counters().branch_weight_bytes;
   s.least_budget = asked->least_budget();
 }
@@ -146,7 +151,8 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
   graph.for_each_node([&](NodeId id, int) { ++s.operators[std::string(graph.node(id).op->name)]; });
   const DeviceRow device = devices().front();
   for (const auto& [op, count] : s.operators)
-    if (std::vector<std::string> names = device.kernels(op); !names.empty()) s.kernels.push_back({op, std::move(names)});
+    if (std::vector<std::string> names = device.kernels(op); !names.empty())
+      s.kernels.push_back({op, std::move(names)});
   s.annotations = annotation_list(graph);
   s.unsupported = model.unsupported;
   s.warnings = model.warnings;

@@ -13,8 +13,8 @@ struct InspectedModel {
   std::string dot;       ///< the graph for Graphviz
   std::string segments;  ///< the plan's tree of segments, a line each; where it was asked for
 };
-/// Loads no weights. Error(bad_input) that names the option where the model takes no pictures of that size, cannot generate, or has
-/// branches beyond the budget.
+/// Loads no weights. Error(bad_input) that names the option where the model takes no pictures of that size, cannot
+/// generate, or has branches beyond the budget.
 InspectedModel inspect_with_graph(const InspectOptions& options);
 
 }  // namespace stormcell

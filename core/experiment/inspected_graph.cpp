@@ -29,16 +29,20 @@ std::shared_ptr<const Graph> forward_graph(const Model& model, const std::string
 std::shared_ptr<const Graph> stored_graph(const Model& model, const InspectOptions& options) {
   check_phase(options.phase);
   if (work_phase(options.phase) == WorkPhase::forward) return forward_graph(model, options.size);
-  if (work_phase(options.phase) != WorkPhase::decode) bad_input("--phase", "inspect shows one phase", "use forward or decode");
-  if (!model.generates) bad_input(model.name, "this model cannot generate", "it has no decoder with a head; use --phase forward");
+  if (work_phase(options.phase) != WorkPhase::decode)
+    bad_input("--phase", "inspect shows one phase", "use forward or decode");
+  if (!model.generates)
+    bad_input(model.name, "this model cannot generate", "it has no decoder with a head; use --phase forward");
   return model.generate();
 }
 
-/// No data are there to tell: padding behind the real cells of every sequence, which is what a plan that leaves it out was found on.
+/// No data are there to tell: padding behind the real cells of every sequence, which is what a plan that leaves it out
+/// was found on.
 std::map<std::string, MaskFacts, std::less<>> assumed_masks(const Graph& graph) {
   std::map<std::string, MaskFacts, std::less<>> masks;
   for (const InputSpec& input : input_specs(graph))
-    if (input.role == InputRole::mask) masks[input.name] = {.cells = 2, .real = 1, .padding_last = true, .some_in_each = true};
+    if (input.role == InputRole::mask)
+      masks[input.name] = {.cells = 2, .real = 1, .padding_last = true, .some_in_each = true};
   return masks;
 }
 
@@ -66,14 +70,19 @@ class Inspected {
  private:
   WorkPhase phase() const { return work_phase(options_.phase); }
   /// The plan is asked for with its segments alone: without them nothing depends on the budget.
-  PlanSite site() const { return {device_, model_.weights, options_.segments ? options_.weight_budget : kBudgetForAll}; }
+  PlanSite site() const {
+    return {device_, model_.weights, options_.segments ? options_.weight_budget : kBudgetForAll};
+  }
   std::shared_ptr<const Graph> prepared(std::shared_ptr<const Graph> stored) const {
     if (dtype_ && *dtype_ != model_.dtype) stored = in_format(*stored, *dtype_);
     return annotated(std::move(stored), given_);
   }
-  PhaseGraphs phase_graphs() const { return {prepared(model_.forward), model_.generates ? prepared(model_.generate()) : nullptr}; }
+  PhaseGraphs phase_graphs() const {
+    return {prepared(model_.forward), model_.generates ? prepared(model_.generate()) : nullptr};
+  }
   void warn(std::vector<std::string> sentences) {
-    warnings_.insert(warnings_.end(), std::make_move_iterator(sentences.begin()), std::make_move_iterator(sentences.end()));
+    warnings_.insert(warnings_.end(), std::make_move_iterator(sentences.begin()),
+                     std::make_move_iterator(sentences.end()));
   }
 
   /// What the configuration would be if it were found here.

@@ -21,14 +21,16 @@ double kept(std::map<Key, double>& known, const Key& key, const Count& count) {
   return value;
 }
 
-/// Rows of the dense space that a router of the plan decides about: of one item, and which of them are real; empty: all are.
+/// Rows of the dense space that a router of the plan decides about: of one item, and which of them are real; empty: all
+/// are.
 struct RowsOfItems {
   int64_t per_item = 0;
   std::vector<int32_t> real;
   bool is_real(size_t row) const { return row >= real.size() || real[row] != 0; }
 };
 RowsOfItems rows_of_items(const Graph& graph, SpaceId space, const Batch& batch, const Bindings& bindings) {
-  return {graph.space(space).count.evaluate(bindings) / std::max<int64_t>(1, batch.size()), mask_over(graph, space, batch, bindings)};
+  return {graph.space(space).count.evaluate(bindings) / std::max<int64_t>(1, batch.size()),
+          mask_over(graph, space, batch, bindings)};
 }
 
 }  // namespace
@@ -47,7 +49,8 @@ double operations_of(const Graph& graph, const std::vector<ValueId>& routed, con
   for (size_t r = 0; r < routed.size(); ++r) {
     const ItemLoads::Router& router = loads.routers[r];
     std::vector<double> shares(graph.value(routed[r]).branches, 0.0);
-    for (size_t b = 0; b < router.load.size() && router.cells > 0; ++b) shares[b] = static_cast<double>(router.load[b]) / router.cells;
+    for (size_t b = 0; b < router.load.size() && router.cells > 0; ++b)
+      shares[b] = static_cast<double>(router.load[b]) / router.cells;
     of.shares.set(routed[r], std::move(shares));
   }
   return cost_of(graph, of).total.flops;
@@ -56,7 +59,8 @@ double operations_of(const Graph& graph, const std::vector<ValueId>& routed, con
 double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed, const Bindings& bindings) {
   CostCase of;
   of.bindings = bindings;
-  for (const ValueId decision : routed) of.shares.set(decision, std::vector<double>(graph.value(decision).branches, 1.0));
+  for (const ValueId decision : routed)
+    of.shares.set(decision, std::vector<double>(graph.value(decision).branches, 1.0));
   return cost_of(graph, of).total.flops;
 }
 
@@ -96,16 +100,19 @@ ItemCosts::Counted ItemCosts::counted(PictureSize size) const {
   c.graph = graphs_(size);
   c.routed = routed_values(*c.graph);
   c.largest = LargestBranches::of(*c.graph, c.routed);
-  c.parts = std::count_if(c.routed.begin(), c.routed.end(),
-                          [&](ValueId decision) { return gated_branch(c.graph->node(c.graph->value(decision).producer)).has_value(); });
-  for (size_t r = 0; r < c.routed.size(); ++r) c.number.emplace(c.graph->node(c.graph->value(c.routed[r]).producer).name, r);
+  c.parts = std::count_if(c.routed.begin(), c.routed.end(), [&](ValueId decision) {
+    return gated_branch(c.graph->node(c.graph->value(decision).producer)).has_value();
+  });
+  for (size_t r = 0; r < c.routed.size(); ++r)
+    c.number.emplace(c.graph->node(c.graph->value(c.routed[r]).producer).name, r);
   return c;
 }
 
 std::vector<ItemLoads> ItemCosts::loads_of(const Counted& of, const ReadyPlan& plan, const Batch& batch,
                                            std::vector<ItemCost>& items) const {
   ItemLoads none;
-  for (const ValueId decision : of.routed) none.routers.push_back({0, std::vector<int64_t>(of.graph->value(decision).branches, 0)});
+  for (const ValueId decision : of.routed)
+    none.routers.push_back({0, std::vector<int64_t>(of.graph->value(decision).branches, 0)});
   std::vector<ItemLoads> loads(items.size(), none);
   for (size_t i = 0; i < items.size(); ++i) loads[i].bindings = bindings_of_item(*of.graph, batch, i);
   const Program& program = *plan.program;
@@ -116,7 +123,8 @@ std::vector<ItemLoads> ItemCosts::loads_of(const Counted& of, const ReadyPlan& p
     const auto number = of.number.find(router.name);
     if (number == of.number.end()) continue;
     auto at = rows.find(router.dense_space);
-    if (at == rows.end()) at = rows.emplace(router.dense_space, rows_of_items(*program.graph, router.dense_space, batch, bindings)).first;
+    if (at == rows.end())
+      at = rows.emplace(router.dense_space, rows_of_items(*program.graph, router.dense_space, batch, bindings)).first;
     const RowsOfItems& of_items = at->second;
     for (size_t c = 0; c < static_cast<size_t>(d->shape.cells); ++c) {
       const size_t row = d->ancestor.empty() ? c : static_cast<size_t>(d->ancestor[c]);
@@ -148,8 +156,11 @@ void ItemCosts::add(const ReadyPlan& plan, const Batch& batch) {
   for (size_t i = 0; i < items.size(); ++i) {
     items[i].item = batch.items[i];
     items[i].operations = kept(of.operations, loads[i], [&] { return operations_of(*of.graph, of.routed, loads[i]); });
-    items[i].of_all = kept(of.of_all, loads[i].bindings, [&] { return operations_of_all(*of.graph, of.routed, loads[i].bindings); });
-    if (of.largest) items[i].of_largest = kept(of.of_largest, loads[i].bindings, [&] { return of.largest->operations(loads[i].bindings); });
+    items[i].of_all =
+        kept(of.of_all, loads[i].bindings, [&] { return operations_of_all(*of.graph, of.routed, loads[i].bindings); });
+    if (of.largest)
+      items[i].of_largest =
+          kept(of.of_largest, loads[i].bindings, [&] { return of.largest->operations(loads[i].bindings); });
     items[i].classes = classes_.of(batch, i);
     items[i].parts = parts_computed(*of.graph, of.routed, loads[i]), items[i].of_parts = of.parts;
   }
@@ -160,7 +171,8 @@ void ItemCosts::add(const ReadyPlan& plan, const Batch& batch) {
 std::optional<ItemCostFigures> ItemCosts::figures() const {
   if (!is_counting_ || items_.empty()) return std::nullopt;
   ItemCostFigures f = item_cost_figures(
-      items_, {classes_.may_be_several(), [&](const std::string& a, const std::string& b) { return classes_.before(a, b); }});
+      items_,
+      {classes_.may_be_several(), [&](const std::string& a, const std::string& b) { return classes_.before(a, b); }});
   f.item = std::string(state_.data->item_noun());
   for (ItemSpent* item : {&f.least, &f.most}) item->name = state_.data->place(item->item);
   return f;

@@ -1,5 +1,5 @@
-// What each item of a run cost: the operations of everything that its cells went through, by the decisions of the run, beside those of
-// every cell through every branch (which is the plan of --dense).
+// What each item of a run cost: the operations of everything that its cells went through, by the decisions of the run,
+// beside those of every cell through every branch (which is the plan of --dense).
 #pragma once
 #include <map>
 #include <optional>
@@ -31,7 +31,8 @@ std::vector<ValueId> routed_values(const Graph& graph);
 double operations_of(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads);
 /// Were all its cells to go through every branch.
 double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed, const Bindings& bindings);
-/// Parts that gates may leave out (gated_branch), as many as were computed for the item: each by the share of its cells that it got.
+/// Parts that gates may leave out (gated_branch), as many as were computed for the item: each by the share of its cells
+/// that it got.
 double parts_computed(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads);
 /// Real cells that the batch's item number `item` has of each space.
 Bindings bindings_of_item(const Graph& graph, const Batch& batch, size_t item);
@@ -41,8 +42,8 @@ class ItemCosts {
  public:
   explicit ItemCosts(const Workload& work);
 
-  /// What plan.result holds of `batch`, recorded; each batch once. Of decoding, of a graph without routers and of a plan that decides only
-  /// some of them there is nothing to count.
+  /// What plan.result holds of `batch`, recorded; each batch once. Of decoding, of a graph without routers and of a
+  /// plan that decides only some of them there is nothing to count.
   void add(const ReadyPlan& plan, const Batch& batch);
   std::optional<ItemCostFigures> figures() const;
 
@@ -58,7 +59,8 @@ class ItemCosts {
     std::optional<LargestBranches> largest;
   };
   Counted counted(PictureSize size) const;
-  std::vector<ItemLoads> loads_of(const Counted& of, const ReadyPlan& plan, const Batch& batch, std::vector<ItemCost>& items) const;
+  std::vector<ItemLoads> loads_of(const Counted& of, const ReadyPlan& plan, const Batch& batch,
+                                  std::vector<ItemCost>& items) const;
 
   const ExperimentState& state_;
   GraphOfSize graphs_;

@@ -13,7 +13,8 @@
 namespace stormcell {
 namespace {
 using Json = nlohmann::ordered_json;
-constexpr const char* kForm = "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": ..., \"args\": [\"run\", ...]}, ...]}";
+constexpr const char* kForm =
+    "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": ..., \"args\": [\"run\", ...]}, ...]}";
 constexpr size_t kMostJobs = 100000;
 }  // namespace
 
@@ -22,7 +23,8 @@ std::vector<Job> read_jobs(const std::string& path) {
   const auto expect = [&](bool holds, const std::string& what) {
     if (!holds) bad_input(path, what, std::string("expected ") + kForm);
   };
-  if (!file.is_object() || !file.contains("schema") || file["schema"] != "stormcell.jobs/1") refuse_other_kind(path, FileUse::jobs);
+  if (!file.is_object() || !file.contains("schema") || file["schema"] != "stormcell.jobs/1")
+    refuse_other_kind(path, FileUse::jobs);
   expect(file.is_object(), "is not an object");
   expect(file.contains("schema") && file["schema"] == "stormcell.jobs/1", "its \"schema\" is not \"stormcell.jobs/1\"");
   expect(file.contains("jobs") && file["jobs"].is_array(), "has no list \"jobs\"");

@@ -11,8 +11,8 @@
 namespace stormcell {
 namespace {
 
-/// Of each branch of one router, with these shares of the others. All its branches are of one size wherever its nodes stand for all of them
-/// at once.
+/// Of each branch of one router, with these shares of the others. All its branches are of one size wherever its nodes
+/// stand for all of them at once.
 std::vector<double> operations_by_branch(const Graph& graph, ValueId decision, const CostCase& of) {
   std::vector<double> sums(graph.value(decision).branches, 0.0);
   for (const NodeCost& cost : cost_of(graph, of).nodes)
@@ -71,7 +71,8 @@ std::optional<LargestBranches> LargestBranches::of(const Graph& graph, const std
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return operations[a] > operations[b]; });
     std::vector<double> shares(order.size(), 0.0);
-    for (size_t k = 0; k < order.size() && k < static_cast<size_t>(graph.value(decision).fan_out); ++k) shares[order[k]] = 1;
+    for (size_t k = 0; k < order.size() && k < static_cast<size_t>(graph.value(decision).fan_out); ++k)
+      shares[order[k]] = 1;
     of.shares.set(decision, shares);
     largest.shares_.set(decision, std::move(shares));
   }

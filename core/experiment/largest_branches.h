@@ -13,8 +13,8 @@ namespace stormcell {
 /// Of a residual or exit threshold: the branch whose part it may leave out; nothing of other routers.
 std::optional<int32_t> gated_branch(const Node& route);
 
-/// Operations of the same network without routing: at each router every cell takes the branch with the most operations (the fan_out
-/// largest), and nothing that only decisions need is counted.
+/// Operations of the same network without routing: at each router every cell takes the branch with the most operations
+/// (the fan_out largest), and nothing that only decisions need is counted.
 class LargestBranches {
  public:
   /// Nothing where a router may leave a part out: without routing the network computes all of them.

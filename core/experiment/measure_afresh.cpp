@@ -16,7 +16,8 @@ constexpr const char* kWhere = "the run to measure again";
 void check_batches(const std::vector<int64_t>& batches, const Dataset& data) {
   for (const int64_t b : batches)
     if (b < 0 || b >= data.batch_count())
-      bad_input(kWhere, "names batch " + std::to_string(b) + " of " + std::to_string(data.batch_count()), "start the run again");
+      bad_input(kWhere, "names batch " + std::to_string(b) + " of " + std::to_string(data.batch_count()),
+                "start the run again");
 }
 
 std::unique_ptr<ReadyPlan> plan_of(Workload& work, const PlanConfig& config, const Progress& progress) {
@@ -41,8 +42,8 @@ FreshFigures measure(Workload& work, const FreshRequest& request, const PlanConf
   MirroredJob job = plans.job(request.batches, request.seconds);
   job.least_chains = kLeastFreshChains;
   plans.warm_up(job.batches.front());
-  // The slots of a budget are still empty, and the first plan would pay for filling them. So every batch first runs once untimed.
-  // The order is then that of the run itself.
+  // The slots of a budget are still empty, and the first plan would pay for filling them. So every batch first runs
+  // once untimed. The order is then that of the run itself.
   if (s.store->budget() > 0)
     for (const int64_t batch : job.batches) job.run_untimed(0, batch);
   if (s.store->budget() > 0 && baseline) set_order(job, plan->result.milliseconds, s.budget.settling_batches());

@@ -24,7 +24,8 @@ constexpr const char* kStandardInput = "-";
 /// The reason why nothing is measured again, however little time it would take; empty: there is none.
 std::string why_not(const ExperimentState& state, double seconds) {
   if (seconds < kWorthRepeating) return fmt::format("measured for less than {:g} s", kWorthRepeating);
-  if (state.options.data == kStandardInput) return "the data came from standard input, which another process cannot read again";
+  if (state.options.data == kStandardInput)
+    return "the data came from standard input, which another process cannot read again";
   return {};
 }
 
@@ -81,39 +82,46 @@ Latency together(const std::vector<Latency>& all) {
 
 }  // namespace
 
-double own_seconds(const ExperimentState& state, double seconds) { return why_not(state, seconds).empty() ? kOwnShare * seconds : seconds; }
+double own_seconds(const ExperimentState& state, double seconds) {
+  return why_not(state, seconds).empty() ? kOwnShare * seconds : seconds;
+}
 
 std::vector<int64_t> even_sample(const std::vector<int64_t>& ordered, int64_t count, int64_t process) {
   const auto all = std::ssize(ordered);
   if (count >= all) return ordered;
-  constexpr double kGolden = 0.6180339887498949;  // multiples of it, less their whole part, are spread evenly however many there are
+  // multiples of it, less their whole part, are spread evenly however many there are
+  constexpr double kGolden = 0.6180339887498949;
   const double distance = static_cast<double>(all) / count;
   const double first = distance * std::fmod(static_cast<double>(process) * kGolden, 1.0);
   std::vector<int64_t> sample;
   for (int64_t i = 0; i < count; ++i)
-    sample.push_back(ordered[static_cast<size_t>(std::min(all - 1, static_cast<int64_t>(first + distance * static_cast<double>(i))))]);
+    sample.push_back(ordered[static_cast<size_t>(
+        std::min(all - 1, static_cast<int64_t>(first + distance * static_cast<double>(i))))]);
   return sample;
 }
 
-void MeasurementRuns::ask(const ExperimentState& state, const MeasuringTime& time, FreshRequest request, const Progress& progress) {
+void MeasurementRuns::ask(const ExperimentState& state, const MeasuringTime& time, FreshRequest request,
+                          const Progress& progress) {
   why_once_ = why_not(state, time.seconds);
   if (!why_once_.empty()) return;
   request.seconds = (1 - kOwnShare) * time.seconds / kProcesses;
   const int64_t executions = kLeastFreshChains * (request.beside_baseline ? 4 : 2) + 2;
   const double execution = time.execution_ms * 1e-3;
   const double filling = state.store->budget() > 0 ? static_cast<double>(state.data->batch_count()) * execution : 0;
-  const double each =
-      state.open_seconds + state.store->load_seconds() + filling + std::max(request.seconds, static_cast<double>(executions) * execution);
+  const double each = state.open_seconds + state.store->load_seconds() + filling +
+                      std::max(request.seconds, static_cast<double>(executions) * execution);
   const double most = std::min(std::max(kMostShare * time.seconds, time.took / 2), time.most_seconds);
   constexpr double kSpare = 1.5;  // opening may take longer the next time
   constexpr auto kLeastFresh = static_cast<int64_t>(kLeastMeasurementRuns) - 1;
   if (each * kLeastFresh > time.most_seconds) {
-    why_once_ = fmt::format("opening the model and measuring takes {:.1f} s each time, and the time limit has no room for it", each);
+    why_once_ = fmt::format(
+        "opening the model and measuring takes {:.1f} s each time, and the time limit has no room for it", each);
     return;
   }
   if (each * kLeastFresh > most) {
-    why_once_ = fmt::format("opening the model and measuring takes {:.1f} s each time; --measure-seconds {:.0f} has room for it", each,
-                            std::ceil(kLeastFresh / kMostShare * kSpare * each));
+    why_once_ = fmt::format(
+        "opening the model and measuring takes {:.1f} s each time; --measure-seconds {:.0f} has room for it", each,
+        std::ceil(kLeastFresh / kMostShare * kSpare * each));
     return;
   }
   const auto fitting = static_cast<int64_t>(request.seconds / (execution * (request.beside_baseline ? 4 : 2)));

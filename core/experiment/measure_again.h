@@ -1,11 +1,12 @@
 // Measures a run again in fresh processes; its figures then have the spread between them (docs/decisions/058).
 //
-// A run that measures for a second or more gives five eighths of that time to its own process, where all plans are compared. The rest goes
-// to eight fresh processes, each of which measures what is stated. Opening the model in them takes extra time. If it takes too long, there
-// are fewer processes, or none, and the run says so.
+// A run that measures for a second or more gives five eighths of that time to its own process, where all plans are
+// compared. The rest goes to eight fresh processes, each of which measures what is stated. Opening the model in them
+// takes extra time. If it takes too long, there are fewer processes, or none, and the run says so.
 //
-// A fresh process has time for a few batches only, and batches may gain unlike. So each gets a sample of the batches that the run itself
-// measured, spread evenly over the order of their gains: what differs between processes is then not which batches they had.
+// A fresh process has time for a few batches only, and batches may gain unlike. So each gets a sample of the batches
+// that the run itself measured, spread evenly over the order of their gains: what differs between processes is then not
+// which batches they had.
 #pragma once
 #include <functional>
 #include <limits>
@@ -18,18 +19,20 @@
 namespace stormcell {
 
 struct MeasuringTime {
-  double seconds = 0;                                             ///< seconds asked for
-  std::string program;                                            ///< OptimizeOptions::measuring_program
-  double took = 0;                                                ///< seconds that this process really measured
-  double execution_ms = 0;                                        ///< about the time of one batch
-  double most_seconds = std::numeric_limits<double>::infinity();  ///< seconds that a time limit leaves for fresh processes
-  std::function<void()> between = {};                             ///< called before each of them; empty: nothing
-  std::vector<int64_t> batches = {};                              ///< that this process measured, in the order of what is stated
+  double seconds = 0;       ///< seconds asked for
+  std::string program;      ///< OptimizeOptions::measuring_program
+  double took = 0;          ///< seconds that this process really measured
+  double execution_ms = 0;  ///< about the time of one batch
+  /// seconds that a time limit leaves for fresh processes
+  double most_seconds = std::numeric_limits<double>::infinity();
+  std::function<void()> between = {};  ///< called before each of them; empty: nothing
+  std::vector<int64_t> batches = {};   ///< that this process measured, in the order of what is stated
 };
 /// The part of `seconds` that this process measures itself. The rest is for the fresh processes.
 double own_seconds(const ExperimentState& state, double seconds);
 
-/// `count` of the batches, at equal distances in their order. Each process begins at another place of the first distance.
+/// `count` of the batches, at equal distances in their order. Each process begins at another place of the first
+/// distance.
 std::vector<int64_t> even_sample(const std::vector<int64_t>& ordered, int64_t count, int64_t process);
 
 /// The measurements of this process and of the fresh ones.
@@ -47,7 +50,8 @@ class MeasurementRuns {
   Latency plan_latency() const;
   /// How much the processes differ in the stated figure: the speed-up, else the plan's latency. Nothing: not known.
   std::optional<Pooled> spread() const;
-  /// Writes into the figures what each process measured, how much they differ and how long it took, or why only one process measured.
+  /// Writes into the figures what each process measured, how much they differ and how long it took, or why only one
+  /// process measured.
   void write_to(RunSummaryFigures& figures) const;
 
  private:
@@ -57,8 +61,8 @@ class MeasurementRuns {
   std::string why_once_;
 };
 
-/// Widens the intervals of figures that only this process measured by how much the processes differ: gains of passes that were kept, of a
-/// dense plan, of a target's thresholds.
+/// Widens the intervals of figures that only this process measured by how much the processes differ: gains of passes
+/// that were kept, of a dense plan, of a target's thresholds.
 void widen_others(const Pooled& spread, RunSummaryFigures& figures);
 
 }  // namespace stormcell

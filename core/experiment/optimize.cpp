@@ -1,4 +1,5 @@
-// The main job, stage by stage: profile, passes, measuring, leaving out what loses, verification, figures, the optimised run's record.
+// The main job, stage by stage: profile, passes, measuring, leaving out what loses, verification, figures, the
+// optimised run's record.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -40,7 +41,8 @@ namespace {
 class Optimization {
  public:
   /// `found`: the thresholds that its baseline has in the place of the model's own; null: none were asked for.
-  Optimization(Workload& work, const FoundTarget* found, const OptimizeOptions& options, const TimeShare& time, const Progress& progress)
+  Optimization(Workload& work, const FoundTarget* found, const OptimizeOptions& options, const TimeShare& time,
+               const Progress& progress)
       : work_(work),
         found_(found),
         s_(work.state()),
@@ -112,7 +114,8 @@ class Optimization {
       ask_fresh_processes();
     });
     if (options_.measure_seconds > 0) steady_.end();
-    if (const std::string repeated = steady_.repetitions_text(); !repeated.empty()) result_->warnings.push_back(repeated);
+    if (const std::string repeated = steady_.repetitions_text(); !repeated.empty())
+      result_->warnings.push_back(repeated);
   }
   void ask_fresh_processes() {
     runs_ = {};
@@ -138,22 +141,25 @@ class Optimization {
     const double least = static_cast<double>(kLeastRounds) * executions_of_round(1, false) * time_.first.batch;
     const double allowed = time_.plan.allowed(Stage::exits);
     if (least > allowed) return leave_out_for_time("--dense was not measured");
-    stormcell::measure_dense(work_, *baseline_, split_.measured, std::min(options_.measure_seconds / 4, allowed), *result_, progress_);
+    stormcell::measure_dense(work_, *baseline_, split_.measured, std::min(options_.measure_seconds / 4, allowed),
+                             *result_, progress_);
   }
 
   void leave_out_for_time(const std::string& sentence) { result_->left_out_for_time.push_back(sentence); }
 
-  /// Adds an interrupted run to the session when the call stops or fails between its two recordings. Without it the session would hold a
-  /// finished profile and no sign of the failure.
+  /// Adds an interrupted run to the session when the call stops or fails between its two recordings. Without it the
+  /// session would hold a finished profile and no sign of the failure.
   void leave_mark() {
     if (options_.session.empty()) return;
     try {
-      const SessionRun ended(s_, *baseline_, {options_.session, RunKind::optimize, true, result_->settings}, progress_.cancel);
+      const SessionRun ended(s_, *baseline_, {options_.session, RunKind::optimize, true, result_->settings},
+                             progress_.cancel);
     } catch (const std::exception&) {  // what ended the call is said in any case
     }
   }
 
-  /// Sets the curve of exits from one recorded run. Thresholds of a target are judged on batches that they were not searched on.
+  /// Sets the curve of exits from one recorded run. Thresholds of a target are judged on batches that they were not
+  /// searched on.
   void set_exits() {
     if (!found_ && time_.plan.left() <= 0) {
       if (exit_chain(*work_.graph(), s_.model->answer)) leave_out_for_time("the curve of exits was not recorded");
@@ -162,8 +168,9 @@ class Optimization {
     std::optional<ExitRecord> record = found_ ? found_->record : record_exits(work_, batches_, progress_);
     if (!record) return;
     // By the operations of the plan that is kept: what is exported, if it is right.
-    record->count_in(result_->verified->passed ? graphs_with_exits(work_, candidates_.passed, record->chain) : std::nullopt,
-                     s_.model->answer);
+    record->count_in(
+        result_->verified->passed ? graphs_with_exits(work_, candidates_.passed, record->chain) : std::nullopt,
+        s_.model->answer);
     result_->exits = exit_curve(*record);
     if (!found_) return;
     FoundTarget found = *found_;
@@ -210,15 +217,18 @@ class Optimization {
     session.finish("");
   }
 
-  /// Measures all passes, then again without those that lose, until none loses: the plan that remains was measured as it is. A plan whose
-  /// results differ from the baseline's has no speed, so no pass of it is left out; the verification then fails.
+  /// Measures all passes, then again without those that lose, until none loses: the plan that remains was measured as
+  /// it is. A plan whose results differ from the baseline's has no speed, so no pass of it is left out; the
+  /// verification then fails.
   void find_plan() {
-    candidates_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_, ways());
+    candidates_ =
+        make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_, ways());
     for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(reported(outcome));
     const double seconds = own_seconds(s_, options_.measure_seconds);
     measure_steadily([&] { measure(seconds); });
     for (size_t i = 0; i < candidates_.alone_of.size(); ++i)
-      if (candidates_.alone_of[i] != kNoPlan) gains_.set_alone(result_->passes[i], plan_times(), candidates_.alone_of[i]);
+      if (candidates_.alone_of[i] != kNoPlan)
+        gains_.set_alone(result_->passes[i], plan_times(), candidates_.alone_of[i]);
     while (!s_.options.keep_all && candidates_.final_plan != kNoPlan) {
       const std::vector<LeftOut> lost = lost_passes();
       if (lost.empty()) break;
@@ -233,8 +243,8 @@ class Optimization {
     tell_trying();
   }
 
-  /// Measures the plan that is kept by itself if the measurement of all plans does not suffice for its speed-up: a round of two plans takes
-  /// a fraction of the time of a round of all.
+  /// Measures the plan that is kept by itself if the measurement of all plans does not suffice for its speed-up: a
+  /// round of two plans takes a fraction of the time of a round of all.
   void measure_what_is_stated() {
     if (candidates_.final_plan == kNoPlan) return;
     if (candidates_.trying == Trying::briefly) return measure_together();
@@ -246,7 +256,12 @@ class Optimization {
   /// Measures all plans, fewer plans or fewer rounds, depending on the time that is left.
   ChooseTrying ways() {
     return [this](size_t upon, size_t alone) {
-      TryChoice choice{upon,        alone, time_.first.batch, s_.store->budget() > 0, time_.is_long(), time_.plan.allowed(Stage::measure),
+      TryChoice choice{upon,
+                       alone,
+                       time_.first.batch,
+                       s_.store->budget() > 0,
+                       time_.is_long(),
+                       time_.plan.allowed(Stage::measure),
                        kLeastRounds};
       // Nothing was measured, so there is no time to save.
       if (options_.measure_seconds == 0) choice.is_long = false;
@@ -255,15 +270,18 @@ class Optimization {
   }
   void tell_trying() {
     if (candidates_.trying == Trying::briefly && result_->passes_tried_on)
-      leave_out_for_time("passes were tried on " + counted(*result_->passes_tried_on, "batch") + ", each upon those before it");
-    if (candidates_.only_together) leave_out_for_time("passes were measured all together, none by itself, so none was left out for a loss");
+      leave_out_for_time("passes were tried on " + counted(*result_->passes_tried_on, "batch") +
+                         ", each upon those before it");
+    if (candidates_.only_together)
+      leave_out_for_time("passes were measured all together, none by itself, so none was left out for a loss");
     if (cuts_measuring_) leave_out_for_time("plans were measured for less time than --measure-seconds asks");
   }
 
   /// Measures the plan that is kept beside the baseline alone. The stated figures come from here.
   void measure_together() {
     MeasuredPlans plans(s_, {baseline_.get(), &optimized()}, progress_);
-    together_ = run_job(plans, own_seconds(s_, options_.measure_seconds) / 2, kLeastRounds, time_.plan.allowed(Stage::measure), 4);
+    together_ = run_job(plans, own_seconds(s_, options_.measure_seconds) / 2, kLeastRounds,
+                        time_.plan.allowed(Stage::measure), 4);
     const size_t last = candidates_.final_plan;
     candidates_.unlike[last] = unlike_turns(optimized().decoded, baseline_->decoded, work_.new_tokens());
   }
@@ -341,7 +359,8 @@ class Optimization {
   void compare_with_baseline() {
     candidates_.wrong.assign(candidates_.plans.size(), {});
     for (const int64_t b : one_of_each_size(*s_.data, split_.measured)) {
-      const std::vector<std::string> differences = differences_from(work_, *baseline_, candidates_.plans, b, progress_.cancel);
+      const std::vector<std::string> differences =
+          differences_from(work_, *baseline_, candidates_.plans, b, progress_.cancel);
       for (size_t p = 0; p < differences.size(); ++p)
         if (candidates_.wrong[p].empty() && !differences[p].empty())
           candidates_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
@@ -353,7 +372,9 @@ class Optimization {
     for (const auto& plan : candidates_.plans) all.push_back(plan.get());
     return all;
   }
-  ReadyPlan& optimized() { return candidates_.final_plan == kNoPlan ? *baseline_ : *candidates_.plans[candidates_.final_plan]; }
+  ReadyPlan& optimized() {
+    return candidates_.final_plan == kNoPlan ? *baseline_ : *candidates_.plans[candidates_.final_plan];
+  }
 
   /// Nothing is exported that was not measured and verified: a plan that fails leaves no configuration.
   void verify() {
@@ -407,7 +428,8 @@ class Optimization {
   void record() {
     RunSummaryFigures& r = *result_;
     r.session = options_.session;
-    SessionRun session(s_, optimized(), {options_.session, RunKind::optimize, true, r.settings, r.config.empty() ? "{}" : r.config},
+    SessionRun session(s_, optimized(),
+                       {options_.session, RunKind::optimize, true, r.settings, r.config.empty() ? "{}" : r.config},
                        progress_.cancel);
     // Guards are counted over all batches, each once, whether they are recorded or not.
     optimized().guards.clear();
@@ -437,7 +459,8 @@ class Optimization {
     if (candidates_.final_plan != kNoPlan) warn_of_lost_events(*baseline_, r.warnings);
     tell_of_budget(s_, r.weight_budget, r.warnings);
     if (r.verified->passed && s_.model->changed_files)
-      for (std::string& change : s_.model->changed_files()) r.warnings.push_back(std::move(change) + ", after it was verified");
+      for (std::string& change : s_.model->changed_files())
+        r.warnings.push_back(std::move(change) + ", after it was verified");
     end_time(time_, r);
     r.session_run = session.finish(to_json(r));
   }
@@ -458,8 +481,9 @@ class Optimization {
   LoadProfile profile_, held_out_;
   StatedGains gains_;
   Candidates candidates_;
-  SteadyMeasuring steady_{machine_of(s_, progress_),
-                          {options_.measure_seconds >= kWorthRepeating && !time_.is_long(), [this] { return time_.plan.left(); }}};
+  SteadyMeasuring steady_{
+      machine_of(s_, progress_),
+      {options_.measure_seconds >= kWorthRepeating && !time_.is_long(), [this] { return time_.plan.left(); }}};
   double measured_seconds_ = 0;
   bool cuts_measuring_ = false;            // the time limit does
   MeasurementRuns runs_;                   // of the stated figures
@@ -469,7 +493,8 @@ class Optimization {
 
 }  // namespace
 
-std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize, const Progress& progress) {
+std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize,
+                                                              const Progress& progress) {
   const ExperimentState::Call call(*state_, progress);
   const std::vector<ChosenPass> chosen = select_passes(optimize.passes);
   check_target(*state_);

@@ -24,7 +24,8 @@ std::vector<PassLine> list_passes() {
   for (const Pass& pass : passes()) {
     PassLine& line = list.emplace_back(PassLine{std::string(pass.id), std::string(pass.summary), pass.lossy, {}});
     for (const PassOption& o : pass.options)
-      line.options.push_back({std::string(o.key), std::string(o.summary), kind_of(o.kind), option_text(o, o.standard), o.least, o.most});
+      line.options.push_back(
+          {std::string(o.key), std::string(o.summary), kind_of(o.kind), option_text(o, o.standard), o.least, o.most});
   }
   return list;
 }

@@ -17,7 +17,8 @@ std::map<std::string_view, std::span<const int64_t>> loads_by_label(const Profil
   std::map<std::string_view, std::span<const int64_t>> labels;
   for (size_t i = 0; i < keyed.cells.size(); ++i) {
     const std::span<const int64_t> loads = std::span(keyed.load).subspan(i * branches, branches);
-    if (std::any_of(loads.begin(), loads.end(), [](int64_t n) { return n > 0; })) labels.emplace(counted.labels()[i], loads);
+    if (std::any_of(loads.begin(), loads.end(), [](int64_t n) { return n > 0; }))
+      labels.emplace(counted.labels()[i], loads);
   }
   return labels;
 }
@@ -55,8 +56,10 @@ std::vector<RouterFigures> router_figures(const ProfileAccumulator& counted) {
     f.imbalance_real = imbalance(f.load_real);
     f.entropy_real = entropy_bits(f.load_real);
     std::vector<int64_t> table;
-    for (const auto& [label, of_label] : loads_by_label(counted, router)) table.insert(table.end(), of_label.begin(), of_label.end());
-    if (!table.empty()) f.label_information = mutual_information_bits(table, std::ssize(table) / info.branches, info.branches);
+    for (const auto& [label, of_label] : loads_by_label(counted, router))
+      table.insert(table.end(), of_label.begin(), of_label.end());
+    if (!table.empty())
+      f.label_information = mutual_information_bits(table, std::ssize(table) / info.branches, info.branches);
   }
   return list;
 }
@@ -80,9 +83,9 @@ LoadProfile held_out_loads(const ProfileAccumulator& counted) {
   LoadProfile held_out;
   int32_t router = 0;
   for (const RouterInfo& info : counted.layout().routers) {
-    held_out.routers[info.name] =
-        without(load_of(counted.counts(router), counted.batches()), load_of(counted.profiled(router), counted.profiled_batches()),
-                counted.batches() - counted.profiled_batches());
+    held_out.routers[info.name] = without(load_of(counted.counts(router), counted.batches()),
+                                          load_of(counted.profiled(router), counted.profiled_batches()),
+                                          counted.batches() - counted.profiled_batches());
     ++router;
   }
   return held_out;

@@ -15,7 +15,8 @@ std::vector<RouterFigures> router_figures(const ProfileAccumulator& counted);
 LoadProfile load_profile(const ProfileAccumulator& counted);
 /// Over the others, of an optimisation those that are held out, without telling prompts from turns.
 LoadProfile held_out_loads(const ProfileAccumulator& counted);
-/// Labels of which a real cell went to a branch, each once: those of the first router in alphabetical order, then what others add.
+/// Labels of which a real cell went to a branch, each once: those of the first router in alphabetical order, then what
+/// others add.
 std::vector<std::string> routed_labels(const ProfileAccumulator& counted);
 
 }  // namespace stormcell

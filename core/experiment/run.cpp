@@ -35,14 +35,18 @@ namespace {
 /// What one phase alone can do, before anything runs.
 void check_phases(WorkPhase phase, bool dense, const RunOptions& options) {
   if (!options.outputs.empty() && phase != WorkPhase::forward)
-    bad_input("--outputs", "writes what a forward pass computes, and not what --phase " + std::string(to_text(phase)) + " decodes",
+    bad_input("--outputs",
+              "writes what a forward pass computes, and not what --phase " + std::string(to_text(phase)) + " decodes",
               "use generate for texts");
   if (options.config.empty()) return;
-  if (dense) bad_input("--dense", "stands beside the baseline, and --config runs another plan", "leave one of them out");
+  if (dense)
+    bad_input("--dense", "stands beside the baseline, and --config runs another plan", "leave one of them out");
   const bool both = phase == WorkPhase::both;
-  check_phase_of(parse_plan_config(options.config, options.config_name), both ? WorkPhase::forward : phase, options.config_name);
+  check_phase_of(parse_plan_config(options.config, options.config_name), both ? WorkPhase::forward : phase,
+                 options.config_name);
   if (both && !options.decode_config.empty())
-    check_phase_of(parse_plan_config(options.decode_config, options.decode_config_name), WorkPhase::decode, options.decode_config_name);
+    check_phase_of(parse_plan_config(options.decode_config, options.decode_config_name), WorkPhase::decode,
+                   options.decode_config_name);
 }
 
 /// Of one phase.
@@ -65,7 +69,8 @@ Replayed apply_config(Workload& work, const RunOptions& options, PlanConfig& con
   const ExperimentState& s = work.state();
   const PlanConfig wanted = parse_plan_config(options.config, options.config_name);
   const auto warn = [&](std::vector<std::string> sentences) {
-    r.warnings.insert(r.warnings.end(), std::make_move_iterator(sentences.begin()), std::make_move_iterator(sentences.end()));
+    r.warnings.insert(r.warnings.end(), std::make_move_iterator(sentences.begin()),
+                      std::make_move_iterator(sentences.end()));
   };
   check_model_of(wanted, *s.model, options.config_name);
   check_phase_of(wanted, work.phase(), options.config_name);
@@ -87,8 +92,10 @@ Replayed apply_config(Workload& work, const RunOptions& options, PlanConfig& con
     config.passes.emplace_back(report.name, saved_parameters(outcome));
   }
   std::optional<GraphOfSize> with_exits;
-  if (const auto chain = exit_chain(*work.graph(), s.model->answer)) with_exits = graphs_with_exits(work, replayed, *chain);
-  return {std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken), std::move(promises), std::move(with_exits)};
+  if (const auto chain = exit_chain(*work.graph(), s.model->answer))
+    with_exits = graphs_with_exits(work, replayed, *chain);
+  return {std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken), std::move(promises),
+          std::move(with_exits)};
 }
 
 class Run {
@@ -142,7 +149,8 @@ class Run {
     result_->config = to_json(config);
     // Of what runs alone: a configuration may fit where the baseline does not.
     work_.check_fits(replayed.graph, replayed.configuration, result_->warnings);
-    plan_ = work_.make_plan(is_baseline() ? "baseline" : "optimized", replayed.graph, replayed.configuration, progress_);
+    plan_ =
+        work_.make_plan(is_baseline() ? "baseline" : "optimized", replayed.graph, replayed.configuration, progress_);
     plan_->promises = replayed.promises;
     with_exits_ = std::move(replayed.with_exits);
     result_->load_seconds = s_.store->load_seconds();
@@ -251,7 +259,8 @@ class Run {
   TimedReads read_;
   std::vector<int64_t> by_time_;  // batches, the fastest first
   Measured measured_;
-  SteadyMeasuring machine_{machine_of(s_, progress_), {}};  // a run states no speed-up of a plan, so nothing is repeated
+  SteadyMeasuring machine_{machine_of(s_, progress_),
+                           {}};  // a run states no speed-up of a plan, so nothing is repeated
 };
 
 }  // namespace
@@ -262,7 +271,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
   RouterThresholds exits;
   if (!run.config.empty()) exits = parse_plan_config(run.config, run.config_name).exits;
   check_thresholds(*state_, exits, run.config_name);
-  return of_each_phase(*state_, exits, run.half_done, [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
+  return of_each_phase(*state_, exits, run.half_done,
+                       [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
 }
 
 }  // namespace stormcell

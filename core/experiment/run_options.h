@@ -12,13 +12,15 @@ namespace stormcell {
 using HalfDone = std::function<void(const RunSummaryFigures& first)>;
 
 struct RunOptions {
-  std::string session;                            ///< file to append to; empty: none
-  bool decisions = false;                         ///< record every decision
-  std::string config;                             ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
-  std::string config_name = "--config";           ///< what errors call it: its file
-  std::string decode_config, decode_config_name;  ///< of --phase both: the same for decoding; empty: config is for one phase
-  std::string outputs;                            ///< safetensors file for hidden states, logits and decisions
-  /// As many batches as fit, drawn at random; under a budget of weights in the data's order. 7 rounds at least (mirrored.h).
+  std::string session;                   ///< file to append to; empty: none
+  bool decisions = false;                ///< record every decision
+  std::string config;                    ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
+  std::string config_name = "--config";  ///< what errors call it: its file
+  /// of --phase both: the same for decoding; empty: config is for one phase
+  std::string decode_config, decode_config_name;
+  std::string outputs;  ///< safetensors file for hidden states, logits and decisions
+  /// As many batches as fit, drawn at random; under a budget of weights in the data's order. 7 rounds at least
+  /// (mirrored.h).
   double measure_seconds = 3;
   std::string measuring_program;  ///< as OptimizeOptions has it
   HalfDone half_done = {};
@@ -27,11 +29,13 @@ struct RunOptions {
 struct OptimizeOptions {
   PassSelection passes;
   std::string session;
-  double measure_seconds = 8;  ///< measuring of all plans together, mirrored; half as long again where a pass is left out
-  bool alone = true;           ///< also measure each pass on its own
-  double time_limit = 0;       ///< limit for the whole command, in seconds from `begun` on; 0: none
-  double begun = 0;            ///< when the command began, by seconds_now(); 0: when optimize() is called
-  /// Path of the program `stormcell`, which measures again in fresh processes; empty: this process opens the model again instead.
+  /// measuring of all plans together, mirrored; half as long again where a pass is left out
+  double measure_seconds = 8;
+  bool alone = true;      ///< also measure each pass on its own
+  double time_limit = 0;  ///< limit for the whole command, in seconds from `begun` on; 0: none
+  double begun = 0;       ///< when the command began, by seconds_now(); 0: when optimize() is called
+  /// Path of the program `stormcell`, which measures again in fresh processes; empty: this process opens the model
+  /// again instead.
   std::string measuring_program;
   HalfDone half_done = {};
 };

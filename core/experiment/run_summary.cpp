@@ -20,8 +20,10 @@ std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, RunKind v
   r->phase = to_text(work.phase());
   r->settings = settings_json(s, r->phase);
   r->warnings = warnings_of(s);
-  if (work_phase(s.options.phase) == WorkPhase::forward && s.options.most_new_tokens != ExperimentOptions().most_new_tokens)
-    r->warnings.emplace_back("--max-new-tokens is for decoding, and a forward pass makes no tokens: --phase decode asks for them");
+  if (work_phase(s.options.phase) == WorkPhase::forward &&
+      s.options.most_new_tokens != ExperimentOptions().most_new_tokens)
+    r->warnings.emplace_back(
+        "--max-new-tokens is for decoding, and a forward pass makes no tokens: --phase decode asks for them");
   r->warnings.insert(r->warnings.end(), work.idle_annotations().begin(), work.idle_annotations().end());
   tell_of_annotations(work, *r);
   return r;
@@ -44,10 +46,11 @@ void tell_of_guards(const ReadyPlan& plan, RunSummaryFigures& figures) {
   int64_t hits = 0, misses = 0;
   for (const auto& [pass, counts] : plan.guards) hits += counts.hits, misses += counts.misses;
   if (misses <= hits) return;
-  figures.warnings.push_back("the guards missed " + std::to_string(misses) + " of " + std::to_string(hits + misses) +
-                             " times, each counted " + guards_counted(figures.phase) +
-                             ": this data uses branches the plan left out, and each miss runs the slower fallback; run optimize on more of "
-                             "such data, or --disable the pass that has guards");
+  figures.warnings.push_back(
+      "the guards missed " + std::to_string(misses) + " of " + std::to_string(hits + misses) + " times, each counted " +
+      guards_counted(figures.phase) +
+      ": this data uses branches the plan left out, and each miss runs the slower fallback; run optimize on more of "
+      "such data, or --disable the pass that has guards");
 }
 
 void set_figures_at_end(const ReadyPlan& plan, RunSummaryFigures& figures) {
@@ -58,8 +61,9 @@ void set_figures_at_end(const ReadyPlan& plan, RunSummaryFigures& figures) {
 
 void warn_of_lost_events(const ReadyPlan& plan, std::vector<std::string>& warnings) {
   if (plan.lost_events == 0) return;
-  warnings.push_back(counted(plan.lost_events, "step") + " of plan \"" + plan.name() + "\" left no event, because a batch has room for " +
-                     std::to_string(kMostEvents) + ": timelines and times by operator lack them; fewer new tokens leave fewer");
+  warnings.push_back(counted(plan.lost_events, "step") + " of plan \"" + plan.name() +
+                     "\" left no event, because a batch has room for " + std::to_string(kMostEvents) +
+                     ": timelines and times by operator lack them; fewer new tokens leave fewer");
 }
 
 PlanConfig start_config(const Workload& work) {

@@ -21,7 +21,8 @@ int64_t batches_in(double seconds, double batch, int64_t all) {
 }
 
 /// The expected time without what is spent already.
-ExpectedWork work_of(const ExperimentState& s, const OptimizeOptions& options, const FirstBatches& first, size_t passes, bool exits) {
+ExpectedWork work_of(const ExperimentState& s, const OptimizeOptions& options, const FirstBatches& first, size_t passes,
+                     bool exits) {
   ExpectedWork w;
   w.batch = first.batch, w.compile = first.compile;
   w.batches = s.data->batch_count(), w.passes = passes, w.alone = options.alone, w.ordered = s.store->budget() > 0;
@@ -33,7 +34,8 @@ ExpectedWork work_of(const ExperimentState& s, const OptimizeOptions& options, c
 }  // namespace
 
 int64_t TimeShare::further_batches(Stage stage, size_t plans) const {
-  return plan.limited() ? batches_in(plan.allowed(stage), first.batch * static_cast<double>(plans), INT64_MAX) : INT64_MAX;
+  return plan.limited() ? batches_in(plan.allowed(stage), first.batch * static_cast<double>(plans), INT64_MAX)
+                        : INT64_MAX;
 }
 
 void TimeShare::fit_batches() {
@@ -41,19 +43,23 @@ void TimeShare::fit_batches() {
   const double thresholds = plan.allowed(Stage::thresholds), profile = plan.allowed(Stage::profile);
   const int64_t all = FittingBatches{split.profiled, split.measured}.all().size();
   const double seconds = thresholds > 0 ? std::min(thresholds, profile) : profile;
-  const FittingBatches fitting = batches_that_fit(split.profiled, split.measured, batches_in(seconds, first.batch, all));
+  const FittingBatches fitting =
+      batches_that_fit(split.profiled, split.measured, batches_in(seconds, first.batch, all));
   split.profiled = fitting.profiled, split.measured = fitting.measured;
 }
 
-bool has_target(const ExperimentOptions& options) { return !options.target_quality.empty() || !options.target_latency.empty(); }
+bool has_target(const ExperimentOptions& options) {
+  return !options.target_quality.empty() || !options.target_latency.empty();
+}
 
-std::vector<TimeShare> time_shares(ExperimentState& s, const OptimizeOptions& options, size_t passes, const Progress& progress) {
+std::vector<TimeShare> time_shares(ExperimentState& s, const OptimizeOptions& options, size_t passes,
+                                   const Progress& progress) {
   const TimePlan plan(options.time_limit, options.begun > 0 ? options.begun : seconds_now(), seconds_now);
   std::vector<TimeShare> shares;
   ExpectedSeconds all;
   for (const std::unique_ptr<Workload>& work : workloads(s)) {
-    TimeShare& share = shares.emplace_back(
-        TimeShare{plan, {}, {}, split_batches(s.data->batch_count(), s.options.profile_split), true, options.time_limit});
+    TimeShare& share = shares.emplace_back(TimeShare{
+        plan, {}, {}, split_batches(s.data->batch_count(), s.options.profile_split), true, options.time_limit});
     const bool exits = work->phase() == WorkPhase::forward && exit_chain(*work->graph(), s.model->answer).has_value();
     if (!has_target(s.options)) share.plan.skip(Stage::thresholds);
     if (!exits && !s.options.dense) share.plan.skip(Stage::exits);
@@ -80,8 +86,9 @@ void set_time(const TimeShare& time, int64_t batches, RunSummaryFigures& figures
 void end_time(const TimeShare& time, RunSummaryFigures& figures) {
   figures.elapsed_seconds = time.plan.spent();
   if (figures.left_out_for_time.empty()) return;
-  std::string text = time.plan.limited() ? "for the time limit of " + duration_words(time.limit)
-                                         : "because " + expected_words(time.expected.low, time.expected.high) + " were expected";
+  std::string text = time.plan.limited()
+                         ? "for the time limit of " + duration_words(time.limit)
+                         : "because " + expected_words(time.expected.low, time.expected.high) + " were expected";
   const char* between = ": ";
   for (const std::string& sentence : figures.left_out_for_time) text += between + sentence, between = "; ";
   figures.warnings.push_back(text);

@@ -26,8 +26,10 @@ struct TimeShare {
 /// --target-quality or --target-latency.
 bool has_target(const ExperimentOptions& options);
 
-/// One share for each phase, after timing its first batches. `passes`: the number of passes chosen. Throws as time_first_batches() does.
-std::vector<TimeShare> time_shares(ExperimentState& state, const OptimizeOptions& options, size_t passes, const Progress& progress);
+/// One share for each phase, after timing its first batches. `passes`: the number of passes chosen. Throws as
+/// time_first_batches() does.
+std::vector<TimeShare> time_shares(ExperimentState& state, const OptimizeOptions& options, size_t passes,
+                                   const Progress& progress);
 /// Tells the listener of `progress` the expected time.
 void tell_expected(const TimeShare& time, const Progress& progress);
 

@@ -68,8 +68,8 @@ void write_loads(const Source& from, TextOutput& out, const Progress& progress) 
     for (size_t w = 0; w < windows.size(); ++w) {
       const RouterLoads& l = windows[w];
       for (size_t b = 0; b < l.load.size(); ++b)
-        put_row(out, from.layout.routers[r].name, static_cast<int64_t>(w) * level.batches_per_window, l.batches, static_cast<int64_t>(b),
-                l.load[b], l.padding[b], l.dropped[b], l.padded[b], l.weight[b]);
+        put_row(out, from.layout.routers[r].name, static_cast<int64_t>(w) * level.batches_per_window, l.batches,
+                static_cast<int64_t>(b), l.load[b], l.padding[b], l.dropped[b], l.padded[b], l.weight[b]);
     }
   }
 }
@@ -82,11 +82,13 @@ void write_labels(const Source& from, TextOutput& out, const Progress& progress)
     progress.report("labels", static_cast<int64_t>(r), std::ssize(from.layout.routers));
     for (const LabelLoads& l : from.session.label_loads(from.run.id, static_cast<int32_t>(r))) {
       labelled = true;
-      for (size_t b = 0; b < l.load.size(); ++b) put_row(out, from.layout.routers[r].name, l.label, static_cast<int64_t>(b), l.load[b]);
+      for (size_t b = 0; b < l.load.size(); ++b)
+        put_row(out, from.layout.routers[r].name, l.label, static_cast<int64_t>(b), l.load[b]);
     }
   }
   if (!labelled)
-    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no labels", "record them with profile --label-field");
+    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no labels",
+              "record them with profile --label-field");
 }
 
 void write_transitions(const Source& from, TextOutput& out, const Progress& progress) {
@@ -96,7 +98,8 @@ void write_transitions(const Source& from, TextOutput& out, const Progress& prog
     for (const LayoutEdge& edge : from.layout.edges) {
       if (edge.from != static_cast<int32_t>(r)) continue;
       const std::string& next = from.layout.routers[edge.to].name;
-      for (const PairCount& pair : from.session.transitions(from.run.id, edge.from, edge.to, {0, from.run.batches}).entries)
+      for (const PairCount& pair :
+           from.session.transitions(from.run.id, edge.from, edge.to, {0, from.run.batches}).entries)
         put_row(out, from.layout.routers[r].name, pair.from, next, pair.to, pair.count);
     }
   }
@@ -110,7 +113,8 @@ struct CellPlaced {
 CellPlaced place_of(const Source& from, const StoredDecision& d, int64_t cell, const BatchSpace& space) {
   const int64_t row = d.ancestor.empty() ? cell : d.ancestor[cell];
   CellPlaced placed{row < space.cells.cells() ? space.cells.id(row) : CellId{},
-                    space.mask.empty() || (row < std::ssize(space.mask) && space.mask[row] != 0), from.grids ? ",," : ""};
+                    space.mask.empty() || (row < std::ssize(space.mask) && space.mask[row] != 0),
+                    from.grids ? ",," : ""};
   if (space.cells.columns > 0) {
     const GridPlace place = space.cells.place(placed.id.position);
     placed.in_grid = "," + std::to_string(place.row) + "," + std::to_string(place.column);
@@ -123,10 +127,13 @@ bool has_grids(const SessionReader& session, const RunSummary& run) {
   const std::vector<BatchSpace> spaces = session.spaces(run.id, 0);
   return std::any_of(spaces.begin(), spaces.end(), [](const BatchSpace& s) { return s.cells.columns > 0; });
 }
-std::string head_of(const Source& from, const std::string& columns) { return columns + (from.grids ? ",grid_row,grid_column" : "") + "\n"; }
+std::string head_of(const Source& from, const std::string& columns) {
+  return columns + (from.grids ? ",grid_row,grid_column" : "") + "\n";
+}
 
 // A choice that a capacity dropped names the branch that it was dropped from.
-void put_decision(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space, TextOutput& out) {
+void put_decision(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space,
+                  TextOutput& out) {
   const std::string& name = from.layout.routers[router].name;
   for (int64_t c = 0; c < d.cells; ++c) {
     const auto [id, real, in_grid] = place_of(from, d, c, space);
@@ -148,8 +155,8 @@ void for_each_decision(const Source& from, const Progress& progress, Visit visit
     const std::vector<BatchSpace> spaces = from.session.spaces(from.run.id, b);
     for (size_t r = 0; r < from.layout.routers.size(); ++r) {
       const auto d = from.session.decision(from.run.id, static_cast<int32_t>(r), b);
-      const auto space =
-          std::find_if(spaces.begin(), spaces.end(), [&](const BatchSpace& s) { return s.space == from.layout.routers[r].space; });
+      const auto space = std::find_if(spaces.begin(), spaces.end(),
+                                      [&](const BatchSpace& s) { return s.space == from.layout.routers[r].space; });
       if (d && space != spaces.end()) visit(static_cast<int32_t>(r), b, *d, *space);
     }
   }
@@ -157,14 +164,17 @@ void for_each_decision(const Source& from, const Progress& progress, Visit visit
 
 void write_decisions(const Source& from, TextOutput& out, const Progress& progress) {
   if (!from.session.has_decisions(from.run.id))
-    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no decisions", "record them with profile");
+    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no decisions",
+              "record them with profile");
   out.write(head_of(from, "batch,router,sequence,position,step,real,choice,branch,dropped,weight"));
-  for_each_decision(from, progress, [&](int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space) {
-    put_decision(from, router, batch, d, space, out);
-  });
+  for_each_decision(from, progress,
+                    [&](int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space) {
+                      put_decision(from, router, batch, d, space, out);
+                    });
 }
 
-void put_scores(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space, TextOutput& out) {
+void put_scores(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space,
+                TextOutput& out) {
   const std::string& name = from.layout.routers[router].name;
   for (int64_t c = 0; c < d.cells && !d.scores.empty(); ++c) {
     const auto [id, real, in_grid] = place_of(from, d, c, space);
@@ -177,12 +187,14 @@ void put_scores(const Source& from, int32_t router, int64_t batch, const StoredD
 void write_scores(const Source& from, TextOutput& out, const Progress& progress) {
   out.write(head_of(from, "batch,router,sequence,position,step,real,branch,score"));
   bool scored = false;
-  for_each_decision(from, progress, [&](int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space) {
-    scored |= !d.scores.empty();
-    put_scores(from, router, batch, d, space, out);
-  });
+  for_each_decision(from, progress,
+                    [&](int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space) {
+                      scored |= !d.scores.empty();
+                      put_scores(from, router, batch, d, space, out);
+                    });
   if (!scored)
-    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no scores", "record them with profile --record-scores");
+    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no scores",
+              "record them with profile --record-scores");
 }
 
 // One row a batch with the whole time, one for each of its steps where step events were recorded.
@@ -192,15 +204,16 @@ void write_timings(const Source& from, TextOutput& out, const Progress& progress
   for (int64_t first = 0; first < from.run.batches; first += kAtATime) {
     for (const BatchSummary& batch : from.session.batches(from.run.id, {first, first + kAtATime})) {
       progress.report("timings", batch.number, from.run.batches);
-      put_row(out, batch.number, std::string_view(), std::string_view("batch"), std::string_view("batch"), std::string_view(),
-              std::string_view(), int64_t{0}, batch.latency_ms);
+      put_row(out, batch.number, std::string_view(), std::string_view("batch"), std::string_view("batch"),
+              std::string_view(), std::string_view(), int64_t{0}, batch.latency_ms);
       const std::vector<StepEvent> events = from.session.events(from.run.id, batch.number);
       uint64_t zero = UINT64_MAX;
       for (const StepEvent& e : events) zero = std::min(zero, e.begin_ns);
       for (const StepEvent& e : events) {
         const StepInfo step = e.step < from.layout.steps.size() ? from.layout.steps[e.step] : StepInfo{};
-        put_row(out, batch.number, int64_t{e.step}, step.name, step.op, step.branch < 0 ? std::string() : std::to_string(step.branch),
-                int64_t{e.worker}, static_cast<double>(e.begin_ns - zero) / 1e6, static_cast<double>(e.end_ns - e.begin_ns) / 1e6);
+        put_row(out, batch.number, int64_t{e.step}, step.name, step.op,
+                step.branch < 0 ? std::string() : std::to_string(step.branch), int64_t{e.worker},
+                static_cast<double>(e.begin_ns - zero) / 1e6, static_cast<double>(e.end_ns - e.begin_ns) / 1e6);
       }
     }
   }
@@ -217,9 +230,12 @@ struct LayerTotals {
   std::vector<int64_t> loads;
   int64_t cells = 0;
 };
-/// Of padded cells only those are known that a branch got: where there are such, a cell counts for as many choices as it may make.
+/// Of padded cells only those are known that a branch got: where there are such, a cell counts for as many choices as
+/// it may make.
 int64_t real_cells(const RouterLoads& total, int32_t fan_out) {
-  const auto sum = [](const std::vector<int64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), int64_t{0}); };
+  const auto sum = [](const std::vector<int64_t>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  };
   if (total.cells > 0 && sum(total.padding) == 0) return total.cells;
   const std::vector<int64_t> real = total.real();
   const int64_t choices = sum(real) + sum(total.dropped), k = std::max(fan_out, 1);
@@ -247,7 +263,8 @@ void write_skew(const Source& from, TextOutput& out, const Progress& progress) {
   for (const LayerTotals& t : totals_of(from, progress)) {
     const auto law = power_law_of(t.loads, t.cells);
     if (!law) continue;
-    put_row(out, t.router.name, t.layer, std::ssize(t.loads), t.router.fan_out, t.cells, imbalance(t.loads) + 1, law->alpha, law->error);
+    put_row(out, t.router.name, t.layer, std::ssize(t.loads), t.router.fan_out, t.cells, imbalance(t.loads) + 1,
+            law->alpha, law->error);
   }
 }
 
@@ -290,9 +307,12 @@ void write_csv(const ExportOptions& options, const Progress& progress) {
   for (const Table& t : kTables)
     if (t.about.what == options.what) table = &t;
   const std::string advice = advice_on_word(options.what, kTables, [](const Table& t) { return t.about.what; });
-  if (!table && options.what.empty()) bad_input("--what", "is missing: --format csv needs it to know which table", advice);
+  if (!table && options.what.empty())
+    bad_input("--what", "is missing: --format csv needs it to know which table", advice);
   if (!table)
-    bad_input("--what", "\"" + options.what + "\" is " + (options.what == "placement" ? "not in this version" : "no table"), advice);
+    bad_input("--what",
+              "\"" + options.what + "\" is " + (options.what == "placement" ? "not in this version" : "no table"),
+              advice);
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
   const RunSummary run = choose_recorded_run(session, path.run);

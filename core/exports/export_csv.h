@@ -1,4 +1,5 @@
-// Tables for spreadsheets and scripts. The first line, a comment, says where the table comes from, the second names the columns.
+// Tables for spreadsheets and scripts. The first line, a comment, says where the table comes from, the second names the
+// columns.
 #pragma once
 #include <span>
 #include <string_view>

@@ -29,19 +29,24 @@ bool has_config(const SessionReader&, const RunSummary& run) { return has_config
 void write_config(const ExportOptions& options, const Progress&) {
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
-  const RunSummary run = choose_run(session, path.run, has_config, "holds no configuration: only optimize and run --config leave one");
+  const RunSummary run =
+      choose_run(session, path.run, has_config, "holds no configuration: only optimize and run --config leave one");
   if (!json_or_null(run.config).is_object()) bad_input(path.file, "its configuration is damaged");
   auto config = nlohmann::ordered_json::parse(run.config);  // in the order in which it was written
   const ExportOrigin origin = origin_of(session, run);
-  config["origin"] = {
-      {"version", origin.version}, {"device", origin.device}, {"date", origin.date}, {"session", origin.session}, {"run", origin.run}};
+  config["origin"] = {{"version", origin.version},
+                      {"device", origin.device},
+                      {"date", origin.date},
+                      {"session", origin.session},
+                      {"run", origin.run}};
   TextOutput out(options.output);
   out.write(json_text(config));
   out.finish();
 }
 
 void write_copy(const ExportOptions& options, const Progress& progress) {
-  copy_session(parse_session_path(options.session).file, options.output, progress, options.pictures ? CopyPictures::yes : CopyPictures::no);
+  copy_session(parse_session_path(options.session).file, options.output, progress,
+               options.pictures ? CopyPictures::yes : CopyPictures::no);
 }
 
 constexpr std::array kFormats = {
@@ -49,10 +54,12 @@ constexpr std::array kFormats = {
     ExportFormat{"session", "a copy of the session, also of one that is being written", false, write_copy},
     ExportFormat{"native", "the routing trace as safetensors", false, write_native_trace},
     ExportFormat{"sglang", "a placement, for SGLang's --init-expert-location", true, write_sglang_placement},
-    ExportFormat{"vllm-pr41141", "a placement, for vLLM with pull request 41141: eplb_config.initial_mapping_path", true,
-                 write_vllm_mapping},
-    ExportFormat{"vllm-pr49572", "a placement, for vLLM with pull request 49572: initial_expert_map_path", true, write_vllm_list},
-    ExportFormat{"vllm-ascend", "a placement, for vllm-ascend's expert_map_path; --shared-experts N with its mix_placement", true,
+    ExportFormat{"vllm-pr41141", "a placement, for vLLM with pull request 41141: eplb_config.initial_mapping_path",
+                 true, write_vllm_mapping},
+    ExportFormat{"vllm-pr49572", "a placement, for vLLM with pull request 49572: initial_expert_map_path", true,
+                 write_vllm_list},
+    ExportFormat{"vllm-ascend",
+                 "a placement, for vllm-ascend's expert_map_path; --shared-experts N with its mix_placement", true,
                  write_vllm_ascend, true},
     ExportFormat{"trtllm", "a placement, for TensorRT-LLM's moe_config.load_balancer; --what static or dynamic", true,
                  write_trtllm_placement},
@@ -81,11 +88,13 @@ void export_session(std::string_view id, const ExportOptions& options, const Pro
   if (!format.text && (options.output.empty() || options.output == "-"))
     bad_input("-o", "is missing: " + std::string(id) + " is binary, so it does not go to standard output", "-o FILE");
   if (options.shared_experts > 0 && !format.shared_experts)
-    bad_input("--shared-experts",
-              "belongs to --format vllm-ascend alone: other servers compute shared experts beside what their placement says",
-              "leave it out");
+    bad_input(
+        "--shared-experts",
+        "belongs to --format vllm-ascend alone: other servers compute shared experts beside what their placement says",
+        "leave it out");
   if (options.shared_experts > kMostSharedExperts)
-    bad_input("--shared-experts", "is " + std::to_string(options.shared_experts), "at most " + std::to_string(kMostSharedExperts));
+    bad_input("--shared-experts", "is " + std::to_string(options.shared_experts),
+              "at most " + std::to_string(kMostSharedExperts));
   format.write(options, progress);
 }
 

@@ -19,7 +19,8 @@ struct ExportFormat {
 std::span<const ExportFormat> export_formats();
 /// Ids of the contract whose formats are still to come.
 std::span<const std::string_view> planned_export_formats();
-/// Throws Error(bad_input): an unknown format, with the list; one that this version does not have; an output it cannot go to.
+/// Throws Error(bad_input): an unknown format, with the list; one that this version does not have; an output it cannot
+/// go to.
 void export_session(std::string_view format, const ExportOptions& options, const Progress& progress = {});
 
 }  // namespace stormcell

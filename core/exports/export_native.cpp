@@ -19,7 +19,9 @@ namespace {
 
 constexpr int32_t kDropped = -1, kNotMet = -2;
 
-bool has_decisions(const SessionReader& session, const RunSummary& run) { return run.batches > 0 && session.has_decisions(run.id); }
+bool has_decisions(const SessionReader& session, const RunSummary& run) {
+  return run.batches > 0 && session.has_decisions(run.id);
+}
 
 /// Spaces that hold cells of routers, in the order of the layout: each is a stack of the trace.
 std::vector<int32_t> stacks_of(const RunLayout& layout) {
@@ -33,7 +35,11 @@ std::vector<int32_t> stacks_of(const RunLayout& layout) {
 class TraceWriter {
  public:
   TraceWriter(const SessionReader& session, const RunSummary& run)
-      : session_(session), run_(run), layout_(session.layout(run.id)), stacks_(stacks_of(layout_)), parts_(layout_.routers.size()) {}
+      : session_(session),
+        run_(run),
+        layout_(session.layout(run.id)),
+        stacks_(stacks_of(layout_)),
+        parts_(layout_.routers.size()) {}
 
   void write(const std::string& path, const Progress& progress) {
     look_over(progress);
@@ -73,7 +79,8 @@ class TraceWriter {
       const RouterLoads total = session_.total_loads(run_.id, router);
       parts_[r].dropped = std::any_of(total.dropped.begin(), total.dropped.end(), [](int64_t n) { return n > 0; });
       parts_[r].weights = std::any_of(total.weight.begin(), total.weight.end(), [](double w) { return w != 0; });
-      // Decisions of a run have the same parts, but for bytes read: those stand where they do not follow from the residency.
+      // Decisions of a run have the same parts, but for bytes read: those stand where they do not follow from the
+      // residency.
       for (int64_t b = 0; b < run_.batches && !parts_[r].bytes; ++b) {
         progress.report("reading", b, run_.batches);
         const auto d = session_.decision(run_.id, router, b);
@@ -97,7 +104,8 @@ class TraceWriter {
       if (parts_[r].dropped) list.push_back({layer + ".dropped", DType::i32, shape});
       if (parts_[r].residency) list.push_back({layer + ".residency", DType::u8, shape});
       if (parts_[r].bytes) list.push_back({layer + ".bytes_read", DType::i64, shape});
-      if (const int64_t columns = parts_[r].score_columns) list.push_back({layer + ".scores", DType::f32, {cells_, columns}});
+      if (const int64_t columns = parts_[r].score_columns)
+        list.push_back({layer + ".scores", DType::f32, {cells_, columns}});
     }
     for (const char* name : {"cell.request", "cell.position", "cell.phase", "cell.stack", "cell.batch"})
       list.push_back({name, DType::i32, {cells_}});
@@ -110,8 +118,9 @@ class TraceWriter {
 
   SafetensorsMetadata metadata() const {
     const ExportOrigin origin = origin_of(session_, run_);
-    SafetensorsMetadata about = {{"schema", "stormcell.trace/1"}, {"version", origin.version},        {"device", origin.device},
-                                 {"date", origin.date},           {"session", origin.session},        {"run", std::to_string(origin.run)},
+    SafetensorsMetadata about = {{"schema", "stormcell.trace/1"}, {"version", origin.version},
+                                 {"device", origin.device},       {"date", origin.date},
+                                 {"session", origin.session},     {"run", std::to_string(origin.run)},
                                  {"model", origin.model},         {"fingerprint", origin.fingerprint}};
     int32_t branches = 0, k = 0;
     for (size_t r = 0; r < layout_.routers.size(); ++r) {
@@ -146,11 +155,13 @@ class TraceWriter {
     return about;
   }
   std::string stack_name(int32_t space) const {
-    return space >= 0 && static_cast<size_t>(space) < layout_.spaces.size() ? layout_.spaces[space] : std::string("cells");
+    return space >= 0 && static_cast<size_t>(space) < layout_.spaces.size() ? layout_.spaces[space]
+                                                                            : std::string("cells");
   }
 
   void write_cells(const BatchSummary& batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
-    request_.clear(), position_.clear(), phase_.clear(), stack_.clear(), batch_.clear(), real_.clear(), columns_.clear();
+    request_.clear(), position_.clear(), phase_.clear(), stack_.clear(), batch_.clear(), real_.clear(),
+        columns_.clear();
     for (size_t s = 0; s < stacks_.size(); ++s) {
       const BatchSpace* space = find(spaces, stacks_[s]);
       if (!space) continue;
@@ -200,9 +211,11 @@ class TraceWriter {
       for (size_t c = 0; c < static_cast<size_t>(d->cells); ++c) {
         const size_t row = first + (d->ancestor.empty() ? c : static_cast<size_t>(d->ancestor[c]));
         if ((row + 1) * k > indices_.size())
-          bad_input(session_.path(), "the file is damaged: a decision of batch " + std::to_string(batch) + " does not fit its cells",
+          bad_input(session_.path(),
+                    "the file is damaged: a decision of batch " + std::to_string(batch) + " does not fit its cells",
                     kCopyAgain);
-        if ((c + 1) * columns <= d->scores.size()) std::copy_n(d->scores.begin() + c * columns, columns, scores_.begin() + row * columns);
+        if ((c + 1) * columns <= d->scores.size())
+          std::copy_n(d->scores.begin() + c * columns, columns, scores_.begin() + row * columns);
         for (size_t i = 0; i < k; ++i) {
           const int32_t choice = d->choice[c * k + i];
           const size_t from = c * k + i, to = row * k + i;
@@ -228,7 +241,8 @@ class TraceWriter {
 
   /// Decisions without bytes read follow the rule: a miss reads the branch.
   static int64_t bytes_of(const StoredDecision& d, size_t slot, const RouterInfo& router) {
-    return slot < d.residency.size() && d.residency[slot] == static_cast<uint8_t>(Residency::miss) ? router.branch_bytes : 0;
+    return slot < d.residency.size() && d.residency[slot] == static_cast<uint8_t>(Residency::miss) ? router.branch_bytes
+                                                                                                   : 0;
   }
 
   const SessionReader& session_;

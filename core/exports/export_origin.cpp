@@ -5,8 +5,8 @@
 namespace stormcell {
 
 std::string ExportOrigin::line() const {
-  std::string text = "stormcell " + version + "; model " + model + "; device " + device + "; date " + date + "; session " + session +
-                     "; run #" + std::to_string(run) + " (" + kind + ")";
+  std::string text = "stormcell " + version + "; model " + model + "; device " + device + "; date " + date +
+                     "; session " + session + "; run #" + std::to_string(run) + " (" + kind + ")";
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   return text;

@@ -17,19 +17,25 @@ std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::
 /// Microseconds with three digits: the format's unit, at the clock's resolution.
 double micros(uint64_t ns) { return static_cast<double>(ns) / 1e3; }
 
-bool has_events(const SessionReader& session, const RunSummary& run) { return run.batches > 0 && !session.events(run.id, 0).empty(); }
+bool has_events(const SessionReader& session, const RunSummary& run) {
+  return run.batches > 0 && !session.events(run.id, 0).empty();
+}
 
-/// One line an event. Times begin at the first event of the run; the batches stand in a row of their own above the workers.
+/// One line an event. Times begin at the first event of the run; the batches stand in a row of their own above the
+/// workers.
 class TraceLines {
  public:
   TraceLines(TextOutput& out, const RunLayout& layout) : out_(out), layout_(layout) {}
 
   void begin(const ExportOrigin& origin) {
-    const Json about = {{"version", origin.version}, {"model", origin.model}, {"device", origin.device}, {"date", origin.date},
-                        {"session", origin.session}, {"run", origin.run},     {"kind", origin.kind}};
+    const Json about = {{"version", origin.version}, {"model", origin.model},     {"device", origin.device},
+                        {"date", origin.date},       {"session", origin.session}, {"run", origin.run},
+                        {"kind", origin.kind}};
     out_.write("{\"displayTimeUnit\": \"ms\", \"otherData\": " + dumped(about) + ", \"traceEvents\": [\n");
-    out_.write(
-        dumped({{"ph", "M"}, {"pid", 1}, {"name", "process_name"}, {"args", {{"name", "stormcell " + origin.kind + " " + origin.model}}}}));
+    out_.write(dumped({{"ph", "M"},
+                       {"pid", 1},
+                       {"name", "process_name"},
+                       {"args", {{"name", "stormcell " + origin.kind + " " + origin.model}}}}));
     name_row(0, "batches");
   }
   void add(const BatchSummary& batch, const std::vector<StepEvent>& events) {
@@ -62,7 +68,8 @@ class TraceLines {
       name_row(e.worker + 1, "worker " + std::to_string(e.worker));
     }
     Json args = {{"batch", batch.number}, {"step", e.step}};
-    if (step.router >= 0 && static_cast<size_t>(step.router) < layout_.routers.size()) args["router"] = layout_.routers[step.router].name;
+    if (step.router >= 0 && static_cast<size_t>(step.router) < layout_.routers.size())
+      args["router"] = layout_.routers[step.router].name;
     if (step.branch >= 0) args["branch"] = step.branch;
     write({{"ph", "X"},
            {"pid", 1},
@@ -94,7 +101,8 @@ void write_chrome_trace(const ExportOptions& options, const Progress& progress) 
   for (int64_t first = 0; first < run.batches; first += kAtATime)
     for (const BatchSummary& batch : session.batches(run.id, {first, first + kAtATime})) {
       progress.report("trace", batch.number, run.batches);
-      if (const std::vector<StepEvent> events = session.events(run.id, batch.number); !events.empty()) lines.add(batch, events);
+      if (const std::vector<StepEvent> events = session.events(run.id, batch.number); !events.empty())
+        lines.add(batch, events);
     }
   lines.end();
   out.finish();

@@ -10,11 +10,13 @@ namespace stormcell {
 
 void write_trtllm_placement(const ExportOptions& options, const Progress&) {
   if (!options.what.empty() && options.what != "static" && options.what != "dynamic")
-    bad_input("--what", in_quotes(options.what) + " is no way of TensorRT-LLM", advice_on_word(options.what, {"static", "dynamic"}, ""));
+    bad_input("--what", in_quotes(options.what) + " is no way of TensorRT-LLM",
+              advice_on_word(options.what, {"static", "dynamic"}, ""));
   const ExportedPlacement exported = find_exported_placement(options);
   const Placement& p = exported.named.placement;
   TextOutput out(options.output);
-  out.write("# " + exported.origin + "\nnum_slots: " + std::to_string(p.slot_count()) + "\ninitial_global_assignments:\n");
+  out.write("# " + exported.origin + "\nnum_slots: " + std::to_string(p.slot_count()) +
+            "\ninitial_global_assignments:\n");
   const std::vector<int32_t> layers = layers_of_model(exported);
   for (size_t l = 0; l < layers.size(); ++l) {
     if (layers[l] < 0) continue;

@@ -17,11 +17,12 @@ struct ExportedPlacement {
 /// That the options name, else the newest. Error(bad_input): there is none.
 ExportedPlacement find_exported_placement(const ExportOptions& options);
 
-/// [layers of the model] which of the placement's layers stands there, -1: one without experts. Error(bad_input): nobody knows them, or two
-/// routers share one.
+/// [layers of the model] which of the placement's layers stands there, -1: one without experts. Error(bad_input):
+/// nobody knows them, or two routers share one.
 std::vector<int32_t> layers_of_model(const ExportedPlacement& placement);
 
-/// Its layers in the order of the model, for servers that count only those with experts. Error(bad_input): two routers share one.
+/// Its layers in the order of the model, for servers that count only those with experts. Error(bad_input): two routers
+/// share one.
 std::vector<LayerSlots> layers_with_experts(const ExportedPlacement& placement);
 
 }  // namespace stormcell

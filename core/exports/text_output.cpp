@@ -19,7 +19,8 @@ bool is_database(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return false;
   char magic[16] = {};
-  const bool is = ::read(descriptor, magic, sizeof magic) == sizeof magic && std::memcmp(magic, "SQLite format 3", sizeof magic) == 0;
+  const bool is = ::read(descriptor, magic, sizeof magic) == sizeof magic &&
+                  std::memcmp(magic, "SQLite format 3", sizeof magic) == 0;
   ::close(descriptor);
   return is;
 }
@@ -71,7 +72,8 @@ void TextOutput::discard() {
 void TextOutput::give_up(int error, std::string_view doing) {
   discard();
   if (error == EPIPE && is_standard_output()) throw ReaderGone();
-  const bool disk = error == ENOSPC || error == EIO || error == EDQUOT || error == EFBIG || error == EPIPE || error == EROFS;
+  const bool disk =
+      error == ENOSPC || error == EIO || error == EDQUOT || error == EFBIG || error == EPIPE || error == EROFS;
   const std::string where = is_standard_output() ? "standard output" : path_;
   throw Error(disk ? ErrorKind::failed : ErrorKind::bad_input, where, std::string(doing) + ": " + std::strerror(error),
               disk ? "make room or choose another place" : "choose a folder that is there and may be written");

@@ -8,7 +8,8 @@ namespace stormcell {
 
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
   for (size_t i = 0; i < tokens_.size(); ++i)
-    if (!tokens_[i].content.empty()) by_first_byte_[static_cast<unsigned char>(tokens_[i].content.front())].push_back(i);
+    if (!tokens_[i].content.empty())
+      by_first_byte_[static_cast<unsigned char>(tokens_[i].content.front())].push_back(i);
   for (auto& indices : by_first_byte_)
     std::stable_sort(indices.begin(), indices.end(),
                      [&](size_t a, size_t b) { return tokens_[a].content.size() > tokens_[b].content.size(); });

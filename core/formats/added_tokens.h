@@ -1,4 +1,5 @@
-// Tokens that stand outside the model's vocabulary of pieces and are found in the text as they are written: </s>, <extra_id_0>.
+// Tokens that stand outside the model's vocabulary of pieces and are found in the text as they are written: </s>,
+// <extra_id_0>.
 #pragma once
 #include <array>
 #include <cstdint>

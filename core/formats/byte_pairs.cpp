@@ -13,14 +13,18 @@ uint64_t key_of(int32_t left, int32_t right) {
 }  // namespace
 
 BytePairs::BytePairs(std::span<const Piece> pieces, const BytePairRules& rules)
-    : unknown_(rules.unknown), fuse_unknown_(rules.fuse_unknown), byte_fallback_(rules.byte_fallback), whole_words_(rules.whole_words) {
+    : unknown_(rules.unknown),
+      fuse_unknown_(rules.fuse_unknown),
+      byte_fallback_(rules.byte_fallback),
+      whole_words_(rules.whole_words) {
   ids_.reserve(pieces.size());
   for (size_t id = 0; id < pieces.size(); ++id)
     if (!pieces[id].text.empty()) ids_.emplace(pieces[id].text, static_cast<int32_t>(id));
   merges_.reserve(rules.merges.size());
   // A pair that occurs twice in the list has its later rank, as in the reference.
   for (size_t rank = 0; rank < rules.merges.size(); ++rank)
-    merges_[key_of(rules.merges[rank].left, rules.merges[rank].right)] = {static_cast<int32_t>(rank), rules.merges[rank].joined};
+    merges_[key_of(rules.merges[rank].left, rules.merges[rank].right)] = {static_cast<int32_t>(rank),
+                                                                          rules.merges[rank].joined};
 }
 
 std::optional<int32_t> BytePairs::find(std::string_view piece) const {

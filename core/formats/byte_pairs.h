@@ -1,4 +1,5 @@
-// Byte-pair encoding as in the `tokenizers` library: splits a word into characters, then joins the pair of lowest rank again and again.
+// Byte-pair encoding as in the `tokenizers` library: splits a word into characters, then joins the pair of lowest rank
+// again and again.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -22,8 +22,8 @@ std::vector<Piece> parse_pieces(const Json& model, const TokenizerParts& parts) 
   for (const auto& [text, value] : vocabulary.items()) {
     const size_t id = parts.id_of(value, "piece " + in_quotes(text));
     if (id >= most)
-      parts.refuse("piece " + in_quotes(text) + " has the id " + std::to_string(id) + " among " + std::to_string(vocabulary.size()) +
-                   " pieces");
+      parts.refuse("piece " + in_quotes(text) + " has the id " + std::to_string(id) + " among " +
+                   std::to_string(vocabulary.size()) + " pieces");
     if (text.empty()) parts.refuse("a piece of the model is empty");
     if (id >= pieces.size()) pieces.resize(id + 1);
     if (!pieces[id].text.empty()) parts.refuse("two pieces have the id " + std::to_string(id));
@@ -47,14 +47,17 @@ std::pair<std::string, std::string> pair_of(const Json& merge, const TokenizerPa
 
 void refuse_affixes(const Json& model, const TokenizerParts& parts) {
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
-    if (const Json& value = parts.optional_member(model, key); !value.is_null() && value != "") parts.unsupported("a BPE model with", key);
+    if (const Json& value = parts.optional_member(model, key); !value.is_null() && value != "")
+      parts.unsupported("a BPE model with", key);
   if (const Json& dropout = parts.optional_member(model, "dropout"); !dropout.is_null() && dropout != 0.0)
     parts.unsupported("a BPE model with", "dropout");
 }
 
 bool has_all_bytes(const std::vector<Piece>& pieces, const TokenizerParts& parts) {
-  const auto bytes = std::count_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return is_byte_piece(piece.text); });
-  if (bytes != 0 && bytes != 256) parts.refuse("it has " + std::to_string(bytes) + " byte pieces, expected 256 or none");
+  const auto bytes =
+      std::count_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return is_byte_piece(piece.text); });
+  if (bytes != 0 && bytes != 256)
+    parts.refuse("it has " + std::to_string(bytes) + " byte pieces, expected 256 or none");
   return bytes == 256;
 }
 

@@ -9,8 +9,8 @@
 
 namespace stormcell {
 namespace {
-// A unit of the double array. A node's children stand at (its base) ^ byte and carry the byte as label; where a rule ends in a node,
-// the unit at its base holds the value, marked by bit 31.
+// A unit of the double array. A node's children stand at (its base) ^ byte and carry the byte as label; where a rule
+// ends in a node, the unit at its base holds the value, marked by bit 31.
 constexpr uint32_t kValueBit = uint32_t{1} << 31, kNone = std::numeric_limits<uint32_t>::max();
 uint32_t base_of(uint32_t index, uint32_t unit) { return index ^ ((unit >> 10) << ((unit & (uint32_t{1} << 9)) >> 6)); }
 uint32_t label_of(uint32_t unit) { return unit & (kValueBit | 0xFF); }
@@ -19,7 +19,8 @@ bool ends_rule(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 constexpr std::string_view kGetRulesAgain = "get the tokenizer file again";
 // The room for matches in the SentencePiece library; more would overrun it.
 constexpr int kMaxRulesOnPath = 32;
-// No rule of Unicode's NFKC gives more than 36 bytes; a limit keeps normalised text within a bounded multiple of the text.
+// No rule of Unicode's NFKC gives more than 36 bytes; a limit keeps normalised text within a bounded multiple of the
+// text.
 constexpr size_t kMaxReplacement = 256;
 }  // namespace
 
@@ -40,7 +41,8 @@ CharsMap::CharsMap(std::string_view table, const std::string& where) {
   uint32_t trie_bytes = 0;
   if (table.size() > sizeof trie_bytes) std::memcpy(&trie_bytes, table.data(), sizeof trie_bytes);
   if (trie_bytes == 0 || trie_bytes % sizeof(uint32_t) != 0 || trie_bytes >= table.size() - sizeof trie_bytes)
-    bad_input(where, "the table of its normalisation rules (precompiled_charsmap) is truncated or broken", kGetRulesAgain);
+    bad_input(where, "the table of its normalisation rules (precompiled_charsmap) is truncated or broken",
+              kGetRulesAgain);
   units_.resize(trie_bytes / sizeof(uint32_t));
   std::memcpy(units_.data(), table.data() + sizeof trie_bytes, trie_bytes);
   replacements_ = table.substr(sizeof trie_bytes + trie_bytes);
@@ -54,7 +56,8 @@ void CharsMap::check_trie(const std::string& where) const {
     bad_input(where, std::string("its normalisation rules (precompiled_charsmap): ") + what, kGetRulesAgain);
   };
   const size_t size = units_.size();
-  // Depth first with an explicit stack; `rules` is the most rules on any path from a node down, kNone while its path is open.
+  // Depth first with an explicit stack; `rules` is the most rules on any path from a node down, kNone while its path is
+  // open.
   constexpr int kUnseen = -1, kOpen = -2;
   std::vector<int> rules(size, kUnseen);
   struct Visit {
@@ -69,7 +72,8 @@ void CharsMap::check_trie(const std::string& where) const {
     if (ends_rule(unit)) {
       const uint32_t value = units_[base] & ~kValueBit;
       if (!(units_[base] & kValueBit) || value >= replacements_.size()) refuse("a replacement is missing");
-      if ((static_cast<unsigned char>(replacements_[value]) & 0xC0) == 0x80) refuse("a replacement begins inside a character");
+      if ((static_cast<unsigned char>(replacements_[value]) & 0xC0) == 0x80)
+        refuse("a replacement begins inside a character");
       if (std::strlen(replacements_.data() + value) > kMaxReplacement) refuse("a replacement is longer than 256 bytes");
     }
     rules[node] = kOpen;

@@ -12,8 +12,9 @@ namespace stormcell {
 
 class CharsMap {
  public:
-  /// Checks the whole table: every transition stays inside, no path is endless or meets more rules than readers have room for,
-  /// every replacement is ended and valid UTF-8. After that any reader may use it on any text. Empty: no rules.
+  /// Checks the whole table: every transition stays inside, no path is endless or meets more rules than readers have
+  /// room for, every replacement is ended and valid UTF-8. After that any reader may use it on any text. Empty: no
+  /// rules.
   CharsMap(std::string_view table, const std::string& where);
 
   /// The replacement that the shortest rule matching a prefix of the text gives.

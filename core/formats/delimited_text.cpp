@@ -20,10 +20,12 @@ constexpr size_t kMostQuoted = size_t{1} << 16;  // most bytes of a field that s
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(kBlanks);
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
 }
 
-/// Appends a quoted field to `text`. `at` goes from the character after the opening quote to the closing quote, or to the end of the line.
+/// Appends a quoted field to `text`. `at` goes from the character after the opening quote to the closing quote, or to
+/// the end of the line.
 void take_quoted(std::string_view line, size_t& at, std::string& text) {
   for (; at < line.size() && !(line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')); ++at) {
     at += line[at] == '"';
@@ -32,7 +34,8 @@ void take_quoted(std::string_view line, size_t& at, std::string& text) {
 }
 
 bool is_error_of_spreadsheet(std::string_view field) {
-  constexpr std::array<std::string_view, 7> kErrors = {"#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"};
+  constexpr std::array<std::string_view, 7> kErrors = {"#N/A",   "#VALUE!", "#REF!", "#DIV/0!",
+                                                       "#NAME?", "#NULL!",  "#NUM!"};
   return std::find(kErrors.begin(), kErrors.end(), field) != kErrors.end();
 }
 
@@ -88,11 +91,14 @@ std::string DelimitedText::warning_of_comments() const {
 }
 
 /// A spreadsheet writes an empty row as separators only.
-bool DelimitedText::is_empty_row(std::string_view line) const { return line.find_first_not_of(" \t\r\v\f,;") == std::string_view::npos; }
+bool DelimitedText::is_empty_row(std::string_view line) const {
+  return line.find_first_not_of(" \t\r\v\f,;") == std::string_view::npos;
+}
 
 /// A first column such as "#N/A" is a failed formula, not a comment.
 void DelimitedText::check_comment(std::string_view line) const {
-  const std::string_view first = line.substr(line.starts_with('"'), line.find_first_of(",;\t\"", 1) - line.starts_with('"'));
+  const std::string_view first =
+      line.substr(line.starts_with('"'), line.find_first_of(",;\t\"", 1) - line.starts_with('"'));
   if (is_error_of_spreadsheet(trimmed(first)))
     wrong_field(0, "is " + in_quotes(first) + ", an error of the spreadsheet", "mend the formula");
 }
@@ -196,7 +202,8 @@ void DelimitedText::split_row() {
       if (had > most || !lines_.extend()) wrong("a quote is not closed", "close it");
       came = lines_.line().find('"', had) != std::string_view::npos;
     }
-  if (done == Split::behind_quote) wrong_field(used_ - 1, "has text after its closing quote", "write a quote within quotes twice");
+  if (done == Split::behind_quote)
+    wrong_field(used_ - 1, "has text after its closing quote", "write a quote within quotes twice");
 }
 
 const std::vector<std::string>& DelimitedText::fields() {
@@ -230,7 +237,8 @@ bool DelimitedText::plain_numbers(std::span<const NumberPlace> places) {
       p += minus;
       const char* const digits = p;
       int64_t value = 0;
-      for (; p != end && static_cast<unsigned char>(*p - '0') < 10 && p - digits < 18; ++p) value = value * 10 + (*p - '0');
+      for (; p != end && static_cast<unsigned char>(*p - '0') < 10 && p - digits < 18; ++p)
+        value = value * 10 + (*p - '0');
       if (p == digits) return false;
       *place.whole = minus ? -value : value;
     } else if (place.real) {
@@ -270,8 +278,10 @@ double DelimitedText::real(size_t column) const {
 
 void DelimitedText::refuse_number(size_t column, bool whole) const {
   const NumberFault fault = fault_of_number(fields_[column], whole);
-  wrong_field(column, name_of(column) + " is " + (fields_[column].empty() ? "" : in_quotes(fields_[column]) + ", ") + fault.what,
-              fault.advice);
+  wrong_field(
+      column,
+      name_of(column) + " is " + (fields_[column].empty() ? "" : in_quotes(fields_[column]) + ", ") + fault.what,
+      fault.advice);
 }
 
 }  // namespace stormcell

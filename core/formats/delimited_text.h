@@ -1,7 +1,7 @@
-// Reads tables as text: one row a line, fields separated by commas, semicolons or tabs (RFC 4180 and the variants of spreadsheets). Traces,
-// calls and labels are read through it, so all accept the same: a byte order mark, CRLF, quotes, blanks around fields, empty rows, empty
-// fields at the end of a row, whole numbers written as 12.0 or 1e3. Errors name line and column. They refuse ambiguous input: a comma
-// within a number, NaN, a row that is cut.
+// Reads tables as text: one row a line, fields separated by commas, semicolons or tabs (RFC 4180 and the variants of
+// spreadsheets). Traces, calls and labels are read through it, so all accept the same: a byte order mark, CRLF, quotes,
+// blanks around fields, empty rows, empty fields at the end of a row, whole numbers written as 12.0 or 1e3. Errors name
+// line and column. They refuse ambiguous input: a comma within a number, NaN, a row that is cut.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -43,29 +43,30 @@ class DelimitedText {
   }
   /// As next(), but skips comments. False at the end.
   bool next_row();
-  /// The sentence "FILE: 2 comments have as many fields as the line of names; ..." about comments that next_row() skipped and that may be
-  /// rows. Empty: there were none.
+  /// The sentence "FILE: 2 comments have as many fields as the line of names; ..." about comments that next_row()
+  /// skipped and that may be rows. Empty: there were none.
   std::string warning_of_comments() const;
 
   /// The current comment, without the quotes and empty fields that spreadsheets add.
   std::string comment() const;
 
-  /// Reads the names of the columns from the current row. The separator that finds most of the `known` names is used for the rest of the
-  /// text; if none finds any, it is the comma. Error(bad_input) if a name occurs twice or one of `needed` is missing.
+  /// Reads the names of the columns from the current row. The separator that finds most of the `known` names is used
+  /// for the rest of the text; if none finds any, it is the comma. Error(bad_input) if a name occurs twice or one of
+  /// `needed` is missing.
   void read_names(std::span<const std::string_view> known, std::span<const std::string_view> needed);
   const std::vector<std::string>& names() const { return names_; }
   /// The index of a column; -1: there is none.
   int64_t column(std::string_view name) const;
   /// Tells whether the fields of a row are those that the reader expects.
   using Fits = std::function<bool(std::span<const std::string> fields)>;
-  /// Sets the separator of a table without names: the first of comma, semicolon and tab that gives `columns` fields in the current row. If
-  /// there are several, it is the first whose fields fit. False if no fields fit.
+  /// Sets the separator of a table without names: the first of comma, semicolon and tab that gives `columns` fields in
+  /// the current row. If there are several, it is the first whose fields fit. False if no fields fit.
   bool separate(size_t columns, const Fits& fits = {});
   /// Sets the separator that another reader of the same text has found.
   void separate_as(const DelimitedText& other) { columns_ = other.columns_, separator_ = other.separator_; }
 
-  /// The fields of the current row, one for each column, without blanks around them. Error(bad_input) if another number of fields is not
-  /// empty, or if a quote is open.
+  /// The fields of the current row, one for each column, without blanks around them. Error(bad_input) if another number
+  /// of fields is not empty, or if a quote is open.
   const std::vector<std::string>& fields();
   /// The number in a field of fields(). Error(bad_input) if it is not a number, not finite or not whole.
   int64_t whole(size_t column) const;
@@ -103,8 +104,8 @@ class DelimitedText {
   std::string advice_;
   char separator_ = '\0';  // not known yet
   std::vector<std::string> names_, fields_;
-  size_t columns_ = 0, used_ = 0;               // number of fields of a row; fields_ in use
-  int64_t begin_ = 0;                           // the first line of a row that spans several lines, 0: the row is one line
+  size_t columns_ = 0, used_ = 0;  // number of fields of a row; fields_ in use
+  int64_t begin_ = 0;              // the first line of a row that spans several lines, 0: the row is one line
   int64_t like_rows_ = 0, first_like_row_ = 0;  // comments that may be rows, and the line of the first
 };
 

@@ -69,14 +69,16 @@ Orientation orientation_in(std::span<const std::byte> tiff_bytes) {
     if (at + kEntry > tiff.size()) break;
     if (tiff.number(at, 2) != kOrientation) continue;
     const uint32_t value = tiff.number(at + 8, 2);
-    return tiff.number(at + 2, 2) == kShort && value >= 1 && value <= 8 ? static_cast<Orientation>(value) : Orientation::as_stored;
+    return tiff.number(at + 2, 2) == kShort && value >= 1 && value <= 8 ? static_cast<Orientation>(value)
+                                                                        : Orientation::as_stored;
   }
   return Orientation::as_stored;
 }
 
 bool swaps_sides(Orientation orientation) { return orientation >= Orientation::transposed; }
 
-std::vector<float> turned(std::vector<float> pixels, int64_t height, int64_t width, int64_t channels, Orientation orientation) {
+std::vector<float> turned(std::vector<float> pixels, int64_t height, int64_t width, int64_t channels,
+                          Orientation orientation) {
   if (orientation == Orientation::as_stored) return pixels;
   int64_t rows = height, columns = width;
   if (swaps_sides(orientation)) std::swap(rows, columns);

@@ -7,16 +7,28 @@
 
 namespace stormcell {
 
-/// Exif's numbers: 1 as stored, 2 mirrored left to right, 3 turned by half, 4 mirrored top to bottom, 5 transposed, 6 to be turned a
-/// quarter to the right, 7 transposed over the other diagonal, 8 to be turned a quarter to the left.
-enum class Orientation : uint8_t { as_stored = 1, mirrored, half_turn, flipped, transposed, turn_right, transversed, turn_left };
+/// Exif's numbers: 1 as stored, 2 mirrored left to right, 3 turned by half, 4 mirrored top to bottom, 5 transposed, 6
+/// to be turned a quarter to the right, 7 transposed over the other diagonal, 8 to be turned a quarter to the left.
+enum class Orientation : uint8_t {
+  as_stored = 1,
+  mirrored,
+  half_turn,
+  flipped,
+  transposed,
+  turn_right,
+  transversed,
+  turn_left
+};
 
-/// Of the TIFF that follows "Exif\0\0". as_stored where there is none or it cannot be read: a picture is no worse for it.
+/// Of the TIFF that follows "Exif\0\0". as_stored where there is none or it cannot be read: a picture is no worse for
+/// it.
 Orientation orientation_in(std::span<const std::byte> tiff);
 
 /// Height and width change places.
 bool swaps_sides(Orientation orientation);
-/// The pixels [height, width, channels] as they are to be seen: [width, height, channels] where the sides change places.
-std::vector<float> turned(std::vector<float> pixels, int64_t height, int64_t width, int64_t channels, Orientation orientation);
+/// The pixels [height, width, channels] as they are to be seen: [width, height, channels] where the sides change
+/// places.
+std::vector<float> turned(std::vector<float> pixels, int64_t height, int64_t width, int64_t channels,
+                          Orientation orientation);
 
 }  // namespace stormcell

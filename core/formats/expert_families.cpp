@@ -1,5 +1,6 @@
-// The table of families with experts. Its first part follows the configuration and modelling files of transformers 5.24.0, its second part
-// those of vLLM, SGLang and the published models. tests/reference/make_expert_layers.py computes the results of transformers' rules.
+// The table of families with experts. Its first part follows the configuration and modelling files of
+// transformers 5.24.0, its second part those of vLLM, SGLang and the published models.
+// tests/reference/make_expert_layers.py computes the results of transformers' rules.
 #include <array>
 
 #include "core/formats/expert_rules.h"
@@ -9,10 +10,12 @@ namespace {
 
 using enum ExpertRule;
 
-// "first_k_dense_replace" has one meaning and several defaults. Configurations of transformers 5 have a list of words instead.
+// "first_k_dense_replace" has one meaning and several defaults. Configurations of transformers 5 have a list of words
+// instead.
 template <int32_t kDense>
 constexpr std::array kDenseFirst = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{flags, "moe_layer_freq"},
-                                    ExpertKey{from, "first_k_dense_replace", kDense}, ExpertKey{every, "moe_layer_freq", 1}};
+                                    ExpertKey{from, "first_k_dense_replace", kDense},
+                                    ExpertKey{every, "moe_layer_freq", 1}};
 constexpr std::array kDots3 = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{from, "first_k_dense_replace", 1},
                                ExpertKey{every, "moe_layer_freq", 1}};
 template <int32_t kDense>
@@ -22,13 +25,15 @@ constexpr std::array kQwen = {ExpertKey{each, "decoder_sparse_step", 1}, ExpertK
 constexpr std::array kErnie = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{from, "moe_layer_start_index", 1},
                                ExpertKey{until, "moe_layer_end_index", -1}, ExpertKey{each, "moe_layer_interval", 1}};
 template <int32_t kDense>
-constexpr std::array kStep = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{listed, "moe_layers_enum"}, ExpertKey{from, "", kDense}};
+constexpr std::array kStep = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{listed, "moe_layers_enum"},
+                              ExpertKey{from, "", kDense}};
 constexpr std::array kWords = {ExpertKey{words, "mlp_layer_types"}};
 constexpr std::array kInkling = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{from, "dense_mlp_idx", 0}};
 constexpr std::array kLlama4 = {ExpertKey{listed, "moe_layers"}, ExpertKey{each, "interleave_moe_layer_step", 1}};
 constexpr std::array kJamba = {ExpertKey{period, "expert_layer_period", 2, "expert_layer_offset", 1}};
 constexpr std::array kNemotron = {ExpertKey{words, "layers_block_type"}, ExpertKey{words, "layer_types"},
-                                  ExpertKey{pattern, "hybrid_override_pattern"}, ExpertKey{needed, "layers_block_type"}};
+                                  ExpertKey{pattern, "hybrid_override_pattern"},
+                                  ExpertKey{needed, "layers_block_type"}};
 constexpr std::array kHunyuan = {ExpertKey{from, "moe_layer_num_skipped", 0}};
 constexpr std::array kPangu = {ExpertKey{from, "first_k_dense_replace", 0}, ExpertKey{from, "num_dense_layers", 0},
                                ExpertKey{every, "moe_layer_freq", 1}};

@@ -18,25 +18,32 @@ namespace {
 using Json = nlohmann::json;
 
 // The classes of transformers map these names to each other, so a file may have any of them.
-const std::vector<std::string_view> kExperts = {"num_local_experts", "num_experts",        "n_routed_experts",
-                                                "moe_num_experts",   "num_routed_experts", "ffn_config.moe_num_experts"};
+const std::vector<std::string_view> kExperts = {"num_local_experts",  "num_experts",
+                                                "n_routed_experts",   "moe_num_experts",
+                                                "num_routed_experts", "ffn_config.moe_num_experts"};
 const std::vector<std::string_view> kPerToken = {
     "num_experts_per_tok",  "num_experts_per_token", "moe_k", "moe_topk", "moe_top_k", "top_k_experts",
     "num_selected_experts", "ffn_config.moe_top_k"};
-const std::vector<std::string_view> kShared = {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert"};
-constexpr const char* kParts[] = {"text_config", "llm_config", "language_config", "thinker_config", "lm_config", "language_model_config"};
+const std::vector<std::string_view> kShared = {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts",
+                                               "num_shared_expert"};
+constexpr const char* kParts[] = {"text_config",    "llm_config", "language_config",
+                                  "thinker_config", "lm_config",  "language_model_config"};
 constexpr int kDeepest = 3;
 
 bool names_experts(const Json& object) {
-  const auto is_number = [](const Json& value) { return value.is_array() || (value.is_number_integer() && value.get<int64_t>() > 0); };
+  const auto is_number = [](const Json& value) {
+    return value.is_array() || (value.is_number_integer() && value.get<int64_t>() > 0);
+  };
   return std::any_of(kExperts.begin(), kExperts.end(), [&](std::string_view key) {
     const size_t point = key.find('.');
     if (point == std::string_view::npos) return is_number(value_at(object, std::string(key).c_str()));
-    return is_number(value_at(value_at(object, std::string(key.substr(0, point)).c_str()), std::string(key.substr(point + 1)).c_str()));
+    return is_number(value_at(value_at(object, std::string(key.substr(0, point)).c_str()),
+                              std::string(key.substr(point + 1)).c_str()));
   });
 }
 
-/// Returns the object if it names experts, else the first of its parts that does. A family of the table may leave all numbers to its class.
+/// Returns the object if it names experts, else the first of its parts that does. A family of the table may leave all
+/// numbers to its class.
 const Json* find_part(const Json& object, std::string& path, std::string& family, int depth,
                       const std::function<bool(std::string_view)>& is_family) {
   const std::string own = text_at(object, "model_type");
@@ -58,7 +65,8 @@ const Json* find_part(const Json& object, std::string& path, std::string& family
 }
 
 bool is_whole(const Json& value) {
-  return value.is_number_integer() && !(value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX));
+  return value.is_number_integer() &&
+         !(value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX));
 }
 
 }  // namespace
@@ -72,8 +80,10 @@ ExpertPart find_expert_part(const Json& config, const std::function<bool(std::st
 
 const Json* ExpertFields::find(std::string_view key) const {
   const size_t point = key.find('.');
-  const Json& object = point == std::string_view::npos ? object_ : value_at(object_, std::string(key.substr(0, point)).c_str());
-  const Json& value = value_at(object, std::string(point == std::string_view::npos ? key : key.substr(point + 1)).c_str());
+  const Json& object =
+      point == std::string_view::npos ? object_ : value_at(object_, std::string(key.substr(0, point)).c_str());
+  const Json& value =
+      value_at(object, std::string(point == std::string_view::npos ? key : key.substr(point + 1)).c_str());
   return value.is_null() ? nullptr : &value;
 }
 bool ExpertFields::has(std::string_view key) const { return find(key) != nullptr; }
@@ -86,7 +96,8 @@ void ExpertFields::wrong(std::string_view key, std::string_view what) const {
 int64_t ExpertFields::integer(std::string_view key, int64_t least, int64_t most) const {
   const Json& value = at(key);
   if (!is_whole(value) || value.get<int64_t>() < least || value.get<int64_t>() > most)
-    wrong(key, "is " + shown_json(value).substr(0, 40) + ", expected " + std::to_string(least) + " to " + std::to_string(most));
+    wrong(key, "is " + shown_json(value).substr(0, 40) + ", expected " + std::to_string(least) + " to " +
+                   std::to_string(most));
   return value.get<int64_t>();
 }
 
@@ -101,10 +112,12 @@ std::vector<int64_t> ExpertFields::integers(std::string_view key, int64_t least,
   if (!value.is_array()) return {integer(key, least, most)};
   std::vector<int64_t> list;
   for (const Json& item : value) {
-    const int64_t number = item.is_boolean() ? int64_t{item.get<bool>()} : is_whole(item) ? item.get<int64_t>() : least - 1;
+    const int64_t number = item.is_boolean() ? int64_t{item.get<bool>()}
+                           : is_whole(item)  ? item.get<int64_t>()
+                                             : least - 1;
     if (number < least || number > most)
-      wrong(key,
-            "has " + shown_json(item).substr(0, 40) + " in its list, expected " + std::to_string(least) + " to " + std::to_string(most));
+      wrong(key, "has " + shown_json(item).substr(0, 40) + " in its list, expected " + std::to_string(least) + " to " +
+                     std::to_string(most));
     list.push_back(number);
   }
   return list;
@@ -156,7 +169,8 @@ int32_t ExpertFields::most_of(const std::vector<std::string_view>& keys, int64_t
     const std::vector<int64_t> all = integers(key, 0, most);
     const int64_t here = all.empty() ? 0 : std::ranges::max(all);
     if (!first.empty() && here != largest)
-      wrong(first, "is " + std::to_string(largest) + ", but " + in_quotes(path_ + std::string(key)) + " is " + std::to_string(here));
+      wrong(first, "is " + std::to_string(largest) + ", but " + in_quotes(path_ + std::string(key)) + " is " +
+                       std::to_string(here));
     first = key, largest = here;
   }
   return static_cast<int32_t>(largest);
@@ -172,7 +186,8 @@ int32_t ExpertFields::experts(int32_t otherwise) const {
   const int32_t named = key.empty() ? otherwise : most_of(kExperts, kMostTracedBranches);
   if (named == 0)
     bad_input(where_,
-              key.empty() ? "names no number of experts: this model has no branches" : in_quotes(key) + " is 0: this model has no branches",
+              key.empty() ? "names no number of experts: this model has no branches"
+                          : in_quotes(key) + " is 0: this model has no branches",
               "num_experts, num_local_experts or n_routed_experts");
   return named;
 }
@@ -195,7 +210,8 @@ std::string ExpertFields::unlike_numbers(const std::vector<int32_t>& with_expert
     if (!has(key) || !at(key).is_array()) return;
     std::vector<int64_t> all;
     if (is_size) {
-      for (const Json& item : at(key)) all.push_back(is_whole(item) ? item.get<int64_t>() : 0);  // null: a layer without experts
+      for (const Json& item : at(key))
+        all.push_back(is_whole(item) ? item.get<int64_t>() : 0);  // null: a layer without experts
     } else {
       all = integers(key, 0, INT32_MAX);
     }
@@ -212,8 +228,8 @@ std::string ExpertFields::unlike_numbers(const std::vector<int32_t>& with_expert
     if (least == most) return;
     const std::string range = ", from " + std::to_string(least) + " to " + std::to_string(most);
     add_to_list(text,
-                in_quotes(path_ + std::string(key)) + (by_layer ? " differs between layers" : " has unlike numbers") + range +
-                    ", and the " + std::string(taken) + " is taken for all layers",
+                in_quotes(path_ + std::string(key)) + (by_layer ? " differs between layers" : " has unlike numbers") +
+                    range + ", and the " + std::string(taken) + " is taken for all layers",
                 "; ");
   };
   for (const std::string_view key : kExperts) look_at(key, "largest");
@@ -233,14 +249,16 @@ int32_t ExpertFields::shared() const {
     if (!has(key)) continue;
     const Json& value = at(key);
     const Json& number = value.is_array() && !value.empty() ? value.front() : value;
-    if (is_whole(number) && number.get<int64_t>() > 0 && number.get<int64_t>() <= kMostSharedExperts) return number.get<int32_t>();
+    if (is_whole(number) && number.get<int64_t>() > 0 && number.get<int64_t>() <= kMostSharedExperts)
+      return number.get<int32_t>();
   }
   return whole_at(object_, "shared_expert_intermediate_size") > 0 ? 1 : 0;  // qwen2_moe
 }
 
 int32_t ExpertFields::further() const {
   for (const std::string_view key : {"num_nextn_predict_layers", "num_mtp_layers", "mtp_num_hidden_layers"})
-    if (has(key) && is_whole(at(key))) return static_cast<int32_t>(std::clamp<int64_t>(at(key).get<int64_t>(), 0, kMostTracedLayers));
+    if (has(key) && is_whole(at(key)))
+      return static_cast<int32_t>(std::clamp<int64_t>(at(key).get<int64_t>(), 0, kMostTracedLayers));
   return 0;
 }
 

@@ -1,4 +1,5 @@
-// Finds the part of a config.json that names a model's experts, and reads its numbers under the names that families use.
+// Finds the part of a config.json that names a model's experts, and reads its numbers under the names that families
+// use.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -17,8 +17,16 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kWordsWithExperts[] = {"sparse", "moe", "hash_moe"};
-constexpr std::string_view kWordsWithout[] = {
-    "dense", "mlp", "full_attention", "linear_attention", "sliding_attention", "chunked_attention", "attention", "mamba", "mamba2", "conv"};
+constexpr std::string_view kWordsWithout[] = {"dense",
+                                              "mlp",
+                                              "full_attention",
+                                              "linear_attention",
+                                              "sliding_attention",
+                                              "chunked_attention",
+                                              "attention",
+                                              "mamba",
+                                              "mamba2",
+                                              "conv"};
 constexpr std::string_view kLettersWithout = "M*-";
 constexpr char kLetterWithExperts = 'E';
 
@@ -63,13 +71,15 @@ class StackRules {
     const std::vector<uint8_t> other = decided(key);
     const auto [here, there] = std::mismatch(has.begin(), has.end(), other.begin(), other.end());
     if (here == has.end()) return;
-    fields_.wrong(first, std::string("says that layer ") + std::to_string(here - has.begin()) + (*here ? " has" : " has no") +
-                             " experts, " + in_quotes(key.key) + " says that it has " + (*here ? "none" : "some"));
+    fields_.wrong(first, std::string("says that layer ") + std::to_string(here - has.begin()) +
+                             (*here ? " has" : " has no") + " experts, " + in_quotes(key.key) + " says that it has " +
+                             (*here ? "none" : "some"));
   }
   bool names_experts(std::string_view key) const {
     const Json& list = fields_.at(key);
     return !list.is_array() || std::any_of(list.begin(), list.end(), [](const Json& word) {
-      return word.is_string() && std::ranges::find(kWordsWithExperts, word.get<std::string>()) != std::end(kWordsWithExperts);
+      return word.is_string() &&
+             std::ranges::find(kWordsWithExperts, word.get<std::string>()) != std::end(kWordsWithExperts);
     });
   }
 
@@ -90,7 +100,8 @@ class StackRules {
     const auto entries = std::ssize(has);
     if (layers_ == 0) layers_ = entries;
     if (entries < layers_ || entries > layers_ + further_)
-      fields_.wrong(key, "has " + counted(entries, "entry", "entries") + ", the model has " + counted(layers_, "layer"));
+      fields_.wrong(key,
+                    "has " + counted(entries, "entry", "entries") + ", the model has " + counted(layers_, "layer"));
     has.resize(layers_);
     return has;
   }
@@ -101,7 +112,8 @@ class StackRules {
       const bool with = std::ranges::find(kWordsWithExperts, word) != std::end(kWordsWithExperts);
       const bool without = std::ranges::find(kWordsWithout, word) != std::end(kWordsWithout);
       if (!with && !without)
-        fields_.wrong(key, "says " + in_quotes(word) + " of layer " + std::to_string(has.size()) + ": whether it has experts is not known");
+        fields_.wrong(key, "says " + in_quotes(word) + " of layer " + std::to_string(has.size()) +
+                               ": whether it has experts is not known");
       has.push_back(with);
     }
     return has;
@@ -110,8 +122,8 @@ class StackRules {
     std::vector<uint8_t> has;
     for (const char letter : fields_.text(key)) {
       if (letter != kLetterWithExperts && kLettersWithout.find(letter) == std::string_view::npos)
-        fields_.wrong(key, "has the letter " + in_quotes(std::string(1, letter)) + " for layer " + std::to_string(has.size()) +
-                               ": whether it has experts is not known");
+        fields_.wrong(key, "has the letter " + in_quotes(std::string(1, letter)) + " for layer " +
+                               std::to_string(has.size()) + ": whether it has experts is not known");
       has.push_back(letter == kLetterWithExperts);
     }
     return has;
@@ -200,7 +212,8 @@ class StackRules {
     return least ? std::ranges::min(all) : std::ranges::max(all);
   }
 
-  /// The distance between layers with experts, from their number. If the number is zero, it is the number of layers, as in the reference.
+  /// The distance between layers with experts, from their number. If the number is zero, it is the number of layers, as
+  /// in the reference.
   int64_t step_of(const ExpertKey& key) {
     int64_t sparse = key.second_otherwise;
     if (fields_.has(key.second)) note(key.second), sparse = fields_.integer(key.second, 0, layers_);
@@ -227,7 +240,8 @@ void refuse_experts_by_layer(const ExpertFields& fields) {
   for (const auto& [layer, settings] : fields.at(kKey).items())
     for (const auto& [key, value] : settings.items())
       if (key.find("expert") != std::string::npos || key.find("moe") != std::string::npos)
-        fields.wrong(kKey, "gives layer " + in_quotes(layer) + " " + in_quotes(key) + " of its own, which is not in this version");
+        fields.wrong(kKey, "gives layer " + in_quotes(layer) + " " + in_quotes(key) +
+                               " of its own, which is not in this version");
 }
 
 /// Removes the layers for which a list of numbers of experts has a 0.
@@ -239,14 +253,15 @@ void leave_out_empty(const ExpertFields& fields, ExpertLayers& found) {
 }
 
 std::string doubt_of(const ExpertLayers& found, bool is_known, const std::string& where) {
-  const std::string name = found.family.empty()
-                               ? "no \"model_type\""
-                               : "the \"model_type\" " + in_quotes(found.family) + ", which is not in the table of families";
-  if (!is_known && found.keys.empty()) return where + ": has " + name + ", and no key that says which layers have experts";
+  const std::string name = found.family.empty() ? "no \"model_type\""
+                                                : "the \"model_type\" " + in_quotes(found.family) +
+                                                      ", which is not in the table of families";
+  if (!is_known && found.keys.empty())
+    return where + ": has " + name + ", and no key that says which layers have experts";
   if (!is_known) return where + ": has " + name + "; " + found.keys + " say which layers have experts";
   if (found.with_experts.empty() && found.keys.empty() && found.decoder_layers == 0)
-    return where + ": has no key that says which layers have experts, and by the default of " + in_quotes(found.family) + " none of " +
-           counted(found.layers, "layer") + " has";
+    return where + ": has no key that says which layers have experts, and by the default of " +
+           in_quotes(found.family) + " none of " + counted(found.layers, "layer") + " has";
   return {};
 }
 

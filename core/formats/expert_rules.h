@@ -1,4 +1,5 @@
-// The types of the table of families: the rules that say which layers have experts. docs/add-a-family.md tells how to add a row.
+// The types of the table of families: the rules that say which layers have experts. docs/add-a-family.md tells how to
+// add a row.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -6,7 +7,8 @@
 
 namespace stormcell {
 
-/// The ways in which a key of config.json says which layers have experts. n is the key's value, i a layer, counted from 0.
+/// The ways in which a key of config.json says which layers have experts. n is the key's value, i a layer, counted from
+/// 0.
 enum class ExpertRule : uint8_t {
   words,       ///< a list with a word for each layer, "sparse" or "dense"
   pattern,     ///< a text with a letter for each layer, E: experts
@@ -25,14 +27,16 @@ enum class ExpertRule : uint8_t {
 /// True for a rule whose key decides alone: if the file has that key, the other keys of the family are ignored, but a
 /// second key that decides must name the same layers.
 constexpr bool decides(ExpertRule rule) {
-  return rule == ExpertRule::words || rule == ExpertRule::pattern || rule == ExpertRule::listed || rule == ExpertRule::flags;
+  return rule == ExpertRule::words || rule == ExpertRule::pattern || rule == ExpertRule::listed ||
+         rule == ExpertRule::flags;
 }
 
 struct ExpertKey {
   ExpertRule rule;
   std::string_view key;
-  int32_t otherwise = 0;         ///< value without the key; not for those that decide
-  std::string_view second = {};  ///< period: the key of the offset; after_each: the number of layers with experts if the key is missing
+  int32_t otherwise = 0;  ///< value without the key; not for those that decide
+  /// period: the key of the offset; after_each: the number of layers with experts if the key is missing
+  std::string_view second = {};
   int32_t second_otherwise = 0;
 };
 

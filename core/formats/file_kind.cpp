@@ -50,7 +50,8 @@ std::string with_path(std::string_view remedy, const std::string& path) {
   constexpr std::string_view kFile = "FILE";
   std::string text(remedy);
   const std::string word = shell_word(path);
-  for (size_t at = 0; (at = text.find(kFile, at)) != std::string::npos; at += word.size()) text.replace(at, kFile.size(), word);
+  for (size_t at = 0; (at = text.find(kFile, at)) != std::string::npos; at += word.size())
+    text.replace(at, kFile.size(), word);
   return text;
 }
 
@@ -101,11 +102,12 @@ void refuse_known(const std::string& path, const std::optional<KnownFile>& known
     bad_input(path, "is " + known->name + ", not " + std::string(to_text(wanted)), known->remedy);
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::optional<KnownFile>& known, FileUse wanted, const std::string& what,
-                         const std::string& advice) {
+[[noreturn]] void refuse(const std::string& path, const std::optional<KnownFile>& known, FileUse wanted,
+                         const std::string& what, const std::string& advice) {
   if (!known) bad_input(path, what, advice);
   if (known->kind->uses.has(wanted)) bad_input(path, what + ": it is " + known->name, advice);
-  bad_input(path, "is " + known->name + ", not " + std::string(to_text(wanted)), known->remedy.empty() ? advice : known->remedy);
+  bad_input(path, "is " + known->name + ", not " + std::string(to_text(wanted)),
+            known->remedy.empty() ? advice : known->remedy);
 }
 
 }  // namespace
@@ -156,7 +158,8 @@ void refuse_file(const std::string& path, FileUse wanted, const std::string& wha
   refuse(path, known_file(path), wanted, what, advice);
 }
 
-void refuse_file(const std::string& path, std::string_view content, FileUse wanted, const std::string& what, const std::string& advice) {
+void refuse_file(const std::string& path, std::string_view content, FileUse wanted, const std::string& what,
+                 const std::string& advice) {
   refuse(path, known_kind({content, path}, path), wanted, what, advice);
 }
 

@@ -1,4 +1,5 @@
-// Recognises by its content every kind of file that a user may pass: a name in words, and advice what to do with the file.
+// Recognises by its content every kind of file that a user may pass: a name in words, and advice what to do with the
+// file.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -66,11 +67,12 @@ struct FileLook {
 
 /// A row of the list.
 struct FileKind {
-  std::string_view id;      ///< "git-lfs-pointer"
-  std::string_view name;    ///< "a Git LFS pointer": follows the word "is"
-  std::string_view remedy;  ///< advice; FILE becomes the path. Empty: a form of any content, so the reader says what it takes
-  FileUses uses;            ///< readers that take it
-  std::string_view begins;  ///< its first bytes; empty: `is` alone decides
+  std::string_view id;    ///< "git-lfs-pointer"
+  std::string_view name;  ///< "a Git LFS pointer": follows the word "is"
+  /// advice; FILE becomes the path. Empty: a form of any content, so the reader says what it takes
+  std::string_view remedy;
+  FileUses uses;                                          ///< readers that take it
+  std::string_view begins;                                ///< its first bytes; empty: `is` alone decides
   bool (*is)(const FileLook& look) = nullptr;             ///< null: its first bytes say it
   std::string (*detail)(const FileLook& look) = nullptr;  ///< a detail after the name: " of mixtral"
 };
@@ -88,17 +90,19 @@ std::optional<KnownFile> known_kind(const FileLook& look, const std::string& pat
 /// The same for a file; also nothing if it cannot be read or is not a regular file.
 std::optional<KnownFile> known_file(const std::string& path);
 
-/// A reader calls this before it complains about a content. Throws Error(bad_input) "PATH: is a gzip file, not a routing trace (gunzip
-/// ...)" if the file is of a kind that is not `wanted`. Returns if its kind is wanted, not known, or has no advice.
+/// A reader calls this before it complains about a content. Throws Error(bad_input) "PATH: is a gzip file, not a
+/// routing trace (gunzip ...)" if the file is of a kind that is not `wanted`. Returns if its kind is wanted, not known,
+/// or has no advice.
 void refuse_other_kind(const std::string& path, FileUse wanted);
 /// The same for a content that was read already, for example from a compressed file.
 void refuse_other_kind(const std::string& path, std::string_view content, FileUse wanted);
 /// The same for an open file: for its unpacked bytes if open_unpacked() opened it.
 void refuse_other_kind(const OpenFile& file, FileUse wanted);
-/// A reader calls this after it failed to read the file. Always throws Error(bad_input). The message names a file of a known kind, even one
-/// without advice; for any other file it is "PATH: WHAT (ADVICE)".
-[[noreturn]] void refuse_file(const std::string& path, FileUse wanted, const std::string& what, const std::string& advice);
-[[noreturn]] void refuse_file(const std::string& path, std::string_view content, FileUse wanted, const std::string& what,
+/// A reader calls this after it failed to read the file. Always throws Error(bad_input). The message names a file of a
+/// known kind, even one without advice; for any other file it is "PATH: WHAT (ADVICE)".
+[[noreturn]] void refuse_file(const std::string& path, FileUse wanted, const std::string& what,
                               const std::string& advice);
+[[noreturn]] void refuse_file(const std::string& path, std::string_view content, FileUse wanted,
+                              const std::string& what, const std::string& advice);
 
 }  // namespace stormcell

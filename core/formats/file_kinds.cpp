@@ -9,8 +9,9 @@ std::span<const FileKind> file_kinds() {
   static const std::vector<FileKind> kinds = [] {
     std::vector<FileKind> list;
     for (const std::span<const FileKind> group :
-         {replacement_kinds(), archive_kinds(), zip_kinds(), tensor_kinds(), table_kinds(), media_kinds(), coding_kinds(), own_kinds(),
-          json_kinds(), text_trace_kinds(), server_kinds(), text_table_kinds(), text_form_kinds()})
+         {replacement_kinds(), archive_kinds(), zip_kinds(), tensor_kinds(), table_kinds(), media_kinds(),
+          coding_kinds(), own_kinds(), json_kinds(), text_trace_kinds(), server_kinds(), text_table_kinds(),
+          text_form_kinds()})
       list.insert(list.end(), group.begin(), group.end());
     return list;
   }();

@@ -10,7 +10,8 @@ namespace {
 using namespace std::string_view_literals;
 using Look = const FileLook&;
 
-constexpr std::string_view kMovie = "name it as --data of a model that takes pictures", kNoSound = "this program reads no sound";
+constexpr std::string_view kMovie = "name it as --data of a model that takes pictures",
+                           kNoSound = "this program reads no sound";
 constexpr FileUses kPictures = FileUses(FileUse::picture) | FileUse::data;
 
 constexpr std::array kMedia = {
@@ -33,7 +34,8 @@ constexpr std::array kMedia = {
                return is_media_brand(l, {"avif", "avis", "heic", "heix", "mif1"});
              }},
     FileKind{"psd", "a Photoshop picture", remedy::kPicture, kNoUse, "8BPS"},
-    FileKind{"wav", "a WAV sound", kNoSound, kNoUse, "RIFF", [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "WAVE"; }},
+    FileKind{"wav", "a WAV sound", kNoSound, kNoUse, "RIFF",
+             [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "WAVE"; }},
     FileKind{"sound", "an MP3 sound", kNoSound, kNoUse, "ID3", is_not_text},
     FileKind{"sound", "a FLAC sound", kNoSound, kNoUse, "fLaC"},
     FileKind{"video", "an AVI video", kMovie, FileUse::data, "RIFF",
@@ -42,7 +44,10 @@ constexpr std::array kMedia = {
              [](Look l) { return l.head.size() > 11 && l.head.substr(4, 4) == "ftyp"; }},
     FileKind{"video", "a Matroska or WebM video", kMovie, FileUse::data, "\x1a\x45\xdf\xa3"},
     FileKind{"video", "an MPEG video", kMovie, FileUse::data, "",
-             [](Look l) { return l.head.starts_with("\0\0\1\xba"sv) || l.head.starts_with("\0\0\1\xb3"sv) || is_transport_stream(l); }},
+             [](Look l) {
+               return l.head.starts_with("\0\0\1\xba"sv) || l.head.starts_with("\0\0\1\xb3"sv) ||
+                      is_transport_stream(l);
+             }},
     FileKind{"video", "an Ogg video or sound", kMovie, FileUse::data, "OggS"},
     FileKind{"pdf", "a PDF document", "name the data that it describes", kNoUse, "%PDF-"},
     FileKind{"postscript", "a PostScript document", "name the data that it describes", kNoUse, "%!PS"},
@@ -52,7 +57,8 @@ constexpr std::array kMedia = {
     FileKind{"program", "a program of Windows", remedy::kNoProgram, kNoUse, "MZ",
              [](Look l) { return l.head.size() > 64 && holds(l, "PE\0\0"sv); }},
     FileKind{"script", "a script", remedy::kNoProgram, FileUse::data, "#!"},
-    FileKind{"script", "a Python program", remedy::kNoProgram, kNoUse, "", [](Look l) { return name_ends(l, {".py"}) && is_text(l); }},
+    FileKind{"script", "a Python program", remedy::kNoProgram, kNoUse, "",
+             [](Look l) { return name_ends(l, {".py"}) && is_text(l); }},
     FileKind{"tar", "a tar archive", "unpack it: tar -xf FILE", kNoUse, "", is_tar},  // last: only a checksum shows it
 };
 

@@ -22,23 +22,27 @@ bool in_zip(Look look, std::string_view text) { return look.head.starts_with("PK
 // Files that replace the one that was wanted.
 constexpr std::array kReplacements = {
     FileKind{"empty", "empty", "get it again, or make it again", kNoUse, "", [](Look l) { return l.size == 0; }},
-    FileKind{"download", "a download that is not finished", "wait until it is finished, or download it again", kNoUse, "",
-             [](Look l) { return has_unfinished_ending(l.name); }},
-    FileKind{"zeros", "all zero bytes, the space that a download reserves before it is finished", kAgain, kNoUse, "", is_all_zeros},
-    FileKind{"git-lfs-pointer", "a Git LFS pointer", "fetch the file itself: git lfs pull, or download it again", kNoUse,
-             "version https://git-lfs."},
-    FileKind{"git-lfs-pointer", "a Git LFS pointer", "fetch the file itself: git lfs pull, or download it again", kNoUse,
-             "version https://hawser."},
-    FileKind{"git-annex-pointer", "a git-annex pointer", "fetch the file itself: git annex get FILE", kNoUse, "/annex/objects/"},
-    FileKind{"xet-pointer", "a Xet pointer", "fetch the file itself: git xet checkout, or download it again", kNoUse, "# xet version"},
+    FileKind{"download", "a download that is not finished", "wait until it is finished, or download it again", kNoUse,
+             "", [](Look l) { return has_unfinished_ending(l.name); }},
+    FileKind{"zeros", "all zero bytes, the space that a download reserves before it is finished", kAgain, kNoUse, "",
+             is_all_zeros},
+    FileKind{"git-lfs-pointer", "a Git LFS pointer", "fetch the file itself: git lfs pull, or download it again",
+             kNoUse, "version https://git-lfs."},
+    FileKind{"git-lfs-pointer", "a Git LFS pointer", "fetch the file itself: git lfs pull, or download it again",
+             kNoUse, "version https://hawser."},
+    FileKind{"git-annex-pointer", "a git-annex pointer", "fetch the file itself: git annex get FILE", kNoUse,
+             "/annex/objects/"},
+    FileKind{"xet-pointer", "a Xet pointer", "fetch the file itself: git xet checkout, or download it again", kNoUse,
+             "# xet version"},
     FileKind{"report", "a report page of this program", "name the session that it was made of", kNoUse, "",
              [](Look l) { return is_html(l) && holds(l, "name=\"generator\" content=\"stormcell"); }},
     FileKind{"html", "an HTML page, as a server sends it in place of a file",
              "download it again: sign in, or take the address of the file itself", kNoUse, "", is_html},
-    FileKind{"server-error", "an error that a file server sent instead of the file", "sign in, or check the address, and download it again",
-             kNoUse, "", [](Look l) { return is_text(l) && holds(l, "<Error>") && holds(l, "<Code>"); }},
-    FileKind{"server-error", "an error that a server sent instead of the file", "sign in, or check the address, and download it again",
-             kNoUse, "", is_error_text},
+    FileKind{"server-error", "an error that a file server sent instead of the file",
+             "sign in, or check the address, and download it again", kNoUse, "",
+             [](Look l) { return is_text(l) && holds(l, "<Error>") && holds(l, "<Code>"); }},
+    FileKind{"server-error", "an error that a server sent instead of the file",
+             "sign in, or check the address, and download it again", kNoUse, "", is_error_text},
 };
 
 // Compressed files and archives.
@@ -57,7 +61,8 @@ constexpr std::array kArchives = {
     FileKind{"xz", "an xz file", "unpack it: xz -dk FILE", kNoUse,
              "\xfd"
              "7zXZ"},
-    FileKind{"tar-zstd", "a Zstandard-compressed tar archive", "unpack it: tar --zstd -xf FILE", kNoUse, "\x28\xb5\x2f\xfd",
+    FileKind{"tar-zstd", "a Zstandard-compressed tar archive", "unpack it: tar --zstd -xf FILE", kNoUse,
+             "\x28\xb5\x2f\xfd",
              [](Look l) {
                return name_ends(l, {".tar.zst", ".tzst"});
              }},
@@ -67,7 +72,9 @@ constexpr std::array kArchives = {
                return name_ends(l, {".tar.bz2", ".tbz2"});
              }},
     FileKind{"bzip2", "a bzip2 file", "unpack it: bunzip2 -k FILE", kNoUse, "BZh",
-             [](Look l) { return l.head.size() > 9 && l.head[3] >= '1' && l.head[3] <= '9' && l.head.substr(4, 2) == "1A"; }},
+             [](Look l) {
+               return l.head.size() > 9 && l.head[3] >= '1' && l.head[3] <= '9' && l.head.substr(4, 2) == "1A";
+             }},
     FileKind{"lz4", "an LZ4 file", "unpack it: lz4 -d FILE", kNoUse, "\x04\x22\x4d\x18"},
     FileKind{"7z", "a 7z archive", "unpack it: 7z x FILE", kNoUse, "7z\xbc\xaf\x27\x1c"},
     FileKind{"rar", "a RAR archive", "unpack it: unrar x FILE", kNoUse, "Rar!\x1a\x07"},
@@ -86,54 +93,58 @@ constexpr std::array kZips = {
              [](Look l) {
                return has_in_name(l, {"model_optim_rng.pt", "distrib_optim.pt", "model_rng.pt"});
              }},
-    FileKind{
-        "torch-checkpoint", "a part of a distributed PyTorch checkpoint",
-        "join it: python3 -m torch.distributed.checkpoint.format_utils dcp_to_torch FOLDER model.pt; then save it as model.safetensors",
-        kNoUse, "", [](Look l) { return name_ends(l, {".distcp"}); }},
-    FileKind{"sglang", "a recording of SGLang's expert distribution recorder", remedy::kImport, FileUse::trace, "PK\x03\x04",
-             is_sglang_torch},
-    FileKind{
-        "pt2", "a program of torch.export", kAsSafetensors, kNoUse, "PK",
-        [](Look l) { return in_zip(l, "serialized_exported_program") || in_zip(l, "archive_format") || in_zip(l, "models/model.json"); }},
+    FileKind{"torch-checkpoint", "a part of a distributed PyTorch checkpoint",
+             "join it: python3 -m torch.distributed.checkpoint.format_utils dcp_to_torch FOLDER model.pt; then save it "
+             "as model.safetensors",
+             kNoUse, "", [](Look l) { return name_ends(l, {".distcp"}); }},
+    FileKind{"sglang", "a recording of SGLang's expert distribution recorder", remedy::kImport, FileUse::trace,
+             "PK\x03\x04", is_sglang_torch},
+    FileKind{"pt2", "a program of torch.export", kAsSafetensors, kNoUse, "PK",
+             [](Look l) {
+               return in_zip(l, "serialized_exported_program") || in_zip(l, "archive_format") ||
+                      in_zip(l, "models/model.json");
+             }},
     FileKind{"torchscript", "a TorchScript program", kAsSafetensors, kNoUse, "PK",
              [](Look l) { return in_zip(l, "constants.pkl") && (in_zip(l, "/code/") || in_zip(l, "bytecode.pkl")); }},
     FileKind{"torch", "a PyTorch file of torch.save()",
-             "load it with torch.load(), and save its tensors with safetensors as model.safetensors", kNoUse, "PK\x03\x04",
-             [](Look l) { return TorchFile::is_one(l.head) || in_zip(l, "/data.pkl"); }},
+             "load it with torch.load(), and save its tensors with safetensors as model.safetensors", kNoUse,
+             "PK\x03\x04", [](Look l) { return TorchFile::is_one(l.head) || in_zip(l, "/data.pkl"); }},
     FileKind{"spreadsheet", "an Excel spreadsheet", "save the sheet as CSV in UTF-8", kNoUse, "PK",
              [](Look l) { return in_zip(l, "xl/workbook") || in_zip(l, "xl/worksheets"); }},
     FileKind{"spreadsheet", "a LibreOffice spreadsheet", "save the sheet as CSV in UTF-8", kNoUse, "PK",
              [](Look l) { return holds(l, "opendocument.spreadsheet"); }},
     FileKind{"document", "a document of a word processor", "save its text as UTF-8", kNoUse, "PK",
              [](Look l) { return in_zip(l, "word/document") || in_zip(l, "opendocument.text"); }},
-    FileKind{"keras", "a Keras model", kAsSafetensors, kNoUse, "PK", [](Look l) { return in_zip(l, "model.weights.h5"); }},
-    FileKind{"npz", "a NumPy archive of arrays, .npz", "unpack it: unzip FILE, then name one of its .npy files", kNoUse, "PK",
-             [](Look l) { return in_zip(l, ".npy"); }},
+    FileKind{"keras", "a Keras model", kAsSafetensors, kNoUse, "PK",
+             [](Look l) { return in_zip(l, "model.weights.h5"); }},
+    FileKind{"npz", "a NumPy archive of arrays, .npz", "unpack it: unzip FILE, then name one of its .npy files", kNoUse,
+             "PK", [](Look l) { return in_zip(l, ".npy"); }},
     FileKind{"zip", "a zip archive", "unpack it: unzip FILE", kNoUse, "PK\x03\x04"},
     FileKind{"zip", "an empty zip archive", "get it again", kNoUse, "PK\x05\x06"},
 };
 
 // Tensors and models.
 constexpr std::array kTensorFiles = {
-    FileKind{"native", "a routing trace of this program", remedy::kImport, FileUses(FileUse::trace) | FileUse::tensors, "",
-             [](Look l) { return is_native_trace(l.head); }},
+    FileKind{"native", "a routing trace of this program", remedy::kImport, FileUses(FileUse::trace) | FileUse::tensors,
+             "", [](Look l) { return is_native_trace(l.head); }},
     FileKind{"trtllm-rank", "the counts of one rank of TensorRT-LLM's expert statistics",
              "stormcell import meta_info.json, which is beside it", FileUse::tensors, "", is_rank_counts},
-    FileKind{"safetensors", "a safetensors file of tensors", "give weights as MODEL, token ids or pixels as --data", kTensors, "",
-             is_safetensors},
+    FileKind{"safetensors", "a safetensors file of tensors", "give weights as MODEL, token ids or pixels as --data",
+             kTensors, "", is_safetensors},
     FileKind{"imatrix", "an importance matrix of llama.cpp", remedy::kImport, FileUse::trace, "GGUF",
              [](Look l) { return is_imatrix_header(l.head); }},
     FileKind{"gguf", "a GGUF model", remedy::kTakeFolder, kNoUse, "GGUF", nullptr, gguf_detail},
-    FileKind{"ggml", "a GGML model, older than GGUF", remedy::kTakeFolder, kNoUse, "",
-             [](Look l) { return l.head.starts_with("lmgg") || l.head.starts_with("fmgg") || l.head.starts_with("tjgg"); }},
+    FileKind{
+        "ggml", "a GGML model, older than GGUF", remedy::kTakeFolder, kNoUse, "",
+        [](Look l) { return l.head.starts_with("lmgg") || l.head.starts_with("fmgg") || l.head.starts_with("tjgg"); }},
     FileKind{"npy", "a NumPy array",
              "give token ids as --data; int32 [tokens, layers, k] is a routing trace: stormcell import FILE -o S.storm",
              FileUses(FileUse::trace) | FileUse::data | FileUse::array | FileUse::picture, "\x93NUMPY"},
     FileKind{"torch-old", "a PyTorch file of the form before 1.6",
              "load it with torch.load() and save it again with PyTorch 1.6 or later; weights as safetensors", kNoUse,
              "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"},
-    FileKind{"pickle", "a Python pickle, a program rather than data", "load it in Python, and save it as JSON, .npy or safetensors", kNoUse,
-             "", is_pickle},
+    FileKind{"pickle", "a Python pickle, a program rather than data",
+             "load it in Python, and save it as JSON, .npy or safetensors", kNoUse, "", is_pickle},
     FileKind{"hdf5", "an HDF5 file, as Keras and MATLAB write them", kAsSafetensors, kNoUse, "\x89HDF\r\n\x1a\n"},
     FileKind{"onnx", "an ONNX model", remedy::kTakeFolder, kNoUse, "", is_onnx},
     FileKind{"tflite", "a TensorFlow Lite model", kAsSafetensors, kNoUse, "",
@@ -148,12 +159,15 @@ constexpr std::array kTensorFiles = {
              }},
     FileKind{"tfrecord", "a TFRecord file", remedy::kAsTable, kNoUse, "", is_tf_record},
     FileKind{"tensorrt", "a TensorRT engine", remedy::kTakeFolder, kNoUse, "ftrt"},
-    FileKind{"msgpack", "a Flax checkpoint", kAsSafetensors, kNoUse, "", [](Look l) { return name_ends(l, {".msgpack"}); }},
-    FileKind{"sentencepiece", "a SentencePiece tokenizer", remedy::kFolderOfModel, FileUse::tokenizer, "", is_sentencepiece},
+    FileKind{"msgpack", "a Flax checkpoint", kAsSafetensors, kNoUse, "",
+             [](Look l) { return name_ends(l, {".msgpack"}); }},
+    FileKind{"sentencepiece", "a SentencePiece tokenizer", remedy::kFolderOfModel, FileUse::tokenizer, "",
+             is_sentencepiece},
     FileKind{"tiktoken", "a tiktoken vocabulary", remedy::kFolderOfModel, kNoUse, "IQ== 0\n"},
-    FileKind{"imatrix-dat", "an importance matrix of llama.cpp in the old form, a .dat without counts of single experts",
-             "it cannot be converted: make it again in a fresh run of llama-imatrix --output-format gguf -o imatrix.gguf", kNoUse, "",
-             is_imatrix_dat},
+    FileKind{
+        "imatrix-dat", "an importance matrix of llama.cpp in the old form, a .dat without counts of single experts",
+        "it cannot be converted: make it again in a fresh run of llama-imatrix --output-format gguf -o imatrix.gguf",
+        kNoUse, "", is_imatrix_dat},
 };
 
 }  // namespace

@@ -10,12 +10,14 @@ namespace {
 using Look = const FileLook&;
 
 constexpr std::array kTables = {
-    FileKind{"session", "a session", "name it where a verb takes a SESSION: stormcell inspect FILE", FileUse::session, "",
-             is_session_database, session_detail},
+    FileKind{"session", "a session", "name it where a verb takes a SESSION: stormcell inspect FILE", FileUse::session,
+             "", is_session_database, session_detail},
     FileKind{"nsight", "a profile of Nsight Systems as SQLite", remedy::kTimesAlone, kNoUse, "SQLite format 3",
              [](Look l) { return holds(l, "CUPTI_") || holds(l, "NVTX_EVENTS"); }},
-    FileKind{"sqlite", "an SQLite database that is no session", "name a file that this program wrote with -o", kNoUse, "SQLite format 3"},
-    FileKind{"sqlite-log", "the log beside an SQLite database", "name the session itself, without -wal or -journal", kNoUse, "",
+    FileKind{"sqlite", "an SQLite database that is no session", "name a file that this program wrote with -o", kNoUse,
+             "SQLite format 3"},
+    FileKind{"sqlite-log", "the log beside an SQLite database", "name the session itself, without -wal or -journal",
+             kNoUse, "",
              [](Look l) {
                return l.head.starts_with("\x37\x7f\x06\x82") || l.head.starts_with("\x37\x7f\x06\x83") ||
                       l.head.starts_with("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7");

@@ -113,7 +113,8 @@ class GgufKeys {
 }  // namespace
 
 bool has_in_name(const FileLook& look, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view p) { return look.name.find(p) != std::string::npos; });
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view p) { return look.name.find(p) != std::string::npos; });
 }
 
 bool name_ends(const FileLook& look, std::initializer_list<std::string_view> ends) {
@@ -125,7 +126,9 @@ bool holds(const FileLook& look, std::string_view text) {
 }
 
 bool is_all_zeros(const FileLook& look) {
-  const auto zeros = [](std::string_view bytes) { return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; }); };
+  const auto zeros = [](std::string_view bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
+  };
   return look.size >= 16 && zeros(look.head) && zeros(look.tail);
 }
 
@@ -133,22 +136,27 @@ bool is_tar(const FileLook& look) {
   constexpr size_t kBlock = 512, kSumAt = 148, kSumSize = 8;
   if (look.head.size() < kBlock || look.head[0] == '\0') return false;
   uint32_t sum = 0, told = 0;
-  for (size_t i = 0; i < kBlock; ++i) sum += i >= kSumAt && i < kSumAt + kSumSize ? uint32_t{' '} : static_cast<uint8_t>(look.head[i]);
+  for (size_t i = 0; i < kBlock; ++i)
+    sum += i >= kSumAt && i < kSumAt + kSumSize ? uint32_t{' '} : static_cast<uint8_t>(look.head[i]);
   for (const char c : look.head.substr(kSumAt, kSumSize))
     if (c >= '0' && c <= '7') told = told * 8 + static_cast<uint32_t>(c - '0');
   return sum == told;
 }
 
 // A safetensors file whose header has 40,056 or 55,928 bytes begins with the same two bytes.
-bool is_zlib(const FileLook& look) { return (look.head.starts_with("x\x9c") || look.head.starts_with("x\xda")) && !is_safetensors(look); }
+bool is_zlib(const FileLook& look) {
+  return (look.head.starts_with("x\x9c") || look.head.starts_with("x\xda")) && !is_safetensors(look);
+}
 
 bool is_pickle(const FileLook& look) {
   constexpr std::string_view kNext = "}])(cKMJXNGqUTBChV\x88\x89\x8a\x8c\x8d\x8e\x95";
   const std::string_view head = look.head;
-  if (head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) return kNext.find(head[2]) != std::string_view::npos;
+  if (head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5)
+    return kNext.find(head[2]) != std::string_view::npos;
   // Pickles of protocols 0 and 1 have no number at the beginning; both end with a point.
   if (!look.tail.ends_with('.')) return false;
-  for (const std::string_view begin : {"(dp"sv, "(lp"sv, "ccopy_reg\n"sv, "cnumpy"sv, "}q\0"sv, "]q\0"sv, "ccollections\n"sv})
+  for (const std::string_view begin :
+       {"(dp"sv, "(lp"sv, "ccopy_reg\n"sv, "cnumpy"sv, "}q\0"sv, "]q\0"sv, "ccollections\n"sv})
     if (head.starts_with(begin)) return true;
   return false;
 }
@@ -172,8 +180,11 @@ bool is_rank_counts(const FileLook& look) {
   for (const std::string_view key : header.keys) {
     if (key == "__metadata__") continue;
     const size_t line = key.find('_');
-    const auto is_number = [](std::string_view s) { return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos; };
-    if (line == std::string_view::npos || !is_number(key.substr(0, line)) || !is_number(key.substr(line + 1))) return false;
+    const auto is_number = [](std::string_view s) {
+      return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    if (line == std::string_view::npos || !is_number(key.substr(0, line)) || !is_number(key.substr(line + 1)))
+      return false;
     is_some = true;
   }
   return is_some;
@@ -191,7 +202,8 @@ bool is_imatrix_dat(const FileLook& look) {
   const auto entries = number_at<int32_t>(look.head, 0), length = number_at<int32_t>(look.head, 4);
   if (!entries || !length || *entries < 1 || *entries > 1'000'000 || *length < 4 || *length > 256) return false;
   const std::string_view name = look.head.substr(8, *length);
-  return name.size() == static_cast<size_t>(*length) && is_printable(name) && (name.ends_with(".weight") || name.starts_with("blk."));
+  return name.size() == static_cast<size_t>(*length) && is_printable(name) &&
+         (name.ends_with(".weight") || name.starts_with("blk."));
 }
 
 // Protobuf: ir_version, then the producer's name and another field.
@@ -223,16 +235,20 @@ bool is_session_database(const FileLook& look) {
          big_endian_at(look.head, kVersionAt).value_or(0) > 0;
 }
 
-std::string session_detail(const FileLook& look) { return " of schema " + std::to_string(big_endian_at(look.head, 60).value_or(0)); }
+std::string session_detail(const FileLook& look) {
+  return " of schema " + std::to_string(big_endian_at(look.head, 60).value_or(0));
+}
 
 bool is_media_brand(const FileLook& look, std::initializer_list<std::string_view> brands) {
   return look.head.size() >= 12 && look.head.substr(4, 4) == "ftyp" &&
-         std::any_of(brands.begin(), brands.end(), [&](std::string_view b) { return look.head.substr(8).starts_with(b); });
+         std::any_of(brands.begin(), brands.end(),
+                     [&](std::string_view b) { return look.head.substr(8).starts_with(b); });
 }
 
 bool is_transport_stream(const FileLook& look) {
   constexpr size_t kPacket = 188;
-  return look.head.size() > 2 * kPacket && look.head[0] == 'G' && look.head[kPacket] == 'G' && look.head[2 * kPacket] == 'G';
+  return look.head.size() > 2 * kPacket && look.head[0] == 'G' && look.head[kPacket] == 'G' &&
+         look.head[2 * kPacket] == 'G';
 }
 
 }  // namespace stormcell

@@ -33,7 +33,8 @@ bool is_sglang_torch(const FileLook& look);
 // Tensors.
 bool is_safetensors(const FileLook& look);
 bool is_rank_counts(const FileLook& look);
-/// True for a matrix of llama-imatrix. The keys of the header decide, because a model that was quantised with a matrix names it too.
+/// True for a matrix of llama-imatrix. The keys of the header decide, because a model that was quantised with a matrix
+/// names it too.
 bool is_imatrix_header(std::string_view content);
 bool is_imatrix_dat(const FileLook& look);
 std::string gguf_detail(const FileLook& look);

@@ -18,7 +18,8 @@ FileRange FileRange::whole(const std::string& path) {
 const std::string& FileRange::path() const { return file_->path(); }
 
 void FileRange::read(size_t first, std::span<std::byte> to) const {
-  if (first > bytes_ || to.size() > bytes_ - first) throw std::out_of_range("bytes beyond the end of a range of a file");
+  if (first > bytes_ || to.size() > bytes_ - first)
+    throw std::out_of_range("bytes beyond the end of a range of a file");
   if (to.empty()) return;
   file_->read(begin_ + first, to);
   // Behind the reading: what was written before it shows.

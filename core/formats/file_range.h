@@ -1,5 +1,5 @@
-// Bytes of a file that stays open, read when they are asked for: nothing of it is mapped, so a file that becomes shorter under a run is an
-// error of that run.
+// Bytes of a file that stays open, read when they are asked for: nothing of it is mapped, so a file that becomes
+// shorter under a run is an error of that run.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -21,13 +21,14 @@ class FileRange {
 
   size_t size() const { return bytes_; }
   const std::string& path() const;
-  /// Copies bytes [first, first + to.size()) as they were when the file was opened. Throws Error(failed) that names the file where it
-  /// cannot be read or was written to since: what was checked at its opening holds no more. std::out_of_range: beyond the end. Any thread
-  /// may call.
+  /// Copies bytes [first, first + to.size()) as they were when the file was opened. Throws Error(failed) that names the
+  /// file where it cannot be read or was written to since: what was checked at its opening holds no more.
+  /// std::out_of_range: beyond the end. Any thread may call.
   void read(size_t first, std::span<std::byte> to) const;
   FileRange part(size_t first, size_t bytes) const;
 
-  /// Reads all, piece by piece: visit(std::span<const std::byte>) with at most kPiece bytes, a multiple of 8 but for the last.
+  /// Reads all, piece by piece: visit(std::span<const std::byte>) with at most kPiece bytes, a multiple of 8 but for
+  /// the last.
   template <class Visit>
   void visit_pieces(Visit visit) const {
     constexpr size_t kPiece = size_t{1} << 20;

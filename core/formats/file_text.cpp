@@ -53,10 +53,18 @@ size_t find_invalid_utf8(std::string_view text) {
       ++i;
       continue;
     }
-    const size_t length = lead >= 0xC2 && lead <= 0xDF ? 2 : (lead & 0xF0) == 0xE0 ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+    const size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
+                          : (lead & 0xF0) == 0xE0        ? 3
+                          : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                         : 0;
     if (length == 0 || i + length > size) return i;
     // The second byte excludes overlong forms, surrogates and what lies beyond U+10FFFF.
-    const unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80, high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    const unsigned char low = lead == 0xE0   ? 0xA0
+                              : lead == 0xF0 ? 0x90
+                                             : 0x80,
+                        high = lead == 0xED   ? 0x9F
+                               : lead == 0xF4 ? 0x8F
+                                              : 0xBF;
     if (bytes[i + 1] < low || bytes[i + 1] > high) return i;
     for (size_t k = 2; k < length; ++k)
       if ((bytes[i + k] & 0xC0) != 0x80) return i;

@@ -6,7 +6,8 @@
 
 namespace stormcell {
 
-/// Reads a regular file of at most `limit` bytes; "-" reads standard input. Bad input: missing, a folder, not readable, too large.
+/// Reads a regular file of at most `limit` bytes; "-" reads standard input. Bad input: missing, a folder, not readable,
+/// too large.
 std::string read_file_text(const std::string& path, size_t limit);
 
 /// A path for shell commands in advice: in single quotes unless all its characters are plain.

@@ -1,4 +1,5 @@
-// docs/gguf.md of ggml: magic, version, counts, key-value pairs, descriptions of tensors, padding to the alignment, data.
+// docs/gguf.md of ggml: magic, version, counts, key-value pairs, descriptions of tensors, padding to the alignment,
+// data.
 #include "core/formats/gguf.h"
 
 #include <cstring>
@@ -17,10 +18,12 @@ constexpr uint64_t kMostDims = 4, kAlignment = 32, kMostAlignment = 1 << 20;
 
 class GgufReader {
  public:
-  GgufReader(std::span<const std::byte> bytes, const std::string& path, GgufFile& to) : bytes_(bytes), path_(path), to_(to) {}
+  GgufReader(std::span<const std::byte> bytes, const std::string& path, GgufFile& to)
+      : bytes_(bytes), path_(path), to_(to) {}
 
   void read() {
-    if (!GgufFile::is_one({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()})) wrong("does not begin as GGUF does");
+    if (!GgufFile::is_one({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}))
+      wrong("does not begin as GGUF does");
     at_ = 4;
     if (const auto version = take<uint32_t>(); version != 2 && version != 3)
       wrong("is of version " + std::to_string(version) + ", 2 and 3 are known");
@@ -36,11 +39,14 @@ class GgufReader {
   }
 
  private:
-  [[noreturn]] void wrong(const std::string& what, const std::string& advice = "write it again") const { bad_input(path_, what, advice); }
+  [[noreturn]] void wrong(const std::string& what, const std::string& advice = "write it again") const {
+    bad_input(path_, what, advice);
+  }
 
   template <class T>
   T take() {
-    if (bytes_.size() - at_ < sizeof(T)) wrong("ends in the middle of its header", "it may be truncated; copy it again");
+    if (bytes_.size() - at_ < sizeof(T))
+      wrong("ends in the middle of its header", "it may be truncated; copy it again");
     T value;
     std::memcpy(&value, bytes_.data() + at_, sizeof value);
     at_ += sizeof value;
@@ -127,7 +133,8 @@ class GgufReader {
     if (tensor.type != GgufFile::kF32) return;  // how long others are is the business of who computes with them
     uint64_t size = sizeof(float);
     for (const int64_t n : tensor.dims) {
-      if (static_cast<uint64_t>(n) > bytes_.size() / size) wrong("a tensor is larger than the file", "it may be truncated; copy it again");
+      if (static_cast<uint64_t>(n) > bytes_.size() / size)
+        wrong("a tensor is larger than the file", "it may be truncated; copy it again");
       size *= static_cast<uint64_t>(n);
     }
     if (data > bytes_.size() || offset > bytes_.size() - data || size > bytes_.size() - data - offset)

@@ -30,12 +30,14 @@ int open_nameless(std::string& folder) {
   std::error_code error;
   folder = std::filesystem::temp_directory_path(error).string();
   if (error) folder = "/tmp";
-  if (const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); descriptor >= 0) return descriptor;
+  if (const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); descriptor >= 0)
+    return descriptor;
   // Some file systems have no such files.
   std::string name = folder + "/stormcell-XXXXXX";
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0)
-    failed(folder, std::string("no temporary file can be made: ") + std::strerror(errno), "set TMPDIR to a folder that may be written");
+    failed(folder, std::string("no temporary file can be made: ") + std::strerror(errno),
+           "set TMPDIR to a folder that may be written");
   ::unlink(name.c_str());
   return descriptor;
 }
@@ -43,9 +45,12 @@ int open_nameless(std::string& folder) {
 class Unpacking {
  public:
   Unpacking(const OpenFile& from, const GzipLimits& limits)
-      : from_(from), most_(from.size() < limits.bytes / limits.times ? from.size() * limits.times : limits.bytes), limits_(limits) {
+      : from_(from),
+        most_(from.size() < limits.bytes / limits.times ? from.size() * limits.times : limits.bytes),
+        limits_(limits) {
     constexpr int kGzipAlone = 16 + MAX_WBITS;
-    if (::inflateInit2(&stream_, kGzipAlone) != Z_OK) failed(from.path(), "cannot be unpacked: there is too little memory");
+    if (::inflateInit2(&stream_, kGzipAlone) != Z_OK)
+      failed(from.path(), "cannot be unpacked: there is too little memory");
   }
   ~Unpacking() { ::inflateEnd(&stream_); }
   Unpacking(const Unpacking&) = delete;
@@ -69,7 +74,8 @@ class Unpacking {
       stream_.next_out = out.data(), stream_.avail_out = static_cast<uInt>(out.size());
       const int result = ::inflate(&stream_, Z_NO_FLUSH);
       if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-        wrong("is damaged near byte " + std::to_string(read_ - stream_.avail_in) + (stream_.msg ? std::string(": ") + stream_.msg : ""));
+        wrong("is damaged near byte " + std::to_string(read_ - stream_.avail_in) +
+              (stream_.msg ? std::string(": ") + stream_.msg : ""));
       put(to, folder, std::span(out).first(out.size() - stream_.avail_out));
       ended = result == Z_STREAM_END;
       full = !ended && stream_.avail_out == 0;
@@ -78,7 +84,9 @@ class Unpacking {
   }
 
  private:
-  [[noreturn]] void wrong(const std::string& what) const { bad_input(from_.path(), "is packed with gzip and " + what, kPackAgain); }
+  [[noreturn]] void wrong(const std::string& what) const {
+    bad_input(from_.path(), "is packed with gzip and " + what, kPackAgain);
+  }
 
   /// Keeps the input that was not used.
   void read_more() {
@@ -102,7 +110,8 @@ class Unpacking {
       if (done < 0 && errno == EINTR) continue;
       if (done <= 0) {
         const int error = errno;
-        failed(from_.path(), "cannot be unpacked into " + folder + ": " + std::strerror(error), "set TMPDIR to a folder with room");
+        failed(from_.path(), "cannot be unpacked into " + folder + ": " + std::strerror(error),
+               "set TMPDIR to a folder with room");
       }
       bytes = bytes.subspan(done);
     }
@@ -154,7 +163,9 @@ std::string read_unpacked_text(const std::string& path, size_t limit, const Prog
 std::string unpacked_name(const std::string& path) {
   constexpr std::string_view kSuffix = ".gz";
   std::error_code none;
-  if (!path.ends_with(kSuffix) || !std::filesystem::is_regular_file(path, none) || !is_gzip(OpenFile::open_regular(path))) return path;
+  if (!path.ends_with(kSuffix) || !std::filesystem::is_regular_file(path, none) ||
+      !is_gzip(OpenFile::open_regular(path)))
+    return path;
   return path.substr(0, path.size() - kSuffix.size());
 }
 

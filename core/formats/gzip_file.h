@@ -19,9 +19,10 @@ struct GzipLimits {
   size_t times = 1000;  ///< multiples of its own size
 };
 
-/// Opens a regular file as OpenFile::open_regular() does. A file packed with gzip is unpacked into a file in $TMPDIR that has no name and
-/// is removed when it is closed. Errors name the given file. Error(bad_input): it ends early, is followed by something else, has a wrong
-/// checksum, or unpacks to more than the limits. Error(failed): the folder has no room.
+/// Opens a regular file as OpenFile::open_regular() does. A file packed with gzip is unpacked into a file in $TMPDIR
+/// that has no name and is removed when it is closed. Errors name the given file. Error(bad_input): it ends early, is
+/// followed by something else, has a wrong checksum, or unpacks to more than the limits. Error(failed): the folder has
+/// no room.
 OpenFile open_unpacked(const std::string& path, const Progress& progress = {}, const GzipLimits& limits = {});
 /// Reads the text of a small file, packed or not; otherwise like read_file_text().
 std::string read_unpacked_text(const std::string& path, size_t limit, const Progress& progress = {});

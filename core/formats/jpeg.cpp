@@ -30,7 +30,8 @@ bool is_damage(int message) {
   return std::find(kDamage.begin(), kDamage.end(), message) != kDamage.end();
 }
 
-/// One reading of one file. libjpeg ends a failed call by longjmp to the frame of attempt(): nothing between has a destructor.
+/// One reading of one file. libjpeg ends a failed call by longjmp to the frame of attempt(): nothing between has a
+/// destructor.
 class JpegReading {
  public:
   explicit JpegReading(std::span<const std::byte> file) {
@@ -111,8 +112,8 @@ Orientation orientation_of(const jpeg_decompress_struct& jpeg) {
   return Orientation::as_stored;
 }
 
-/// Frames of a video that stand one after the other would be read as the first of them. What says that it has more pictures than the one
-/// that is shown (MPF: a map of gains, a preview) is one picture all the same.
+/// Frames of a video that stand one after the other would be read as the first of them. What says that it has more
+/// pictures than the one that is shown (MPF: a map of gains, a preview) is one picture all the same.
 void check_one_picture(const jpeg_decompress_struct& jpeg, const std::string& where) {
   for (const jpeg_marker_struct* marker = jpeg.marker_list; marker; marker = marker->next) {
     const std::string_view text(reinterpret_cast<const char*>(marker->data), marker->data_length);
@@ -142,7 +143,8 @@ JpegForm read_form(JpegReading& reading, size_t bytes, const std::string& where)
   check_picture_size(where, form.stored.height, form.stored.width);
   // Huffman's codes have at least a bit for each block of 8 x 8, in the first scan of the largest channel.
   constexpr int64_t kMostPixelsOfByte = 8 * 64;
-  if (!jpeg.arith_code) check_picture_bytes(where, form.stored, bytes, form.stored.height * form.stored.width / kMostPixelsOfByte);
+  if (!jpeg.arith_code)
+    check_picture_bytes(where, form.stored, bytes, form.stored.height * form.stored.width / kMostPixelsOfByte);
   form.shown = form.stored;
   form.orientation = orientation_of(jpeg);
   if (swaps_sides(form.orientation)) std::swap(form.shown.height, form.shown.width);

@@ -1,5 +1,5 @@
-// Reads fields of JSON that another version or another program may have written. A field that is missing or has another type is empty. NaN
-// or Infinity in place of a number is Error(bad_input) with its place.
+// Reads fields of JSON that another version or another program may have written. A field that is missing or has another
+// type is empty. NaN or Infinity in place of a number is Error(bad_input) with its place.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>

@@ -48,8 +48,8 @@ class CountingIterator {
 
 bool is_delimiter(char c) { return std::string_view(" \t\r\n,:[]{}").find(c) != std::string_view::npos; }
 
-// Python writes NaN and Infinity, which JSON does not have. The lexer does not know them, so each becomes an empty text of the same length,
-// and the builder recognises it by its place.
+// Python writes NaN and Infinity, which JSON does not have. The lexer does not know them, so each becomes an empty text
+// of the same length, and the builder recognises it by its place.
 class NotFinite {
  public:
   explicit NotFinite(std::string_view text) {
@@ -68,7 +68,8 @@ class NotFinite {
   std::string_view text_or(std::string_view given) const { return places_.empty() ? given : std::string_view(text_); }
   /// The word that ends at this byte of the text; empty: there is none.
   std::string_view before(size_t end) const {
-    const auto at = std::lower_bound(places_.begin(), places_.end(), end, [](const Place& p, size_t e) { return p.end < e; });
+    const auto at =
+        std::lower_bound(places_.begin(), places_.end(), end, [](const Place& p, size_t e) { return p.end < e; });
     return at != places_.end() && at->end == end ? at->word : std::string_view();
   }
 
@@ -94,9 +95,14 @@ class NotFinite {
 // Builds the value from the parser's events; keeps the first mistake.
 class Builder {
  public:
-  Builder(const JsonLimits& limits, std::string& mistake, std::string place, const NotFinite& not_finite, const char* begin,
-          const char* const& furthest)
-      : limits_(limits), mistake_(mistake), place_(std::move(place)), not_finite_(not_finite), begin_(begin), furthest_(furthest) {}
+  Builder(const JsonLimits& limits, std::string& mistake, std::string place, const NotFinite& not_finite,
+          const char* begin, const char* const& furthest)
+      : limits_(limits),
+        mistake_(mistake),
+        place_(std::move(place)),
+        not_finite_(not_finite),
+        begin_(begin),
+        furthest_(furthest) {}
   Json take() { return std::move(root_); }
 
   bool null() { return place(Json()); }
@@ -124,7 +130,8 @@ class Builder {
     return true;
   }
   bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...": the last part is what matters.
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...": the last part is what
+    // matters.
     const std::string text = error.what();
     const size_t syntax = text.find("syntax error"), bracket = text.find("] ");
     return refuse(text.substr(syntax != std::string::npos ? syntax : bracket != std::string::npos ? bracket + 2 : 0));
@@ -144,7 +151,8 @@ class Builder {
     return true;
   }
   bool open(Json&& value) {
-    if (static_cast<int>(stack_.size()) >= limits_.depth) return refuse("nested deeper than " + std::to_string(limits_.depth) + " levels");
+    if (static_cast<int>(stack_.size()) >= limits_.depth)
+      return refuse("nested deeper than " + std::to_string(limits_.depth) + " levels");
     stack_.push_back(store(std::move(value)));
     return true;
   }
@@ -188,7 +196,8 @@ std::pair<size_t, size_t> place_of(std::string_view read) {
 
 Json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits, int64_t first_line) {
   if (text.size() > limits.bytes)
-    bad_input(where, "the JSON is larger than " + to_text(Bytes(static_cast<int64_t>(limits.bytes))), "check that it is the right file");
+    bad_input(where, "the JSON is larger than " + to_text(Bytes(static_cast<int64_t>(limits.bytes))),
+              "check that it is the right file");
   const NotFinite not_finite(text = utf8_text(text, where));
   text = not_finite.text_or(text);
   const char* furthest = text.data();
@@ -234,11 +243,13 @@ Json without_marks(Json value) {
 
 void refuse_not_finite(const Json& value, std::string_view key) {
   const std::string marked = mark_of(value);
-  bad_input(marked.substr(marked.find('\n') + 1), std::string(key) + " is " + word_of(value) + ", not a finite number", "mend the file");
+  bad_input(marked.substr(marked.find('\n') + 1), std::string(key) + " is " + word_of(value) + ", not a finite number",
+            "mend the file");
 }
 
 std::string shown_json(const Json& value) {
-  return is_not_finite(value) ? word_of(value) : without_marks(value).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return is_not_finite(value) ? word_of(value)
+                              : without_marks(value).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string canonical_json(const Json& value) { return without_marks(value).dump(); }
@@ -260,7 +271,8 @@ Json read_json_file(const std::string& path, const JsonLimits& limits) {
     throw;
   }
   const std::string_view plain = utf8_text(text, path);
-  if (const size_t first = plain.find_first_not_of(" \t\r\n"); first == std::string::npos || (plain[first] != '{' && plain[first] != '['))
+  if (const size_t first = plain.find_first_not_of(" \t\r\n");
+      first == std::string::npos || (plain[first] != '{' && plain[first] != '['))
     refuse_other_kind(path, text, FileUse::json);
   return parse_json_text(text, path, limits);
 }

@@ -13,21 +13,25 @@ struct JsonLimits {
   int depth = 64;  ///< nested arrays and objects
 };
 
-/// Parses one JSON value. Refused, with line and column, as an Error of kind bad_input that begins with `where`: what RFC 8259
-/// does not allow, invalid UTF-8, a key that occurs twice in one object, and more than the limits. `first_line`: of the text in its file.
-/// NaN, Infinity and -Infinity, which Python writes, become values of a type that no reader accepts (is_not_finite).
-nlohmann::json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits = {}, int64_t first_line = 1);
+/// Parses one JSON value. Refused, with line and column, as an Error of kind bad_input that begins with `where`: what
+/// RFC 8259 does not allow, invalid UTF-8, a key that occurs twice in one object, and more than the limits.
+/// `first_line`: of the text in its file. NaN, Infinity and -Infinity, which Python writes, become values of a type
+/// that no reader accepts (is_not_finite).
+nlohmann::json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits = {},
+                               int64_t first_line = 1);
 
 /// NaN, Infinity or -Infinity.
 bool is_not_finite(const nlohmann::json& value);
-/// Throws "FILE: line 3: rope_theta is NaN, not a finite number" for a reader of that key. The value must be is_not_finite().
+/// Throws "FILE: line 3: rope_theta is NaN, not a finite number" for a reader of that key. The value must be
+/// is_not_finite().
 [[noreturn]] void refuse_not_finite(const nlohmann::json& value, std::string_view key);
 /// The value in one line for messages: JSON, or a word such as NaN.
 std::string shown_json(const nlohmann::json& value);
 /// Writes as dump() does: keys sorted, no white space; NaN and Infinity as texts.
 std::string canonical_json(const nlohmann::json& value);
 
-/// The same for texts that may well be none, as those in a session of another version: null where parse_json_text refuses.
+/// The same for texts that may well be none, as those in a session of another version: null where parse_json_text
+/// refuses.
 nlohmann::json json_or_null(std::string_view text);
 
 /// Reads and parses a file.

@@ -104,7 +104,9 @@ void JsonLines::find_end() {
     }
     if (depth == 0 && !text) return;
     if (text || !lines_.extend())
-      bad_input(place(), text ? "the line ends within a text of its JSON" : "the file ends within the JSON that begins here", kCut);
+      bad_input(place(),
+                text ? "the line ends within a text of its JSON" : "the file ends within the JSON that begins here",
+                kCut);
   }
 }
 

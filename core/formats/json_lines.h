@@ -1,6 +1,6 @@
-// Reads the JSON values of one file: one value a line, values over several lines, or the elements of one array. It parses one value at a
-// time. Traces, answers of servers and data are read through it, so all accept the same: a byte order mark, CRLF, empty lines, a last line
-// without an end.
+// Reads the JSON values of one file: one value a line, values over several lines, or the elements of one array. It
+// parses one value at a time. Traces, answers of servers and data are read through it, so all accept the same: a byte
+// order mark, CRLF, empty lines, a last line without an end.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -18,8 +18,8 @@ class JsonLines {
   /// Reads a file or standard input ("-"), as TextLines does.
   JsonLines(const std::string& path, size_t most_line, const Progress& progress) : lines_(path, most_line, progress) {}
 
-  /// Reads the next value; false after the last. Error(bad_input) names the file and the line on which the value begins: it is not JSON, or
-  /// the file ends in it.
+  /// Reads the next value; false after the last. Error(bad_input) names the file and the line on which the value
+  /// begins: it is not JSON, or the file ends in it.
   bool next(nlohmann::json& value);
   int64_t line() const { return line_; }  ///< the line on which the current value begins, from 1
   std::string place() const { return lines_.where() + ": line " + std::to_string(line_); }

@@ -33,8 +33,8 @@ class Outliner {
  private:
   static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
   static bool begins_value(char c) {
-    return (c >= '0' && c <= '9') || c == '-' || c == '"' || c == '[' || c == '{' || c == 't' || c == 'f' || c == 'n' || c == 'N' ||
-           c == 'I';
+    return (c >= '0' && c <= '9') || c == '-' || c == '"' || c == '[' || c == '{' || c == 't' || c == 'f' || c == 'n' ||
+           c == 'N' || c == 'I';
   }
   /// The next character; '\0': the head ends.
   char peek() {
@@ -65,7 +65,9 @@ class Outliner {
       if (depth < 0) return true;
       ++at_;
       if (depth == 0 && c != ']' && c != '}')
-        while (at_ < text_.size() && !is_space(text_[at_]) && text_[at_] != ',' && text_[at_] != '}' && text_[at_] != ']') ++at_;
+        while (at_ < text_.size() && !is_space(text_[at_]) && text_[at_] != ',' && text_[at_] != '}' &&
+               text_[at_] != ']')
+          ++at_;
     } while (depth > 0);
     return true;
   }
@@ -87,7 +89,8 @@ class Outliner {
       if (out_.keys.size() < kMostKeys) out_.keys.emplace_back(key.substr(0, kMostText));
       if (peek() == '"') {
         if (!take_string(value)) return;
-        if (value.size() <= kMostText && out_.texts.size() < kMostKeys) out_.texts.emplace(key.substr(0, kMostText), value);
+        if (value.size() <= kMostText && out_.texts.size() < kMostKeys)
+          out_.texts.emplace(key.substr(0, kMostText), value);
       } else if (!skip_value()) {
         return;
       }

@@ -11,9 +11,9 @@ namespace stormcell {
 struct JsonOutline {
   enum class Shape { none, object, list, lines };
 
-  Shape shape = Shape::none;                              ///< none: it is not JSON, as far as the head shows
-  bool lists_lists = false;                               ///< the first element of the list is a list
-  std::vector<std::string> keys;                          ///< keys of the object, of the first line, or of the first object of the list
+  Shape shape = Shape::none;      ///< none: it is not JSON, as far as the head shows
+  bool lists_lists = false;       ///< the first element of the list is a list
+  std::vector<std::string> keys;  ///< keys of the object, of the first line, or of the first object of the list
   std::map<std::string, std::string, std::less<>> texts;  ///< the values that are short texts, by key
 
   bool has(std::string_view key) const { return std::find(keys.begin(), keys.end(), key) != keys.end(); }

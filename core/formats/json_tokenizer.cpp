@@ -1,4 +1,5 @@
-// A tokenizer from a tokenizer.json: its text pipeline and BPE models here, Unigram models in the SentencePiece library.
+// A tokenizer from a tokenizer.json: its text pipeline and BPE models here, Unigram models in the SentencePiece
+// library.
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ std::string normalized(const TokenizerJson& parts, std::string text) {
   return text;
 }
 
-/// The added tokens that are searched in the raw text, or those searched after normalisation; the latter are normalised themselves.
+/// The added tokens that are searched in the raw text, or those searched after normalisation; the latter are normalised
+/// themselves.
 AddedTokens those_in(const TokenizerJson& parts, bool in_normalized_text) {
   std::vector<AddedToken> some;
   for (AddedToken token : parts.added) {
@@ -30,11 +32,13 @@ AddedTokens those_in(const TokenizerJson& parts, bool in_normalized_text) {
 }
 
 /// The tokens around a text. Releases of transformers differ if a model expects a begin token and no file mentions it.
-TokenFrame frame_of(const TokenizerJson& parts, const std::string& where, FrameRule rule, const TokenizerConfig& config) {
+TokenFrame frame_of(const TokenizerJson& parts, const std::string& where, FrameRule rule,
+                    const TokenizerConfig& config) {
   if (parts.frame) return *parts.frame;
   if (rule.begin && !config.begin.is_added && !config.begin.is_null)
-    bad_input(where, "has no post-processor, so no file says whether a text begins with a begin token",
-              "set \"add_bos_token\" in tokenizer_config.json to true or false, or give token ids as .npy or .safetensors");
+    bad_input(
+        where, "has no post-processor, so no file says whether a text begins with a begin token",
+        "set \"add_bos_token\" in tokenizer_config.json to true or false, or give token ids as .npy or .safetensors");
   const auto find = [&](std::string_view token) { return parts.find(token); };
   return frame_by(config, rule, {parts.find("<s>").value_or(-1), parts.find("</s>").value_or(-1), find}, where);
 }
@@ -53,8 +57,8 @@ class JsonTokenizer : public Tokenizer {
     if (parts_.byte_pairs)
       byte_pairs_.emplace(parts_.pieces, *parts_.byte_pairs);
     else
-      library_ =
-          load_sentencepiece(checked_sentencepiece_model(plain_unigram_model(pieces_for_library(), parts_.byte_fallback), where), where);
+      library_ = load_sentencepiece(
+          checked_sentencepiece_model(plain_unigram_model(pieces_for_library(), parts_.byte_fallback), where), where);
     frame_ = frame_of(parts_, where, rule, config);
     check_frame();
     if (parts_.frame)
@@ -99,7 +103,8 @@ class JsonTokenizer : public Tokenizer {
   const std::string& path() const override { return where_; }
 
  private:
-  // The library knows no unknown piece that also occurs in text, as <unk> does here: it gets one of its own behind the others.
+  // The library knows no unknown piece that also occurs in text, as <unk> does here: it gets one of its own behind the
+  // others.
   std::vector<Piece> pieces_for_library() const {
     std::vector<Piece> pieces = parts_.pieces;
     if (parts_.byte_fallback)
@@ -114,7 +119,9 @@ class JsonTokenizer : public Tokenizer {
     for (const AddedToken& token : parts_.added) {
       const size_t id = token.id;
       if (id < parts_.pieces.size() && !parts_.pieces[id].text.empty() && parts_.pieces[id].text != token.content)
-        bad_input(where_, "the added token " + in_quotes(token.content) + " has the id of the piece " + in_quotes(parts_.pieces[id].text),
+        bad_input(where_,
+                  "the added token " + in_quotes(token.content) + " has the id of the piece " +
+                      in_quotes(parts_.pieces[id].text),
                   "get the file again");
       ids.push_back(token.id);
     }
@@ -134,7 +141,8 @@ class JsonTokenizer : public Tokenizer {
                     "get the file again");
   }
 
-  /// A piece that is also an added token must have one id: some readers use that of the vocabulary, others that of the list.
+  /// A piece that is also an added token must have one id: some readers use that of the vocabulary, others that of the
+  /// list.
   void check_pieces_of_added() const {
     std::unordered_map<std::string_view, int32_t> added;
     for (const AddedToken& token : parts_.added) added.emplace(token.content, token.id);
@@ -155,7 +163,8 @@ class JsonTokenizer : public Tokenizer {
         ids.push_back(token->id);
         return;
       }
-      for (const std::string& word : parts_.pre_tokenization.words(part, at_begin && part.data() == text.data())) encode_word(word, ids);
+      for (const std::string& word : parts_.pre_tokenization.words(part, at_begin && part.data() == text.data()))
+        encode_word(word, ids);
     });
   }
 
@@ -172,13 +181,15 @@ class JsonTokenizer : public Tokenizer {
     for (const int id : encoded) {
       const bool unknown = id == unknown_in_library || id == parts_.unknown_id;
       if (unknown && !parts_.unknown_id) refuse_unknown(word);
-      if (!(unknown && after_unknown)) ids.push_back(unknown ? *parts_.unknown_id : id);  // neighbours that are unknown are one token
+      if (!(unknown && after_unknown))
+        ids.push_back(unknown ? *parts_.unknown_id : id);  // neighbours that are unknown are one token
       after_unknown = unknown;
     }
   }
 
   [[noreturn]] void refuse_unknown(const std::string& word) const {
-    bad_input(where_, "has no piece for the unknown text in " + in_quotes(word), "check that the tokenizer is the model's");
+    bad_input(where_, "has no piece for the unknown text in " + in_quotes(word),
+              "check that the tokenizer is the model's");
   }
 
   std::string where_;

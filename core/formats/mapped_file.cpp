@@ -12,7 +12,9 @@
 
 namespace stormcell {
 
-std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) { return map(OpenFile::open_regular(path)); }
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
+  return map(OpenFile::open_regular(path));
+}
 
 std::shared_ptr<const MappedFile> MappedFile::map(const OpenFile& file) {
   std::span<const std::byte> bytes;

@@ -9,9 +9,9 @@ namespace stormcell {
 
 class OpenFile;
 
-/// For traces, which are read once, soon after they were opened: where the file is shortened while its bytes are touched, the kernel ends
-/// the program with SIGBUS. What a run reads goes through OpenFile::read(), as weights and data do. All methods may be called by several
-/// threads.
+/// For traces, which are read once, soon after they were opened: where the file is shortened while its bytes are
+/// touched, the kernel ends the program with SIGBUS. What a run reads goes through OpenFile::read(), as weights and
+/// data do. All methods may be called by several threads.
 class MappedFile {
  public:
   /// Bad input: missing, a folder, not readable. An empty file maps to no bytes.
@@ -26,7 +26,8 @@ class MappedFile {
   size_t size() const { return bytes_.size(); }
   std::span<const std::byte> bytes() const { return bytes_; }
 
-  /// Takes every page that holds a part of [offset, offset + size) out of the resident set; touched again, it is read again.
+  /// Takes every page that holds a part of [offset, offset + size) out of the resident set; touched again, it is read
+  /// again.
   void drop_pages(size_t offset, size_t size) const;
 
  private:

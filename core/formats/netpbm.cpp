@@ -34,7 +34,9 @@ class HeaderReader {
     return value;
   }
   /// Where the pixels begin; nothing where no white space stands before them.
-  std::optional<size_t> end() const { return at_ < text_.size() && is_space(text_[at_]) ? std::optional(at_ + 1) : std::nullopt; }
+  std::optional<size_t> end() const {
+    return at_ < text_.size() && is_space(text_[at_]) ? std::optional(at_ + 1) : std::nullopt;
+  }
   void skip(size_t characters) { at_ += characters; }
 
  private:
@@ -63,15 +65,17 @@ NetpbmPicture open_netpbm(const std::string& path) {
   if (!width || !height || !largest || !header.end()) bad_input(path, "its header is not that of a PPM or PGM", kAgain);
   if (*largest != 255) bad_input(path, "its largest value is " + std::to_string(*largest) + ", expected 255", kAgain);
   NetpbmPicture picture{*height, *width, colours ? 3 : 1, {}};
-  const size_t begin = *header.end(), wanted = static_cast<size_t>(*width) * static_cast<size_t>(*height) * (colours ? 3 : 1),
+  const size_t begin = *header.end(),
+               wanted = static_cast<size_t>(*width) * static_cast<size_t>(*height) * (colours ? 3 : 1),
                came = file->size() - begin;
   if (came < wanted)
-    bad_input(
-        path,
-        "is truncated: " + std::to_string(came) + " bytes of pixels, " + size_text(*height, *width) + " are " + std::to_string(wanted),
-        kAgain);
+    bad_input(path,
+              "is truncated: " + std::to_string(came) + " bytes of pixels, " + size_text(*height, *width) + " are " +
+                  std::to_string(wanted),
+              kAgain);
   if (came > wanted)
-    bad_input(path, "holds " + std::to_string(came - wanted) + " bytes behind its " + size_text(*height, *width) + " pixels",
+    bad_input(path,
+              "holds " + std::to_string(came - wanted) + " bytes behind its " + size_text(*height, *width) + " pixels",
               "give one picture a file");
   picture.bytes = FileRange(file, begin, wanted);
   return picture;

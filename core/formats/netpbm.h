@@ -13,8 +13,8 @@ struct NetpbmPicture {
   FileRange bytes;
 };
 
-/// The header is fully checked, the pixels are not read. Error(bad_input): no such file, no picture of these formats, truncated, more than
-/// one picture, a largest value that is not 255.
+/// The header is fully checked, the pixels are not read. Error(bad_input): no such file, no picture of these formats,
+/// truncated, more than one picture, a largest value that is not 255.
 NetpbmPicture open_netpbm(const std::string& path);
 
 }  // namespace stormcell

@@ -61,7 +61,8 @@ class HeaderParser {
 
  private:
   void skip_space() {
-    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n' || rest_.front() == '\t')) rest_.remove_prefix(1);
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n' || rest_.front() == '\t'))
+      rest_.remove_prefix(1);
   }
   bool at(std::string_view word) {
     skip_space();
@@ -104,8 +105,9 @@ std::optional<DType> parse_descr(std::string_view descr) {
     std::string_view descr;
     DType type;
   };
-  static constexpr Named kTypes[] = {{"<i4", DType::i32}, {"<i8", DType::i64}, {"<f4", DType::f32}, {"|u1", DType::u8},
-                                     {"|i1", DType::i8},  {"<i2", DType::i16}, {"<u2", DType::u16}, {"<u4", DType::u32}};
+  static constexpr Named kTypes[] = {{"<i4", DType::i32}, {"<i8", DType::i64}, {"<f4", DType::f32},
+                                     {"|u1", DType::u8},  {"|i1", DType::i8},  {"<i2", DType::i16},
+                                     {"<u2", DType::u16}, {"<u4", DType::u32}};
   for (const Named& named : kTypes)
     if (named.descr == descr) return named.type;
   return {};
@@ -151,9 +153,11 @@ NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& pa
   const auto type = parse_descr(header->descr);
   if (!type)
     bad_input(
-        path, "holds " + in_quotes(header->descr) + ", expected whole numbers of 1 to 8 bytes ('<i4', '<i8', ...) or '<f4'",
+        path,
+        "holds " + in_quotes(header->descr) + ", expected whole numbers of 1 to 8 bytes ('<i4', '<i8', ...) or '<f4'",
         // Reals must not become integers.
-        header->descr.find('f') == std::string::npos ? "numpy.save(FILE, array.astype('<i4'))" : "numpy.save(FILE, array.astype('<f4'))");
+        header->descr.find('f') == std::string::npos ? "numpy.save(FILE, array.astype('<i4'))"
+                                                     : "numpy.save(FILE, array.astype('<f4'))");
   if (header->fortran_order && header->shape.size() > 1)
     bad_input(path, "is in Fortran order", "numpy.save(FILE, numpy.ascontiguousarray(array))");
   out.dtype = *type;
@@ -173,13 +177,15 @@ NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& pa
 }
 
 NpyHeader read_npy_header(std::string_view bytes, const std::string& where) {
-  return read_npy_header([&](size_t at, std::span<std::byte> to) { std::memcpy(to.data(), bytes.data() + at, to.size()); }, bytes.size(),
-                         where);
+  return read_npy_header(
+      [&](size_t at, std::span<std::byte> to) { std::memcpy(to.data(), bytes.data() + at, to.size()); }, bytes.size(),
+      where);
 }
 
 NpyArray open_npy(const std::string& path, const Progress& progress) {
   const auto file = std::make_shared<const OpenFile>(open_unpacked(path, progress));
-  NpyHeader header = read_npy_header([&](size_t at, std::span<std::byte> to) { file->read(at, to); }, file->size(), path);
+  NpyHeader header =
+      read_npy_header([&](size_t at, std::span<std::byte> to) { file->read(at, to); }, file->size(), path);
   return {header.dtype, std::move(header.shape), FileRange(file, header.data_begin, header.data_bytes)};
 }
 

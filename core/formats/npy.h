@@ -1,4 +1,5 @@
-// Reads NumPy's .npy: little-endian arrays of whole numbers or f32 in C order, as a file or as bytes within another file.
+// Reads NumPy's .npy: little-endian arrays of whole numbers or f32 in C order, as a file or as bytes within another
+// file.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,9 +32,10 @@ struct NpyHeader {
   size_t data_begin = 0, data_bytes = 0;
 };
 inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
-/// Reads an array of `size` bytes through `read`, which returns the bytes from an offset on. Error(bad_input) that names `where`: the array
-/// is damaged, or its data are not as long as its shape.
-NpyHeader read_npy_header(const std::function<void(size_t, std::span<std::byte>)>& read, size_t size, const std::string& where);
+/// Reads an array of `size` bytes through `read`, which returns the bytes from an offset on. Error(bad_input) that
+/// names `where`: the array is damaged, or its data are not as long as its shape.
+NpyHeader read_npy_header(const std::function<void(size_t, std::span<std::byte>)>& read, size_t size,
+                          const std::string& where);
 /// The same for bytes in memory.
 NpyHeader read_npy_header(std::string_view bytes, const std::string& where);
 

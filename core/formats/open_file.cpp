@@ -20,7 +20,9 @@ namespace {
 
 constexpr const char* kLeaveAlone = "leave the files of a model and of its data as they are until the run ends";
 
-int64_t written_ns(const struct stat& status) { return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec; }
+int64_t written_ns(const struct stat& status) {
+  return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
 
 /// Caches of Hugging Face hold links to files in another folder. A copy without that folder has only the links.
 void refuse_lone_link(const std::string& path) {
@@ -103,7 +105,8 @@ std::string OpenFile::change() const {
 
 void OpenFile::look_again() {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) failed(path_, std::string("cannot be examined: ") + std::strerror(errno), advice_on_errno(errno));
+  if (::fstat(descriptor_, &status) != 0)
+    failed(path_, std::string("cannot be examined: ") + std::strerror(errno), advice_on_errno(errno));
   size_ = static_cast<size_t>(status.st_size);
   written_ns_ = written_ns(status);
 }

@@ -1,5 +1,5 @@
-// The instructions of Python's pickle machine (Lib/pickletools.py of CPython documents them), as far as torch.save() uses them on plain
-// values and tensors.
+// The instructions of Python's pickle machine (Lib/pickletools.py of CPython documents them), as far as torch.save()
+// uses them on plain values and tensors.
 #include "core/formats/pickle.h"
 
 #include <algorithm>
@@ -35,7 +35,8 @@ constexpr std::array kStorages = {
 };
 
 const StorageClass* find_storage(std::string_view name) {
-  const auto found = std::find_if(kStorages.begin(), kStorages.end(), [&](const StorageClass& s) { return s.name == name; });
+  const auto found =
+      std::find_if(kStorages.begin(), kStorages.end(), [&](const StorageClass& s) { return s.name == name; });
   return found == kStorages.end() ? nullptr : &*found;
 }
 
@@ -62,7 +63,8 @@ class Machine {
   }
 
  private:
-  [[noreturn]] void wrong(const std::string& what, const std::string& advice = "save tensors and plain values alone") const {
+  [[noreturn]] void wrong(const std::string& what,
+                          const std::string& advice = "save tensors and plain values alone") const {
     bad_input(where_, "as a pickle it is refused at byte " + std::to_string(at_) + ": " + what, advice);
   }
 
@@ -132,7 +134,8 @@ class Machine {
   bool push_plain(uint8_t code) {
     switch (code) {
       case 0x80:  // PROTO
-        if (const int version = take<uint8_t>(); version < 2 || version > 5) wrong("protocol " + std::to_string(version));
+        if (const int version = take<uint8_t>(); version < 2 || version > 5)
+          wrong("protocol " + std::to_string(version));
         return true;
       case 0x95:  // FRAME: how the rest was cut when it was written
         take<uint64_t>();
@@ -310,7 +313,8 @@ class Machine {
   // ('storage', class, key, location, elements); where it was is of no matter.
   void push_storage(const PickleValue& id) {
     const auto parts = id.items();
-    const StorageClass* storage = parts.size() == 5 && parts[1].is(Kind::global) ? find_storage(parts[1].node->name) : nullptr;
+    const StorageClass* storage =
+        parts.size() == 5 && parts[1].is(Kind::global) ? find_storage(parts[1].node->name) : nullptr;
     if (!storage || parts[0].text() != "storage" || !parts[2].is(Kind::text) || !parts[4].is(Kind::whole))
       wrong("a persistent id that is no storage");
     const PickleValue v = make(Kind::storage);
@@ -349,7 +353,8 @@ class Machine {
       }
     };
     numbers(given[2], tensor.shape), numbers(given[3], tensor.strides);
-    if (tensor.offset < 0 || tensor.shape.size() != tensor.strides.size()) wrong("a tensor whose shape and strides do not fit");
+    if (tensor.offset < 0 || tensor.shape.size() != tensor.strides.size())
+      wrong("a tensor whose shape and strides do not fit");
     stack_.push_back(v);
   }
 
@@ -375,6 +380,7 @@ const PickleValue* PickleValue::find(std::string_view key) const {
   return nullptr;
 }
 
-Pickle::Pickle(std::span<const std::byte> bytes, const std::string& where) : root_(Machine(bytes, where, nodes_).run()) {}
+Pickle::Pickle(std::span<const std::byte> bytes, const std::string& where)
+    : root_(Machine(bytes, where, nodes_).run()) {}
 
 }  // namespace stormcell

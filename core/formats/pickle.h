@@ -1,5 +1,5 @@
-// Python's pickles as values. Nothing of a pickle is ever run: of classes and functions only those that rebuild tensors and ordered
-// dictionaries are known by name, and what they would do is done here; any other is refused by its name.
+// Python's pickles as values. Nothing of a pickle is ever run: of classes and functions only those that rebuild tensors
+// and ordered dictionaries are known by name, and what they would do is done here; any other is refused by its name.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace stormcell {
 
 struct PickleNode;
 
-/// A value of a pickle. Small ones stand in it, others in a node of their pickle; the pickle and its bytes must outlive it.
+/// A value of a pickle. Small ones stand in it, others in a node of their pickle; the pickle and its bytes must outlive
+/// it.
 struct PickleValue {
   enum class Kind : uint8_t { none, boolean, whole, real, text, list, tuple, dict, tensor, storage, global };
   Kind kind = Kind::none;
@@ -52,7 +53,8 @@ struct PickleNode {
 
 class Pickle {
  public:
-  /// Protocols 2 to 5. Error(bad_input) that begins with `where`: a global that is not known, an instruction that is not needed, damage.
+  /// Protocols 2 to 5. Error(bad_input) that begins with `where`: a global that is not known, an instruction that is
+  /// not needed, damage.
   Pickle(std::span<const std::byte> bytes, const std::string& where);
   const PickleValue& root() const { return root_; }
 

@@ -16,8 +16,10 @@ std::vector<float> without_opacity(const std::vector<float>& pixels, size_t came
     clear += pixels[at + came - 1] != 1.0F;
   }
   if (clear > 0)
-    bad_input(where, counted(static_cast<int64_t>(clear), "pixel") + " of it can be seen through, and nothing says what lies behind",
-              "lay it on a background first");
+    bad_input(
+        where,
+        counted(static_cast<int64_t>(clear), "pixel") + " of it can be seen through, and nothing says what lies behind",
+        "lay it on a background first");
   return kept;
 }
 
@@ -26,17 +28,20 @@ std::vector<float> without_opacity(const std::vector<float>& pixels, size_t came
 std::string size_text(int64_t height, int64_t width) { return std::to_string(height) + " x " + std::to_string(width); }
 
 void check_picture_size(const std::string& where, int64_t height, int64_t width) {
-  if (height < 1 || width < 1) bad_input(where, "is a picture of " + size_text(height, width) + " pixels", "give pictures with pixels");
+  if (height < 1 || width < 1)
+    bad_input(where, "is a picture of " + size_text(height, width) + " pixels", "give pictures with pixels");
   if (height > kMostPixels || width > kMostPixels || height * width > kMostPixels)
-    bad_input(where, "is a picture of " + size_text(height, width) + " pixels, this version reads at most " + with_commas(kMostPixels),
+    bad_input(where,
+              "is a picture of " + size_text(height, width) + " pixels, this version reads at most " +
+                  with_commas(kMostPixels),
               "resize it, or cut it into parts");
 }
 
 void check_picture_bytes(const std::string& where, const PictureHeader& header, size_t bytes, int64_t least) {
   if (static_cast<int64_t>(bytes) >= least) return;
   bad_input(where,
-            "is truncated: its " + counted(static_cast<int64_t>(bytes), "byte") + " cannot hold " + size_text(header.height, header.width) +
-                " pixels",
+            "is truncated: its " + counted(static_cast<int64_t>(bytes), "byte") + " cannot hold " +
+                size_text(header.height, header.width) + " pixels",
             "get the file again");
 }
 

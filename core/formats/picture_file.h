@@ -23,7 +23,8 @@ struct PictureHeader {
 /// A picture whose header was checked. Rows from the top, channels last; pixels from 0 to 1.
 struct PictureFile {
   PictureHeader header;
-  bool is_array = false;  ///< its channels are numbers that mean nothing to this program: never joined, repeated or left out
+  /// its channels are numbers that mean nothing to this program: never joined, repeated or left out
+  bool is_array = false;
   /// Pixels that lie in the file as they are: u8 (0 to 255 are 0 to 1), of arrays also f32.
   DType type = DType::u8;
   FileRange stored;
@@ -36,7 +37,8 @@ inline constexpr int64_t kMostPixels = int64_t{1} << 26;
 
 /// Error(bad_input) that names `where`: no pixel at all, or more than kMostPixels.
 void check_picture_size(const std::string& where, int64_t height, int64_t width);
-/// Error(bad_input): a file of `bytes` bytes is too small for a picture that takes at least `least` of them, however well it is compressed.
+/// Error(bad_input): a file of `bytes` bytes is too small for a picture that takes at least `least` of them, however
+/// well it is compressed.
 void check_picture_bytes(const std::string& where, const PictureHeader& header, size_t bytes, int64_t least);
 
 /// "480 x 640", height first as everywhere.
@@ -45,9 +47,9 @@ std::string size_text(int64_t height, int64_t width);
 /// A whole encoded picture in memory. Error(bad_input): empty, or of more than 1 GiB.
 std::shared_ptr<const std::vector<std::byte>> read_encoded(const std::string& path);
 
-/// The pixels with the channels that a model takes. Grey becomes three equal channels; opacity that is whole everywhere is left out.
-/// Error(bad_input) that names `where`: pixels that one can see through, whose colour depends on what lies behind them.
-/// `channels`: one that fits_channels() names.
+/// The pixels with the channels that a model takes. Grey becomes three equal channels; opacity that is whole everywhere
+/// is left out. Error(bad_input) that names `where`: pixels that one can see through, whose colour depends on what lies
+/// behind them. `channels`: one that fits_channels() names.
 std::vector<float> in_channels(std::vector<float> pixels, int64_t came, int64_t channels, const std::string& where);
 bool fits_channels(int64_t came, int64_t channels);
 

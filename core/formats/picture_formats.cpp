@@ -19,7 +19,8 @@ namespace {
 PictureFile open_npy_picture(const std::string& path) {
   const NpyArray array = open_npy(path);
   constexpr const char* kForm = "give u8 from 0 to 255, or f32 from 0 to 1, as [height, width, channels]";
-  if (array.dtype != DType::u8 && array.dtype != DType::f32) bad_input(path, "the array holds " + std::string(to_text(array.dtype)), kForm);
+  if (array.dtype != DType::u8 && array.dtype != DType::f32)
+    bad_input(path, "the array holds " + std::string(to_text(array.dtype)), kForm);
   if (array.shape.size() != 3) bad_input(path, "the array has the shape " + shape_text(array.shape), kForm);
   return {{array.shape[0], array.shape[1], array.shape[2]}, true, array.dtype, array.bytes, {}};
 }
@@ -59,7 +60,8 @@ std::string head_of(const std::string& path) {
 }
 
 const PictureFormat* format_beginning(std::string_view head) {
-  const auto at = std::find_if(kFormats.begin(), kFormats.end(), [&](const PictureFormat& f) { return f.begins(head); });
+  const auto at =
+      std::find_if(kFormats.begin(), kFormats.end(), [&](const PictureFormat& f) { return f.begins(head); });
   return at == kFormats.end() ? nullptr : &*at;
 }
 

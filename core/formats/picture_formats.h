@@ -9,8 +9,9 @@
 namespace stormcell {
 
 struct PictureFormat {
-  std::string_view name;    ///< "PNG"
-  std::string_view lacked;  ///< the Debian package without which this build was made and does not read it; empty: it does
+  std::string_view name;  ///< "PNG"
+  /// the Debian package without which this build was made and does not read it; empty: it does
+  std::string_view lacked;
   bool (*begins)(std::string_view head);
   PictureFile (*open)(const std::string& path);
 };
@@ -21,8 +22,8 @@ std::string picture_format_names();
 
 /// The file can be read and begins as one of these formats, whether this build reads it or not.
 bool is_picture(const std::string& path);
-/// Error(bad_input) that names the file: it cannot be read, is of no such format, its header is wrong, or it is truncated as far as that
-/// shows before decoding.
+/// Error(bad_input) that names the file: it cannot be read, is of no such format, its header is wrong, or it is
+/// truncated as far as that shows before decoding.
 PictureFile open_picture(const std::string& path);
 
 }  // namespace stormcell

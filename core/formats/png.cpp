@@ -18,7 +18,8 @@ bool begins_as_png(std::string_view head) { return head.starts_with("\x89PNG\r\n
 #ifdef STORMCELL_WITH_PNG
 namespace {
 
-/// One reading of one file. libpng ends a failed call by longjmp to the frame of attempt(): nothing between has a destructor.
+/// One reading of one file. libpng ends a failed call by longjmp to the frame of attempt(): nothing between has a
+/// destructor.
 class PngReading {
  public:
   explicit PngReading(std::span<const std::byte> file) : left_(file) {
@@ -76,17 +77,18 @@ struct PngForm {
   size_t stored_row = 0, row = 0;  ///< bytes of a row before and after its bits are widened
 };
 
-/// Every chunk that says no pixel is passed over: a few bytes of a text or a profile inflate to megabytes each, a thousand of them to
-/// gigabytes.
+/// Every chunk that says no pixel is passed over: a few bytes of a text or a profile inflate to megabytes each, a
+/// thousand of them to gigabytes.
 void pass_over_words(png_structp png) { png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1); }
 
-/// Reads up to the pixels. The size is looked at first, as it stands in the file, and how many bytes it asks for before libpng takes memory
-/// for a row of it.
+/// Reads up to the pixels. The size is looked at first, as it stands in the file, and how many bytes it asks for before
+/// libpng takes memory for a row of it.
 PngForm read_form(PngReading& reading, std::span<const std::byte> file, const std::string& where) {
   constexpr size_t kWidth = 16;  // IHDR follows the signature: length, name, width, height
   const auto number = [&](size_t at) {
     int64_t value = 0;
-    for (size_t i = 0; i < 4; ++i) value = value << 8 | (at + i < file.size() ? std::to_integer<int64_t>(file[at + i]) : 0);
+    for (size_t i = 0; i < 4; ++i)
+      value = value << 8 | (at + i < file.size() ? std::to_integer<int64_t>(file[at + i]) : 0);
     return value;
   };
   if (file.size() < kWidth + 8) bad_input(where, "is truncated", "get the file again");
@@ -102,7 +104,8 @@ PngForm read_form(PngReading& reading, std::span<const std::byte> file, const st
   if (!whole) reading.refuse(where);
   // Deflate makes at most 1,032 bytes of one: a header that asks for more has no pixels behind it.
   constexpr int64_t kMostDeflated = 1032;
-  check_picture_bytes(where, form.header, file.size(), form.header.height * static_cast<int64_t>(form.stored_row + 1) / kMostDeflated);
+  check_picture_bytes(where, form.header, file.size(),
+                      form.header.height * static_cast<int64_t>(form.stored_row + 1) / kMostDeflated);
   const bool widened = reading.attempt([&form](png_structp png, png_infop info) {
     const int kind = png_get_color_type(png, info);
     if (kind == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
@@ -149,7 +152,8 @@ std::vector<float> decode_png(std::span<const std::byte> file, const std::string
 PictureFile open_png(const std::string& path) {
   const auto bytes = read_encoded(path);
   PngReading reading(*bytes);
-  return {.header = read_form(reading, *bytes, path).header, .decode = [bytes, path] { return decode_png(*bytes, path); }};
+  return {.header = read_form(reading, *bytes, path).header,
+          .decode = [bytes, path] { return decode_png(*bytes, path); }};
 }
 #else
 PictureFile open_png(const std::string& path) {

@@ -24,7 +24,8 @@ TokenFrame template_frame(const Json& step, const TokenizerParts& parts) {
     else
       add_ids(step, item, parts, texts == 0 ? frame.before : frame.behind);
   }
-  if (texts != 1) parts.refuse(kPart + ": its template for one text has the text " + std::to_string(texts) + " times, expected once");
+  if (texts != 1)
+    parts.refuse(kPart + ": its template for one text has the text " + std::to_string(texts) + " times, expected once");
   return frame;
 }
 

@@ -8,8 +8,8 @@
 
 namespace stormcell {
 
-/// Nothing if `step` is null: the file has no post-processor. TemplateProcessing, ByteLevel (which adds no token) and sequences of them are
-/// read; others are refused by name.
+/// Nothing if `step` is null: the file has no post-processor. TemplateProcessing, ByteLevel (which adds no token) and
+/// sequences of them are read; others are refused by name.
 std::optional<TokenFrame> parse_post_processor(const nlohmann::json& step, const TokenizerParts& parts);
 
 }  // namespace stormcell

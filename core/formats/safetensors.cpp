@@ -21,7 +21,9 @@ std::string shape_text(std::span<const int64_t> shape) {
   return text + "]";
 }
 
-std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& path) { return in(MappedFile::open(path)); }
+std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& path) {
+  return in(MappedFile::open(path));
+}
 
 std::shared_ptr<const SafetensorsFile> SafetensorsFile::in(const std::shared_ptr<const MappedFile>& mapped) {
   const std::string& path = mapped->path();
@@ -31,7 +33,8 @@ std::shared_ptr<const SafetensorsFile> SafetensorsFile::in(const std::shared_ptr
   std::span<const std::byte> data;
   SafetensorsHeader header;
   try {
-    const size_t header_size = safetensors_header_size(bytes.first(std::min(bytes.size(), sizeof(uint64_t))), bytes.size(), path);
+    const size_t header_size =
+        safetensors_header_size(bytes.first(std::min(bytes.size(), sizeof(uint64_t))), bytes.size(), path);
     file->header_ = {reinterpret_cast<const char*>(bytes.data()) + sizeof(uint64_t), header_size};
     data = bytes.subspan(sizeof(uint64_t) + header_size);
     header = parse_safetensors_header(file->header_, std::ssize(data), path);
@@ -52,8 +55,8 @@ std::shared_ptr<const SafetensorsFile> SafetensorsFile::in(const std::shared_ptr
 
 const std::string& SafetensorsFile::path() const { return file_->path(); }
 const StoredTensor* SafetensorsFile::find(std::string_view name) const {
-  const auto at =
-      std::lower_bound(tensors_.begin(), tensors_.end(), name, [](const StoredTensor& t, std::string_view n) { return t.name < n; });
+  const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,
+                                   [](const StoredTensor& t, std::string_view n) { return t.name < n; });
   return at != tensors_.end() && at->name == name ? &*at : nullptr;
 }
 

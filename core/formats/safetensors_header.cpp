@@ -71,8 +71,9 @@ class EntryParser {
     std::tie(entry.begin, entry.end) = offsets(value);
     const int64_t expected = bytes_of(entry), stored = entry.end - entry.begin;
     if (expected != stored)
-      refuse("the shape " + shape_text(entry.shape) + " of " + std::string(safetensors_dtype_name(entry.dtype)) + " takes " +
-             counted(static_cast<int64_t>(expected), "byte") + ", its data_offsets hold " + std::to_string(stored));
+      refuse("the shape " + shape_text(entry.shape) + " of " + std::string(safetensors_dtype_name(entry.dtype)) +
+             " takes " + counted(static_cast<int64_t>(expected), "byte") + ", its data_offsets hold " +
+             std::to_string(stored));
     return entry;
   }
 
@@ -149,16 +150,19 @@ void check_coverage(const std::vector<SafetensorsEntry>& entries, int64_t data_b
             [](const auto* a, const auto* b) { return std::tie(a->begin, a->end) < std::tie(b->begin, b->end); });
   int64_t at = 0;
   for (const SafetensorsEntry* entry : by_place) {
-    if (entry->begin < at) bad_input(where, "tensor " + in_quotes(entry->name) + ": its data overlaps that of another tensor", kGetAgain);
+    if (entry->begin < at)
+      bad_input(where, "tensor " + in_quotes(entry->name) + ": its data overlaps that of another tensor", kGetAgain);
     if (entry->begin > at)
       bad_input(where,
-                "tensor " + in_quotes(entry->name) + ": there is a hole of " + counted(static_cast<int64_t>(entry->begin - at), "byte") +
-                    " before its data",
+                "tensor " + in_quotes(entry->name) + ": there is a hole of " +
+                    counted(static_cast<int64_t>(entry->begin - at), "byte") + " before its data",
                 kGetAgain);
     at = entry->end;
   }
   if (at != data_bytes)
-    bad_input(where, counted(static_cast<int64_t>(data_bytes - at), "byte at its end belongs", "bytes at its end belong") + " to no tensor",
+    bad_input(where,
+              counted(static_cast<int64_t>(data_bytes - at), "byte at its end belongs", "bytes at its end belong") +
+                  " to no tensor",
               kGetAgain);
 }
 }  // namespace
@@ -172,21 +176,24 @@ std::string_view safetensors_dtype_name(DType type) {
 size_t safetensors_header_size(std::span<const std::byte> first, size_t file_bytes, const std::string& where) {
   uint64_t size = 0;
   if (!first.empty()) std::memcpy(&size, first.data(), std::min(first.size(), sizeof size));
-  if (file_bytes < sizeof size) bad_input(where, "is truncated: " + counted(static_cast<int64_t>(file_bytes), "byte"), kGetAgain);
+  if (file_bytes < sizeof size)
+    bad_input(where, "is truncated: " + counted(static_cast<int64_t>(file_bytes), "byte"), kGetAgain);
   if (size > kMaxSafetensorsHeader)
     bad_input(where,
-              "its header would have " + std::to_string(size) + " bytes, at most " + std::to_string(kMaxSafetensorsHeader) + " are allowed",
+              "its header would have " + std::to_string(size) + " bytes, at most " +
+                  std::to_string(kMaxSafetensorsHeader) + " are allowed",
               "check that it is a safetensors file");
   if (size > file_bytes - sizeof size)
-    bad_input(
-        where,
-        "is truncated: the header needs " + std::to_string(size) + " bytes, " + std::to_string(file_bytes - sizeof size) + " are there",
-        kGetAgain);
+    bad_input(where,
+              "is truncated: the header needs " + std::to_string(size) + " bytes, " +
+                  std::to_string(file_bytes - sizeof size) + " are there",
+              kGetAgain);
   return size;
 }
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, int64_t data_bytes, const std::string& where) {
-  if (json.empty() || json.front() != '{') bad_input(where, "its header does not begin with {", "check that it is a safetensors file");
+  if (json.empty() || json.front() != '{')
+    bad_input(where, "its header does not begin with {", "check that it is a safetensors file");
   const JsonLimits limits{.bytes = kMaxSafetensorsHeader, .depth = 4};
   const Json root = parse_json_text(json, where + ": header", limits);
   SafetensorsHeader header;

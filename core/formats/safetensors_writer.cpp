@@ -20,7 +20,8 @@ namespace {
 int64_t bytes_of(const TensorDeclaration& tensor) {
   int64_t bytes = element_size(tensor.dtype);
   for (const int64_t size : tensor.shape)
-    if (size < 0 || __builtin_mul_overflow(bytes, size, &bytes)) throw std::logic_error("tensor " + tensor.name + ": impossible shape");
+    if (size < 0 || __builtin_mul_overflow(bytes, size, &bytes))
+      throw std::logic_error("tensor " + tensor.name + ": impossible shape");
   return bytes;
 }
 
@@ -33,7 +34,8 @@ void order_for_file(std::vector<TensorDeclaration>& tensors) {
 }
 }  // namespace
 
-SafetensorsWriter::SafetensorsWriter(std::string path, std::vector<TensorDeclaration> tensors, const SafetensorsMetadata& metadata)
+SafetensorsWriter::SafetensorsWriter(std::string path, std::vector<TensorDeclaration> tensors,
+                                     const SafetensorsMetadata& metadata)
     : path_(std::move(path)), partial_(path_ + ".partial") {
   order_for_file(tensors);
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
@@ -43,7 +45,8 @@ SafetensorsWriter::SafetensorsWriter(std::string path, std::vector<TensorDeclara
     const int64_t size = bytes_of(tensor);
     if (tensor.name == "__metadata__" || !slots_.emplace(tensor.name, Slot{at, size, 0}).second)
       throw std::logic_error("tensor " + tensor.name + " is declared twice, or reserved");
-    header[tensor.name] = {{"dtype", safetensors_dtype_name(tensor.dtype)}, {"shape", tensor.shape}, {"data_offsets", {at, at + size}}};
+    header[tensor.name] = {
+        {"dtype", safetensors_dtype_name(tensor.dtype)}, {"shape", tensor.shape}, {"data_offsets", {at, at + size}}};
     at += size;
   }
   std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -93,7 +96,8 @@ void SafetensorsWriter::give_up(int error, std::string_view doing) {
   }
 }
 
-// Takes the space now, so that a full disk is told before hours of work; a file system that cannot is given the size only.
+// Takes the space now, so that a full disk is told before hours of work; a file system that cannot is given the size
+// only.
 void SafetensorsWriter::reserve(int64_t bytes) {
   int error = ::posix_fallocate(descriptor_, 0, bytes);
   if (error == EOPNOTSUPP || error == EINVAL) error = ::ftruncate(descriptor_, bytes) == 0 ? 0 : errno;
@@ -139,7 +143,8 @@ void SafetensorsWriter::finish() {
   }
 }
 
-void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors, const SafetensorsMetadata& metadata) {
+void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
+                       const SafetensorsMetadata& metadata) {
   std::vector<TensorDeclaration> declarations;
   declarations.reserve(tensors.size());
   for (const TensorToWrite& tensor : tensors) declarations.push_back({tensor.name, tensor.dtype, tensor.shape});

@@ -28,9 +28,10 @@ struct TensorToWrite {
 
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
-/// Writes `path`.partial, flushes it to the disk and renames it. No permission or no such folder: bad_input; no space or a
-/// failing disk: failed. In either case nothing is left behind and an older `path` stands untouched.
-void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors, const SafetensorsMetadata& metadata = {});
+/// Writes `path`.partial, flushes it to the disk and renames it. No permission or no such folder: bad_input; no space
+/// or a failing disk: failed. In either case nothing is left behind and an older `path` stands untouched.
+void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
+                       const SafetensorsMetadata& metadata = {});
 
 /// Declares all tensors first, then takes their bytes in pieces; finish() makes the file appear. One thread at a time.
 class SafetensorsWriter {

@@ -19,7 +19,8 @@ std::shared_ptr<const sentencepiece::SentencePieceProcessor> load_sentencepiece(
   } catch (const std::exception& error) {  // its double-array builder throws
     problem = error.what();
   }
-  if (!problem.empty()) bad_input(where, "the SentencePiece library does not take it: " + problem, "get the tokenizer file again");
+  if (!problem.empty())
+    bad_input(where, "the SentencePiece library does not take it: " + problem, "get the tokenizer file again");
   return processor;
 }
 
@@ -27,7 +28,8 @@ void check_text(std::string_view utf8, const std::string& where) {
   constexpr size_t kMaxText = size_t{64} << 20;  // the library counts bytes of the normalised text in an int
   if (utf8.size() > kMaxText) bad_input(where, "a text has more than 64 MiB", "split it into sequences");
   if (const size_t at = find_invalid_utf8(utf8); at != std::string_view::npos)
-    bad_input(where, "a text is not valid UTF-8 at its byte " + std::to_string(at + 1), "convert it, for example with iconv -t UTF-8");
+    bad_input(where, "a text is not valid UTF-8 at its byte " + std::to_string(at + 1),
+              "convert it, for example with iconv -t UTF-8");
 }
 
 bool is_byte_piece(std::string_view piece) {

@@ -11,7 +11,8 @@ class SentencePieceProcessor;
 namespace stormcell {
 
 /// Loads a model that checked_sentencepiece_model() let pass.
-std::shared_ptr<const sentencepiece::SentencePieceProcessor> load_sentencepiece(const std::string& checked_model, const std::string& where);
+std::shared_ptr<const sentencepiece::SentencePieceProcessor> load_sentencepiece(const std::string& checked_model,
+                                                                                const std::string& where);
 
 /// Refuses text that is not valid UTF-8 or too long to tokenize.
 void check_text(std::string_view utf8, const std::string& where);

@@ -199,7 +199,8 @@ class Checker {
         std::memcpy(&piece.score, &bits, sizeof piece.score);
       } else if (field.number == piece_field::type) {
         message.expect(field, WireType::varint);
-        if (field.value < 1 || field.value > 6) refuse("piece " + std::to_string(pieces_.size()) + " is of an unknown type");
+        if (field.value < 1 || field.value > 6)
+          refuse("piece " + std::to_string(pieces_.size()) + " is of an unknown type");
         piece.type = static_cast<PieceType>(field.value);
       }
     }
@@ -227,7 +228,8 @@ class Checker {
         byte_fallback_ = field.value != 0;
       } else if (field.number == trainer_field::unknown_surface) {
         message.expect(field, WireType::bytes);
-        if (find_invalid_utf8(field.bytes) != std::string_view::npos) refuse("what it writes for the unknown is not valid UTF-8");
+        if (find_invalid_utf8(field.bytes) != std::string_view::npos)
+          refuse("what it writes for the unknown is not valid UTF-8");
       }
     }
   }
@@ -292,7 +294,9 @@ class Checker {
 };
 }  // namespace
 
-std::string checked_sentencepiece_model(std::string_view model, const std::string& where) { return Checker(where).check(model); }
+std::string checked_sentencepiece_model(std::string_view model, const std::string& where) {
+  return Checker(where).check(model);
+}
 
 std::vector<Piece> sentencepiece_pieces(std::string_view model, const std::string& where) {
   Checker checker(where);

@@ -1,5 +1,5 @@
-// SentencePiece's model file (a protobuf, sentencepiece_model.proto), read and written as far as it must be: the library aborts or
-// reads astray on some broken models, so every model is checked before it sees it.
+// SentencePiece's model file (a protobuf, sentencepiece_model.proto), read and written as far as it must be: the
+// library aborts or reads astray on some broken models, so every model is checked before it sees it.
 #pragma once
 #include <span>
 #include <string>

@@ -23,15 +23,20 @@ std::vector<AddedToken> sentinels_of(const TokenizerConfig& config) {
 
 class SentencePieceTokenizer : public Tokenizer {
  public:
-  SentencePieceTokenizer(std::string_view model, const std::string& where, FrameRule rule, const TokenizerConfig& config)
-      : where_(where), library_(load_sentencepiece(checked_sentencepiece_model(model, where), where)), added_(sentinels_of(config)) {
+  SentencePieceTokenizer(std::string_view model, const std::string& where, FrameRule rule,
+                         const TokenizerConfig& config)
+      : where_(where),
+        library_(load_sentencepiece(checked_sentencepiece_model(model, where), where)),
+        added_(sentinels_of(config)) {
     vocabulary_size_ = library_->GetPieceSize();
     for (const AddedToken& token : config.added) {
-      if (!is_sentinel(token) && token.id >= library_->GetPieceSize() && !token.content.empty()) outside_.push_back(token);
+      if (!is_sentinel(token) && token.id >= library_->GetPieceSize() && !token.content.empty())
+        outside_.push_back(token);
       vocabulary_size_ = std::max(vocabulary_size_, token.id + 1);
     }
-    frame_ =
-        frame_by(config, rule, {library_->bos_id(), library_->eos_id(), [this](std::string_view token) { return find(token); }}, where);
+    frame_ = frame_by(config, rule,
+                      {library_->bos_id(), library_->eos_id(), [this](std::string_view token) { return find(token); }},
+                      where);
   }
 
   std::vector<int32_t> encode(std::string_view utf8, bool framed) const override {
@@ -56,14 +61,16 @@ class SentencePieceTokenizer : public Tokenizer {
     for (const int32_t id : ids)
       if (id >= 0 && id < library_->GetPieceSize() && !library_->IsControl(id)) known.push_back(id);
     std::string text;
-    if (!library_->Decode(known, &text).ok()) failed(where_, "cannot decode token ids", "check that the tokenizer is the model's");
+    if (!library_->Decode(known, &text).ok())
+      failed(where_, "cannot decode token ids", "check that the tokenizer is the model's");
     return text;
   }
 
   std::string piece(int32_t id) const override {
     if (id >= 0 && id < library_->GetPieceSize()) return library_->IdToPiece(id);
     if (const AddedToken* token = added_.find(id)) return token->content;
-    const auto at = std::find_if(outside_.begin(), outside_.end(), [&](const AddedToken& token) { return token.id == id; });
+    const auto at =
+        std::find_if(outside_.begin(), outside_.end(), [&](const AddedToken& token) { return token.id == id; });
     return at == outside_.end() ? std::string() : at->content;
   }
   const TokenFrame& frame() const override { return frame_; }
@@ -85,8 +92,10 @@ class SentencePieceTokenizer : public Tokenizer {
   void refuse_outside(std::string_view text) const {
     for (const AddedToken& token : outside_)
       if (text.find(token.content) != std::string_view::npos)
-        bad_input(where_, "a text holds the added token " + in_quotes(token.content) + ", which this version does not recognise",
-                  "give token ids as .npy or .safetensors");
+        bad_input(
+            where_,
+            "a text holds the added token " + in_quotes(token.content) + ", which this version does not recognise",
+            "give token ids as .npy or .safetensors");
   }
 
   std::string where_;
@@ -98,8 +107,8 @@ class SentencePieceTokenizer : public Tokenizer {
 };
 }  // namespace
 
-std::shared_ptr<Tokenizer> Tokenizer::from_sentencepiece(std::string_view model, const std::string& where, FrameRule rule,
-                                                         const TokenizerConfig& config) {
+std::shared_ptr<Tokenizer> Tokenizer::from_sentencepiece(std::string_view model, const std::string& where,
+                                                         FrameRule rule, const TokenizerConfig& config) {
   return std::make_shared<SentencePieceTokenizer>(model, where, rule, config);
 }
 

@@ -48,7 +48,8 @@ NumberFault fault_of_number(std::string_view text, bool whole) {
   if (has_between_digits(text, ","))
     return {"with a comma in a number", "write a point for decimals and nothing between thousands: 1084.5"};
   for (const std::string_view thousands : {" ", "\xC2\xA0", "\xE2\x80\xAF", "'", "_"})
-    if (has_between_digits(text, thousands)) return {"with a character between its digits", "write nothing between thousands: 1084.5"};
+    if (has_between_digits(text, thousands))
+      return {"with a character between its digits", "write nothing between thousands: 1084.5"};
   const auto value = number_in<double>(text);
   if (value && !std::isfinite(*value)) return {"not a finite number", {}};
   return {whole ? "not a whole number" : "not a number", {}};

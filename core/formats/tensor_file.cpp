@@ -30,13 +30,16 @@ TensorFile::TensorFile(OpenFile file) : file_(std::make_shared<const OpenFile>(s
   const int64_t data_begin = sizeof first + header_.size();
   tensors_.reserve(header.entries.size());
   for (SafetensorsEntry& entry : header.entries)
-    tensors_.push_back({std::move(entry.name), entry.dtype, std::move(entry.shape), data_begin + entry.begin, entry.end - entry.begin, 0});
+    tensors_.push_back({std::move(entry.name), entry.dtype, std::move(entry.shape), data_begin + entry.begin,
+                        entry.end - entry.begin, 0});
 }
 
 const std::string& TensorFile::path() const { return file_->path(); }
 std::string TensorFile::change() const { return file_->change(); }
 
-int64_t TensorFile::total_bytes() const { return std::ssize(*file_) - static_cast<int64_t>(sizeof(uint64_t) + header_.size()); }
+int64_t TensorFile::total_bytes() const {
+  return std::ssize(*file_) - static_cast<int64_t>(sizeof(uint64_t) + header_.size());
+}
 
 const TensorPlace* TensorFile::find(std::string_view name) const { return find_tensor(tensors_, name); }
 
@@ -49,8 +52,8 @@ FileRange TensorFile::range(const TensorPlace& tensor) const {
 }
 
 const TensorPlace* find_tensor(const std::vector<TensorPlace>& tensors, std::string_view name) {
-  const auto at =
-      std::lower_bound(tensors.begin(), tensors.end(), name, [](const TensorPlace& t, std::string_view n) { return t.name < n; });
+  const auto at = std::lower_bound(tensors.begin(), tensors.end(), name,
+                                   [](const TensorPlace& t, std::string_view n) { return t.name < n; });
   return at != tensors.end() && at->name == name ? &*at : nullptr;
 }
 

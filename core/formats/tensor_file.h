@@ -1,5 +1,5 @@
-// One safetensors file whose tensors are read when they are asked for: a file that becomes shorter under a run is an error of that run,
-// where a mapping would end the program. Weights (weight_files.h) and data are read so.
+// One safetensors file whose tensors are read when they are asked for: a file that becomes shorter under a run is an
+// error of that run, where a mapping would end the program. Weights (weight_files.h) and data are read so.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -26,7 +26,8 @@ TextLines::TextLines(const std::string& path, size_t most, const Progress& progr
     : where_(path == "-" ? "standard input" : path), most_(most) {
   if (path == "-") {
     held_ = read_file_text(path, kMostStandardInput);
-    if (is_gzip(held_)) bad_input(where_, "is packed with gzip", "unpack it on the way: gunzip -c FILE | stormcell ...");
+    if (is_gzip(held_))
+      bad_input(where_, "is packed with gzip", "unpack it on the way: gunzip -c FILE | stormcell ...");
   } else {
     const auto file = std::make_shared<const OpenFile>(open_unpacked(path, progress));
     file_ = FileRange(file, 0, file->size());
@@ -65,7 +66,8 @@ void TextLines::refuse_long() const {
   bad_input(place(), "has more than " + to_text(Bytes(static_cast<int64_t>(most_))), "write one item a line");
 }
 
-/// Keeps the current line and the bytes after it, and reads as many bytes again, at least 1 MiB. False at the end of the file.
+/// Keeps the current line and the bytes after it, and reads as many bytes again, at least 1 MiB. False at the end of
+/// the file.
 bool TextLines::read_more() {
   constexpr size_t kPiece = size_t{1} << 20;
   const size_t had = text_.size() - begin_, more = std::min(std::max(kPiece, had), file_.size() - read_);
@@ -83,7 +85,8 @@ bool TextLines::read_more() {
 
 std::string EmptyLines::warning(const std::string& where) const {
   if (count == 0) return {};
-  return where + ": " + counted(count, "empty line is", "empty lines are") + " left out; the first is line " + std::to_string(first);
+  return where + ": " + counted(count, "empty line is", "empty lines are") + " left out; the first is line " +
+         std::to_string(first);
 }
 
 }  // namespace stormcell

@@ -1,5 +1,5 @@
-// Reads the lines of a text from any editor or shell: a byte order mark, CRLF, CR alone from old spreadsheets, a last line without an end.
-// Delimited text, JSON lines and plain text are read through it, so all number their lines alike.
+// Reads the lines of a text from any editor or shell: a byte order mark, CRLF, CR alone from old spreadsheets, a last
+// line without an end. Delimited text, JSON lines and plain text are read through it, so all number their lines alike.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,8 @@ class TextLines {
  public:
   /// Reads a text, which must outlive it. Error(bad_input) that begins with `where` if it is UTF-16 or UTF-32.
   TextLines(std::string_view text, std::string where);
-  /// Reads a file or standard input ("-"). A file is read piece by piece and may be packed with gzip. A line has at most `most` bytes.
+  /// Reads a file or standard input ("-"). A file is read piece by piece and may be packed with gzip. A line has at
+  /// most `most` bytes.
   TextLines(const std::string& path, size_t most, const Progress& progress);
   TextLines(const TextLines&) = delete;
   TextLines& operator=(const TextLines&) = delete;
@@ -34,8 +35,8 @@ class TextLines {
     begin_ = next_;
     return take_line(next_);
   }
-  /// Joins the next line to the current one, with the line end between them; number() is then that of the joined line. False after the
-  /// last.
+  /// Joins the next line to the current one, with the line end between them; number() is then that of the joined line.
+  /// False after the last.
   bool extend() { return take_line(next_); }
   /// Goes to the next line that is not blank, and counts the lines that it skips.
   bool next_filled() {
@@ -52,8 +53,8 @@ class TextLines {
   const std::string& where() const { return where_; }
   std::string place() const { return where_ + ": line " + std::to_string(number_); }  ///< "FILE: line 7"
   size_t bytes_read() const { return dropped_ + next_; }
-  /// The part of the text in memory, unpacked. Before the first line is read, this is its first MiB, or all of it if it is shorter or was
-  /// given as a text.
+  /// The part of the text in memory, unpacked. Before the first line is read, this is its first MiB, or all of it if it
+  /// is shorter or was given as a text.
   std::string_view at_hand() const { return text_; }
 
   const EmptyLines& empty_lines() const { return empty_; }

@@ -23,7 +23,8 @@ std::string_view from_first_word(std::string_view text) {
 bool begins_like(std::string_view text, std::string_view small_letters) {
   if (text.size() < small_letters.size()) return false;
   for (size_t i = 0; i < small_letters.size(); ++i)
-    if ((text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] - 'A' + 'a') : text[i]) != small_letters[i]) return false;
+    if ((text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] - 'A' + 'a') : text[i]) != small_letters[i])
+      return false;
   return true;
 }
 
@@ -52,7 +53,8 @@ std::vector<std::string_view> columns_of(const FileLook& look) {
   std::string_view line = first_line(look.head);
   constexpr std::string_view kSeparators = ",;\t";
   const auto count = [&](char c) { return std::count(line.begin(), line.end(), c); };
-  const char separator = *std::max_element(kSeparators.begin(), kSeparators.end(), [&](char a, char b) { return count(a) < count(b); });
+  const char separator =
+      *std::max_element(kSeparators.begin(), kSeparators.end(), [&](char a, char b) { return count(a) < count(b); });
   std::vector<std::string_view> columns;
   for (bool more = true; more && columns.size() < 200;) {
     const size_t end = line.find(separator);
@@ -124,7 +126,8 @@ bool is_error_json(const FileLook& look) {
   const JsonOutline& json = look.json;
   return json.shape == JsonOutline::Shape::object && json.keys.size() <= kMostKeys &&
          (json.has("error") || json.has("errors") || json.has("detail") ||
-          (json.has("message") && (json.has("status") || json.has("code") || json.has("type") || json.keys.size() == 1)));
+          (json.has("message") &&
+           (json.has("status") || json.has("code") || json.has("type") || json.keys.size() == 1)));
 }
 
 std::string error_detail(const FileLook& look) {
@@ -136,7 +139,8 @@ std::string error_detail(const FileLook& look) {
 bool is_text(const FileLook& look) {
   if (look.head.empty()) return false;
   for (const char c : look.head)
-    if (static_cast<unsigned char>(c) < 0x20 && std::string_view("\t\n\r\f\x1b").find(c) == std::string_view::npos) return false;
+    if (static_cast<unsigned char>(c) < 0x20 && std::string_view("\t\n\r\f\x1b").find(c) == std::string_view::npos)
+      return false;
   // A character may be cut at the end of the head.
   const size_t invalid = find_invalid_utf8(look.head);
   return invalid == std::string_view::npos || (look.head.size() < look.size && look.head.size() - invalid < 4);
@@ -148,8 +152,8 @@ bool is_utf16(const FileLook& look) { return wide_encoding(look.head) == "UTF-16
 bool is_utf32(const FileLook& look) { return wide_encoding(look.head) == "UTF-32"; }
 
 bool has_only_carriage_returns(const FileLook& look) {
-  return is_text(look) && look.head.find('\r') != std::string_view::npos && look.head.find('\n') == std::string_view::npos &&
-         look.head.find('\r') + 1 < look.head.size();
+  return is_text(look) && look.head.find('\r') != std::string_view::npos &&
+         look.head.find('\n') == std::string_view::npos && look.head.find('\r') + 1 < look.head.size();
 }
 
 bool is_nccl_table(const FileLook& look) {

@@ -87,7 +87,9 @@ class ReplaceSpaceRuns : public Normalization {
 class Prepend : public Normalization {
  public:
   explicit Prepend(std::string content) : content_(std::move(content)) {}
-  std::string apply(std::string_view text) const override { return text.empty() ? std::string() : content_ + std::string(text); }
+  std::string apply(std::string_view text) const override {
+    return text.empty() ? std::string() : content_ + std::string(text);
+  }
 
  private:
   std::string content_;
@@ -109,18 +111,25 @@ std::vector<std::string_view> at_white_space(std::string_view text) {
 }
 }  // namespace
 
-std::unique_ptr<const Normalization> precompiled_normalization(CharsMap map) { return std::make_unique<Precompiled>(std::move(map)); }
-std::unique_ptr<const Normalization> strip_normalization(bool left, bool right) { return std::make_unique<Strip>(left, right); }
+std::unique_ptr<const Normalization> precompiled_normalization(CharsMap map) {
+  return std::make_unique<Precompiled>(std::move(map));
+}
+std::unique_ptr<const Normalization> strip_normalization(bool left, bool right) {
+  return std::make_unique<Strip>(left, right);
+}
 std::unique_ptr<const Normalization> replace_normalization(std::string pattern, std::string content) {
   return std::make_unique<Replace>(std::move(pattern), std::move(content));
 }
 std::unique_ptr<const Normalization> replace_space_runs_normalization(std::string content) {
   return std::make_unique<ReplaceSpaceRuns>(std::move(content));
 }
-std::unique_ptr<const Normalization> prepend_normalization(std::string content) { return std::make_unique<Prepend>(std::move(content)); }
+std::unique_ptr<const Normalization> prepend_normalization(std::string content) {
+  return std::make_unique<Prepend>(std::move(content));
+}
 
 std::vector<std::string> PreTokenization::words(std::string_view text, bool at_begin) const {
-  const std::vector<std::string_view> rough = split_white_space ? at_white_space(text) : std::vector<std::string_view>{text};
+  const std::vector<std::string_view> rough =
+      split_white_space ? at_white_space(text) : std::vector<std::string_view>{text};
   std::vector<std::string> words;
   for (const std::string_view part : rough) {
     if (part.empty()) continue;
@@ -130,7 +139,8 @@ std::vector<std::string> PreTokenization::words(std::string_view text, bool at_b
     }
     std::string word = replaced(part, " ", replacement);
     const bool first = at_begin && part.data() == text.data();
-    if ((prepend == PrependScheme::always || (prepend == PrependScheme::first && first)) && !word.starts_with(replacement))
+    if ((prepend == PrependScheme::always || (prepend == PrependScheme::first && first)) &&
+        !word.starts_with(replacement))
       word.insert(0, replacement);
     if (!split_words) {
       words.push_back(std::move(word));

@@ -16,8 +16,9 @@ class Normalization {
   virtual std::string apply(std::string_view text) const = 0;
 };
 
-/// The rules of a precompiled_charsmap as the `tokenizers` library applies them: a grapheme cluster of less than 6 bytes is replaced
-/// whole by the shortest rule that matches its beginning, all else character by character. (SentencePiece takes the longest rule.)
+/// The rules of a precompiled_charsmap as the `tokenizers` library applies them: a grapheme cluster of less than 6
+/// bytes is replaced whole by the shortest rule that matches its beginning, all else character by character.
+/// (SentencePiece takes the longest rule.)
 std::unique_ptr<const Normalization> precompiled_normalization(CharsMap map);
 std::unique_ptr<const Normalization> strip_normalization(bool left, bool right);
 /// Every occurrence of `pattern` by `content`.

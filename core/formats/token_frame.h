@@ -1,4 +1,5 @@
-// The special tokens before and after a text. The files of a tokenizer decide; if they do not say it, the family of the model does.
+// The special tokens before and after a text. The files of a tokenizer decide; if they do not say it, the family of the
+// model does.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -30,11 +31,13 @@ struct SpecialIds {
   std::function<std::optional<int32_t>(std::string_view)> find;  ///< the id of a token by its text
 };
 
-/// The frame by tokenizer_config.json, else by the family. Error(bad_input) if the vocabulary, the file `where`, does not have a token that
-/// is asked for.
+/// The frame by tokenizer_config.json, else by the family. Error(bad_input) if the vocabulary, the file `where`, does
+/// not have a token that is asked for.
 TokenFrame frame_by(const TokenizerConfig& config, FrameRule rule, const SpecialIds& ids, const std::string& where);
 
-/// A sentence for each side on which tokenizer_config.json contradicts the post-processor of `where`. The post-processor is used.
-std::vector<std::string> frame_contradictions(const TokenizerConfig& config, const TokenFrame& used, const std::string& where);
+/// A sentence for each side on which tokenizer_config.json contradicts the post-processor of `where`. The
+/// post-processor is used.
+std::vector<std::string> frame_contradictions(const TokenizerConfig& config, const TokenFrame& used,
+                                              const std::string& where);
 
 }  // namespace stormcell

@@ -20,16 +20,19 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxTokenizerFile = size_t{256} << 20;
 
 /// Later kinds of Mistral, tiktoken, and vocabularies whose rules are in a program.
-constexpr std::array<const char*, 8> kOtherKinds = {"tekken.json",        "tokenizer.model.v1", "tokenizer.model.v2", "tokenizer.model.v3",
-                                                    "tokenizer.model.v7", "tiktoken.model",     "vocab.json",         "vocab.txt"};
+constexpr std::array<const char*, 8> kOtherKinds = {"tekken.json",        "tokenizer.model.v1", "tokenizer.model.v2",
+                                                    "tokenizer.model.v3", "tokenizer.model.v7", "tiktoken.model",
+                                                    "vocab.json",         "vocab.txt"};
 
-/// A vocabulary of tiktoken, which Llama 3 has under this name: each line is a piece in base64 and its rank, as "IQ== 0".
+/// A vocabulary of tiktoken, which Llama 3 has under this name: each line is a piece in base64 and its rank, as "IQ==
+/// 0".
 bool is_tiktoken(std::string_view content) {
   const std::string_view line = content.substr(0, std::min<size_t>(content.find('\n'), 256));
   const size_t space = line.find(' ');
   if (space == 0 || space == std::string_view::npos) return false;
   const auto is_base64 = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/' || c == '=';
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/' ||
+           c == '=';
   };
   const std::string_view rank = line.substr(space + 1);
   return std::all_of(line.begin(), line.begin() + space, is_base64) && !rank.empty() &&
@@ -42,20 +45,24 @@ std::optional<std::string> content_of(const std::string& path) {
   std::string content = read_file_text(path, kMaxTokenizerFile);
   refuse_other_kind(path, content, FileUse::tokenizer);
   if (path.ends_with(".model") && is_tiktoken(content))
-    bad_input(path, "is a vocabulary of tiktoken, which is not in this version", "give token ids as .npy or .safetensors instead of text");
+    bad_input(path, "is a vocabulary of tiktoken, which is not in this version",
+              "give token ids as .npy or .safetensors instead of text");
   return content;
 }
 
-/// The difference of two vocabularies in words; empty: there is none. Pieces of `used` beyond the end of the other one are added tokens.
+/// The difference of two vocabularies in words; empty: there is none. Pieces of `used` beyond the end of the other one
+/// are added tokens.
 std::string difference(const Tokenizer& used, const std::vector<Piece>& other) {
   int64_t unlike = 0;
   std::string first;
   for (size_t id = 0; id < other.size(); ++id) {
     const std::string piece = used.piece(static_cast<int32_t>(id));
     if (piece == other[id].text) continue;
-    if (unlike++ == 0) first = "id " + std::to_string(id) + " is " + in_quotes(piece) + " and " + in_quotes(other[id].text);
+    if (unlike++ == 0)
+      first = "id " + std::to_string(id) + " is " + in_quotes(piece) + " and " + in_quotes(other[id].text);
   }
-  return unlike == 0 ? first : counted(unlike, "id") + " of " + with_commas(std::ssize(other)) + ", the first: " + first;
+  return unlike == 0 ? first
+                     : counted(unlike, "id") + " of " + with_commas(std::ssize(other)) + ", the first: " + first;
 }
 
 /// Warns if a folder with both kinds of tokenizer has two vocabularies instead of one in two files.
@@ -76,7 +83,8 @@ void compare_with_model(Tokenizer& used, const std::string& path) {
 
 std::shared_ptr<const Tokenizer> Tokenizer::open_if_present(const std::string& folder, FrameRule rule) {
   const auto in_folder = [&](const char* name) { return (fs::path(folder) / name).string(); };
-  const std::string json = in_folder("tokenizer.json"), models[] = {in_folder("spiece.model"), in_folder("tokenizer.model")};
+  const std::string json = in_folder("tokenizer.json"),
+                    models[] = {in_folder("spiece.model"), in_folder("tokenizer.model")};
   if (const std::optional<std::string> content = content_of(json)) {
     const std::shared_ptr<Tokenizer> tokenizer = from_json(*content, json, rule, read_tokenizer_config(folder));
     for (const std::string& model : models) compare_with_model(*tokenizer, model);

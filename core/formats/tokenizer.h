@@ -14,21 +14,23 @@ namespace stormcell {
 /// Immutable once opened; all const methods may be called by several threads at once.
 class Tokenizer {
  public:
-  /// Opens the tokenizer of a model folder: tokenizer.json, else spiece.model, else tokenizer.model, and tokenizer_config.json. `rule` is
-  /// the family's. Error(bad_input) if the folder has none, or one whose ids would differ from those of other programs.
+  /// Opens the tokenizer of a model folder: tokenizer.json, else spiece.model, else tokenizer.model, and
+  /// tokenizer_config.json. `rule` is the family's. Error(bad_input) if the folder has none, or one whose ids would
+  /// differ from those of other programs.
   static std::shared_ptr<const Tokenizer> open(const std::string& folder, FrameRule rule = {});
   /// The same, but null when the folder has none.
   static std::shared_ptr<const Tokenizer> open_if_present(const std::string& folder, FrameRule rule = {});
   /// From the bytes of a SentencePiece model; `where` names it in errors.
-  static std::shared_ptr<Tokenizer> from_sentencepiece(std::string_view model, const std::string& where, FrameRule rule = {},
-                                                       const TokenizerConfig& config = {});
+  static std::shared_ptr<Tokenizer> from_sentencepiece(std::string_view model, const std::string& where,
+                                                       FrameRule rule = {}, const TokenizerConfig& config = {});
   /// From the text of a tokenizer.json.
   static std::shared_ptr<Tokenizer> from_json(std::string_view json, const std::string& where, FrameRule rule = {},
                                               const TokenizerConfig& config = {});
 
   virtual ~Tokenizer() = default;
 
-  /// The ids of a text; `framed`: with the tokens of frame() around them. Error(bad_input) if the text is not valid UTF-8.
+  /// The ids of a text; `framed`: with the tokens of frame() around them. Error(bad_input) if the text is not valid
+  /// UTF-8.
   virtual std::vector<int32_t> encode(std::string_view utf8, bool framed) const = 0;
   /// The text of ids; padding, end and other control tokens, and ids outside the vocabulary, write nothing.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;

@@ -51,8 +51,10 @@ class Parser : private TokenizerParts {
     if (type != "Unigram") unsupported("the model", type);
     for (const Json& entry : list(model, "vocab", "the model")) {
       const std::string name = "piece " + std::to_string(result_.pieces.size());
-      if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) refuse(name + " is not [text, score]");
-      result_.pieces.push_back({entry[0].get<std::string>(), static_cast<float>(entry[1].get<double>()), PieceType::normal});
+      if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
+        refuse(name + " is not [text, score]");
+      result_.pieces.push_back(
+          {entry[0].get<std::string>(), static_cast<float>(entry[1].get<double>()), PieceType::normal});
     }
     if (result_.pieces.empty()) refuse("the model has no pieces");
     if (result_.pieces.size() >= kMaxId) refuse("the model has too many pieces");
@@ -93,7 +95,8 @@ class Parser : private TokenizerParts {
       if (!table) refuse("precompiled_charsmap is not base64");
       result_.normalizations.push_back(precompiled_normalization(CharsMap(*table, where())));
     } else if (type == "Strip") {
-      result_.normalizations.push_back(strip_normalization(flag(step, "strip_left", true), flag(step, "strip_right", true)));
+      result_.normalizations.push_back(
+          strip_normalization(flag(step, "strip_left", true), flag(step, "strip_right", true)));
     } else if (type == "Prepend") {
       result_.normalizations.push_back(prepend_normalization(text(step, "prepend", part)));
     } else if (type == "Replace") {

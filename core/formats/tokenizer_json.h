@@ -1,5 +1,5 @@
-// Reads and checks the parts of a tokenizer.json (Hugging Face `tokenizers`, Unigram and BPE models). A part that this version cannot
-// reproduce is refused by name.
+// Reads and checks the parts of a tokenizer.json (Hugging Face `tokenizers`, Unigram and BPE models). A part that this
+// version cannot reproduce is refused by name.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -11,7 +11,8 @@ using Json = nlohmann::json;
 void TokenizerParts::refuse(const std::string& what) const { bad_input(where_, what, "get the file again"); }
 
 void TokenizerParts::unsupported(const std::string& part, const std::string& what) const {
-  bad_input(where_, part + " " + in_quotes(what) + " is not in this version", "give token ids as .npy or .safetensors instead of text");
+  bad_input(where_, part + " " + in_quotes(what) + " is not in this version",
+            "give token ids as .npy or .safetensors instead of text");
 }
 
 const Json& TokenizerParts::member(const Json& object, const char* key, const std::string& part) const {

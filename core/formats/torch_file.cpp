@@ -29,19 +29,24 @@ int64_t TorchTensor::place(int64_t index) const {
   return at;
 }
 
-int64_t TorchTensor::whole(int64_t index) const { return whole_number_at(bytes.data(), dtype, static_cast<size_t>(place(index))); }
+int64_t TorchTensor::whole(int64_t index) const {
+  return whole_number_at(bytes.data(), dtype, static_cast<size_t>(place(index)));
+}
 
 bool TorchFile::is_one(std::string_view content) {
   constexpr size_t kNameSizeAt = 26, kNameAt = 30;
   if (!ZipFile::is_one(content) || content.size() < kNameAt) return false;
-  const size_t size = static_cast<uint8_t>(content[kNameSizeAt]) + size_t{256} * static_cast<uint8_t>(content[kNameSizeAt + 1]);
+  const size_t size =
+      static_cast<uint8_t>(content[kNameSizeAt]) + size_t{256} * static_cast<uint8_t>(content[kNameSizeAt + 1]);
   return content.substr(kNameAt, size).ends_with(std::string("/") + std::string(kPickle));
 }
 
-TorchFile::TorchFile(std::shared_ptr<const MappedFile> file) : file_(std::move(file)), zip_(file_->bytes(), file_->path()) {
+TorchFile::TorchFile(std::shared_ptr<const MappedFile> file)
+    : file_(std::move(file)), zip_(file_->bytes(), file_->path()) {
   std::span<const std::byte> pickle;
   for (const auto& [name, bytes] : zip_.entries()) {
-    if (!name.ends_with(kPickle) || (name.size() > kPickle.size() && name[name.size() - kPickle.size() - 1] != '/')) continue;
+    if (!name.ends_with(kPickle) || (name.size() > kPickle.size() && name[name.size() - kPickle.size() - 1] != '/'))
+      continue;
     folder_ = name.substr(0, name.size() - kPickle.size());
     pickle = bytes;
     break;
@@ -59,11 +64,14 @@ void TorchFile::wrong(const std::string& what) const { bad_input(path(), what, "
 TorchTensor TorchFile::tensor(const PickleValue* value, const std::string& name) const {
   if (!value || !value->is(PickleValue::Kind::tensor)) wrong(name + " is no tensor");
   const PickleTensor& from = *value->node->tensor;
-  TorchTensor tensor{from.dtype, from.shape, zip_.find(folder_ + "data/" + std::string(from.storage)), from.offset, from.strides};
-  if (!is_whole_type(from.dtype)) wrong(name + " holds " + std::string(to_text(from.dtype)) + ", expected whole numbers");
+  TorchTensor tensor{from.dtype, from.shape, zip_.find(folder_ + "data/" + std::string(from.storage)), from.offset,
+                     from.strides};
+  if (!is_whole_type(from.dtype))
+    wrong(name + " holds " + std::string(to_text(from.dtype)) + ", expected whole numbers");
   const int64_t held = tensor.bytes.size() / element_size(from.dtype);
   // A tensor without elements needs no storage, whatever its other sizes are.
-  if (std::find(from.shape.begin(), from.shape.end(), 0) != from.shape.end()) return {from.dtype, from.shape, {}, 0, from.strides};
+  if (std::find(from.shape.begin(), from.shape.end(), 0) != from.shape.end())
+    return {from.dtype, from.shape, {}, 0, from.strides};
   // The last element, without overflow: nothing may lie beyond what is there.
   int64_t last = from.offset, all = 1;
   for (size_t d = 0; d < from.shape.size(); ++d) {

@@ -1,5 +1,6 @@
-// Marks of routing traces, in the order of the list in core/traces/trace_formats.cpp. Their readers are in core/traces. The marks are here
-// because file_kinds() names a trace too, for readers that wanted another kind of file. All accept any bytes; a file's name does not count.
+// Marks of routing traces, in the order of the list in core/traces/trace_formats.cpp. Their readers are in core/traces.
+// The marks are here because file_kinds() names a trace too, for readers that wanted another kind of file. All accept
+// any bytes; a file's name does not count.
 #pragma once
 #include <string_view>
 

@@ -27,15 +27,15 @@ std::vector<float> VideoFrame::pixels() const {
   std::vector<float> reals(bytes.size());
   std::transform(bytes.begin(), bytes.end(), reals.begin(), [](uint8_t b) { return static_cast<float>(b) / 255.0F; });
   const bool swapped = swaps_sides(orientation);
-  return turned(std::move(reals), swapped ? header.width : header.height, swapped ? header.height : header.width, header.channels,
-                orientation);
+  return turned(std::move(reals), swapped ? header.width : header.height, swapped ? header.height : header.width,
+                header.channels, orientation);
 }
 
 #ifdef STORMCELL_WITH_VIDEO
 namespace {
 
-/// FFmpeg's functions. Its libraries, and the hundred that they need, are loaded with the first video: with each start of a program they
-/// would take 30 ms.
+/// FFmpeg's functions. Its libraries, and the hundred that they need, are loaded with the first video: with each start
+/// of a program they would take 30 ms.
 class Ffmpeg {
  public:
   Ffmpeg() {
@@ -139,7 +139,8 @@ const Ffmpeg& ffmpeg() {
 }
 
 /// What is opened is opened by its content; formats that are lists of other files or addresses are not among them.
-constexpr const char* kContainers = "avi,mov,mp4,matroska,webm,mpegts,mpeg,mpegvideo,ogg,flv,ivf,h264,hevc,m4v,mjpeg,yuv4mpegpipe,nut";
+constexpr const char* kContainers =
+    "avi,mov,mp4,matroska,webm,mpegts,mpeg,mpegvideo,ogg,flv,ivf,h264,hevc,m4v,mjpeg,yuv4mpegpipe,nut";
 
 std::string text_of(int error) {
   char text[AV_ERROR_MAX_STRING_SIZE] = "";
@@ -152,8 +153,8 @@ class ByteSource {
  public:
   explicit ByteSource(const std::string& path) : file_(OpenFile::open_regular(path)) {
     constexpr int kBuffer = 1 << 16;
-    context_ = ffmpeg().avio_alloc_context(static_cast<unsigned char*>(ffmpeg().av_malloc(kBuffer)), kBuffer, 0, this, &ByteSource::read,
-                                           nullptr, &ByteSource::seek);
+    context_ = ffmpeg().avio_alloc_context(static_cast<unsigned char*>(ffmpeg().av_malloc(kBuffer)), kBuffer, 0, this,
+                                           &ByteSource::read, nullptr, &ByteSource::seek);
   }
   ~ByteSource() {
     if (context_) ffmpeg().av_freep(&context_->buffer);
@@ -195,7 +196,8 @@ class LibavVideo : public Video {
  public:
   explicit LibavVideo(const std::string& path) : path_(path), source_(path) {
     static std::once_flag quiet;
-    std::call_once(quiet, [] { ffmpeg().av_log_set_level(AV_LOG_QUIET); });  // it would write to stderr whatever it meets
+    std::call_once(quiet,
+                   [] { ffmpeg().av_log_set_level(AV_LOG_QUIET); });  // it would write to stderr whatever it meets
   }
   ~LibavVideo() override {
     ffmpeg().av_packet_free(&packet_);
@@ -216,7 +218,8 @@ class LibavVideo : public Video {
     format_->format_whitelist = ffmpeg().av_strdup(kContainers);
     format_->protocol_whitelist = ffmpeg().av_strdup("");
     if (ffmpeg().avformat_open_input(&format_, nullptr, nullptr, nullptr) < 0) return false;
-    if (const int error = ffmpeg().avformat_find_stream_info(format_, nullptr); error < 0) refuse("is no whole video: " + text_of(error));
+    if (const int error = ffmpeg().avformat_find_stream_info(format_, nullptr); error < 0)
+      refuse("is no whole video: " + text_of(error));
     const AVCodec* decoder = nullptr;
     const int stream = ffmpeg().av_find_best_stream(format_, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0);
     if (stream == AVERROR_DECODER_NOT_FOUND) refuse("is a video that FFmpeg's libraries of this machine cannot decode");
@@ -249,15 +252,19 @@ class LibavVideo : public Video {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what) const { bad_input(path_, what, "convert it, for example with ffmpeg -i IN OUT.mp4"); }
+  [[noreturn]] void refuse(const std::string& what) const {
+    bad_input(path_, what, "convert it, for example with ffmpeg -i IN OUT.mp4");
+  }
 
   void open_decoder(const AVCodec* decoder) {
     codec_ = ffmpeg().avcodec_alloc_context3(decoder);
-    if (!codec_ || ffmpeg().avcodec_parameters_to_context(codec_, stream_->codecpar) < 0) refuse("is a video whose header cannot be used");
+    if (!codec_ || ffmpeg().avcodec_parameters_to_context(codec_, stream_->codecpar) < 0)
+      refuse("is a video whose header cannot be used");
     codec_->thread_count = 1;  // the other cores run the network
     codec_->max_pixels = kMostPixels;
     codec_->err_recognition |= AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE;
-    if (const int error = ffmpeg().avcodec_open2(codec_, decoder, nullptr); error < 0) refuse("cannot be decoded: " + text_of(error));
+    if (const int error = ffmpeg().avcodec_open2(codec_, decoder, nullptr); error < 0)
+      refuse("cannot be decoded: " + text_of(error));
   }
   /// Cameras that are held upright store their pictures lying. Quarters of a turn are honoured.
   static Orientation orientation_of(const AVStream& stream) {
@@ -265,7 +272,8 @@ class LibavVideo : public Video {
     const double angle = matrix ? ffmpeg().av_display_rotation_get(reinterpret_cast<const int32_t*>(matrix)) : 0;
     if (!std::isfinite(angle)) return Orientation::as_stored;
     const long quarters = (std::lround(angle / 90) % 4 + 4) % 4;  // to the left
-    constexpr Orientation kTurns[] = {Orientation::as_stored, Orientation::turn_left, Orientation::half_turn, Orientation::turn_right};
+    constexpr Orientation kTurns[] = {Orientation::as_stored, Orientation::turn_left, Orientation::half_turn,
+                                      Orientation::turn_right};
     return kTurns[quarters];
   }
 
@@ -298,7 +306,8 @@ class LibavVideo : public Video {
       fault_ = "a frame is damaged";
       return {};
     }
-    VideoFrame shown{.header = {frame_->height, frame_->width, 3}, .is_key = frame_->key_frame != 0, .orientation = orientation_};
+    VideoFrame shown{
+        .header = {frame_->height, frame_->width, 3}, .is_key = frame_->key_frame != 0, .orientation = orientation_};
     check_picture_size(path_, frame_->height, frame_->width);
     if (swaps_sides(orientation_)) std::swap(shown.header.height, shown.header.width);
     if (frame_->best_effort_timestamp != AV_NOPTS_VALUE) shown.time = frame_->best_effort_timestamp;
@@ -324,7 +333,8 @@ class LibavVideo : public Video {
     if (ffmpeg().sws_scale(scaler_, frame_->data, frame_->linesize, 0, height, to, strides) != height)
       refuse("holds a picture that cannot be converted");
     bytes.resize(row * static_cast<size_t>(height));
-    for (size_t y = 0; y < static_cast<size_t>(height); ++y) std::copy_n(spread_.data() + y * stride, row, bytes.data() + y * row);
+    for (size_t y = 0; y < static_cast<size_t>(height); ++y)
+      std::copy_n(spread_.data() + y * stride, row, bytes.data() + y * row);
   }
 
   std::string path_, fault_;
@@ -354,7 +364,9 @@ std::unique_ptr<Video> Video::open(const std::string& path) {
   return video;
 }
 #else
-std::string lacked_for_video() { return "this build reads no video: it was made without libavformat-dev libavcodec-dev libswscale-dev"; }
+std::string lacked_for_video() {
+  return "this build reads no video: it was made without libavformat-dev libavcodec-dev libswscale-dev";
+}
 
 std::unique_ptr<Video> Video::open(const std::string&) { return nullptr; }
 #endif

@@ -1,4 +1,5 @@
-// Video, by FFmpeg's libraries where the build knows them and the machine has them: the frames of its best picture stream, one after another, as they are shown.
+// Video, by FFmpeg's libraries where the build knows them and the machine has them: the frames of its best picture
+// stream, one after another, as they are shown.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -28,9 +29,9 @@ struct VideoFrame {
 /// One thread reads.
 class Video {
  public:
-  /// Null where the file begins as no video that the libraries know, or the build has none of them. Error(bad_input) that names the file:
-  /// it cannot be read, has no pictures or is damaged where it begins. Of containers only those that hold all they show: none that names
-  /// other files or addresses.
+  /// Null where the file begins as no video that the libraries know, or the build has none of them. Error(bad_input)
+  /// that names the file: it cannot be read, has no pictures or is damaged where it begins. Of containers only those
+  /// that hold all they show: none that names other files or addresses.
   static std::unique_ptr<Video> open(const std::string& path);
   virtual ~Video() = default;
 
@@ -40,8 +41,8 @@ class Video {
   virtual const std::string& fault() const = 0;
   /// How many frames the file says that it has; 0: it does not.
   virtual int64_t stated_frames() const = 0;
-  /// next() goes on with the last key frame that stands at `time` or before it, as far as the container knows. False: it cannot, and the
-  /// video has to be opened again.
+  /// next() goes on with the last key frame that stands at `time` or before it, as far as the container knows. False:
+  /// it cannot, and the video has to be opened again.
   virtual bool seek(int64_t time) = 0;
 };
 

@@ -36,7 +36,8 @@ std::vector<std::string> WeightFiles::changes() const {
 }
 
 void WeightFiles::add(const std::string& path) {
-  // aria2 creates a file of its final size, with holes. Beside it, until the download ends, is a list of the parts that have arrived.
+  // aria2 creates a file of its final size, with holes. Beside it, until the download ends, is a list of the parts that
+  // have arrived.
   if (has_entry(path + ".aria2"))
     bad_input(path, "is a download that did not end: " + fs::path(path).filename().string() + ".aria2 is beside it",
               "start the download again");
@@ -58,7 +59,8 @@ void WeightFiles::check_index(const std::string& index_path, const ShardOf& shar
       bad_input(index_path, "does not name the tensor " + in_quotes(tensor.name) + " of " + shard,
                 "get index and shards again, all of one version");
     if (it->second != shard)
-      bad_input(index_path, "tensor " + in_quotes(tensor.name) + " is in " + shard + ", the index says " + in_quotes(it->second),
+      bad_input(index_path,
+                "tensor " + in_quotes(tensor.name) + " is in " + shard + ", the index says " + in_quotes(it->second),
                 "get index and shards again, all of one version");
   }
   // The names agree one by one, so equal counts mean that nothing is missing.
@@ -83,7 +85,8 @@ std::shared_ptr<const WeightFiles> WeightFiles::open(const std::string& path) {
   for (const std::string& file : found.files) weights->add(file);
   weights->index_ = found.index;
   weights->warnings_ = std::move(found.warnings);
-  std::sort(weights->tensors_.begin(), weights->tensors_.end(), [](const TensorPlace& a, const TensorPlace& b) { return a.name < b.name; });
+  std::sort(weights->tensors_.begin(), weights->tensors_.end(),
+            [](const TensorPlace& a, const TensorPlace& b) { return a.name < b.name; });
   if (!found.index.empty()) weights->check_index(found.index, found.shard_of);
   return weights;
 }

@@ -1,5 +1,6 @@
-// The weights of a model as its files hold them: one safetensors file, or a folder in the Hugging Face layout, sharded or not. Headers are
-// read when they are opened, tensors when they are asked for, into memory of who asks (tensor_file.h).
+// The weights of a model as its files hold them: one safetensors file, or a folder in the Hugging Face layout, sharded
+// or not. Headers are read when they are opened, tensors when they are asked for, into memory of who asks
+// (tensor_file.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +18,8 @@ namespace stormcell {
 /// All weights of a model.
 class WeightFiles {
  public:
-  /// `path`: a folder with model.safetensors.index.json and its shards, or with model.safetensors, or a .safetensors file. Headers are
-  /// fully checked; no tensor data is read. Error(bad_input) if a shard is missing or damaged.
+  /// `path`: a folder with model.safetensors.index.json and its shards, or with model.safetensors, or a .safetensors
+  /// file. Headers are fully checked; no tensor data is read. Error(bad_input) if a shard is missing or damaged.
   static std::shared_ptr<const WeightFiles> open(const std::string& path);
   ~WeightFiles();
 
@@ -26,8 +27,8 @@ class WeightFiles {
   const TensorPlace* find(std::string_view name) const;
   /// In the order of their names, over all files.
   const std::vector<TensorPlace>& tensors() const { return tensors_; }
-  /// Copies bytes [first, first + to.size()) of a tensor as its file has them now. Throws Error(failed) where the file has become shorter
-  /// or cannot be read. Any thread may call.
+  /// Copies bytes [first, first + to.size()) of a tensor as its file has them now. Throws Error(failed) where the file
+  /// has become shorter or cannot be read. Any thread may call.
   void read(const TensorPlace& tensor, int64_t first, std::span<std::byte> to) const;
 
   /// Which files were written to since they were opened, as OpenFile::change() says it.

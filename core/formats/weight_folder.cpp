@@ -77,7 +77,8 @@ std::string lack_of(const std::string& path) {
 void check_shards(const std::string& folder, const std::string& index, const std::set<std::string>& shards) {
   std::vector<std::string> missing;
   for (const std::string& shard : shards)
-    if (const std::string lack = lack_of(in_folder(folder, shard)); !lack.empty()) missing.push_back(in_quotes(shard) + " (" + lack + ")");
+    if (const std::string lack = lack_of(in_folder(folder, shard)); !lack.empty())
+      missing.push_back(in_quotes(shard) + " (" + lack + ")");
   if (missing.empty()) return;
   std::string advice = advice_on_missing(folder);
   if (has_entry(in_folder(folder, kSingle)) && !shards.contains(kSingle))
@@ -88,8 +89,11 @@ void check_shards(const std::string& folder, const std::string& index, const std
             advice);
 }
 
-/// Other .safetensors in the folder may be data. consolidated.safetensors, Mistral's own layout of the same weights, is no contradiction.
-bool has_name_of_weights(std::string_view name) { return name.ends_with(".safetensors") && name.find("model") != std::string_view::npos; }
+/// Other .safetensors in the folder may be data. consolidated.safetensors, Mistral's own layout of the same weights, is
+/// no contradiction.
+bool has_name_of_weights(std::string_view name) {
+  return name.ends_with(".safetensors") && name.find("model") != std::string_view::npos;
+}
 
 /// The weight files of the folder that are not used, in the order of their names.
 std::vector<std::string> unused_files(const std::string& folder, const std::set<std::string>& used) {
@@ -99,17 +103,19 @@ std::vector<std::string> unused_files(const std::string& folder, const std::set<
   return unused;
 }
 
-void warn_of_unused(WeightFolder& found, const std::string& folder, const std::set<std::string>& used, const std::string& why) {
+void warn_of_unused(WeightFolder& found, const std::string& folder, const std::set<std::string>& used,
+                    const std::string& why) {
   std::vector<std::string> unused = unused_files(folder, used);
   if (const auto single = std::find(unused.begin(), unused.end(), kSingle); single != unused.end()) {
     unused.erase(single);
-    found.warnings.push_back(found.index + ": " + counted(std::ssize(used), "file is", "files are") +
-                             " used that the index names; model.safetensors beside it is not (vLLM and SGLang take the index, " +
-                             "transformers takes model.safetensors)");
+    found.warnings.push_back(
+        found.index + ": " + counted(std::ssize(used), "file is", "files are") +
+        " used that the index names; model.safetensors beside it is not (vLLM and SGLang take the index, " +
+        "transformers takes model.safetensors)");
   }
   if (!unused.empty())
-    found.warnings.push_back(folder + ": " + counted(std::ssize(unused), "file of weights is", "files of weights are") + " not used, " +
-                             why + ": " + first_names(unused));
+    found.warnings.push_back(folder + ": " + counted(std::ssize(unused), "file of weights is", "files of weights are") +
+                             " not used, " + why + ": " + first_names(unused));
 }
 
 [[noreturn]] void refuse_folder(const std::string& folder) {
@@ -122,13 +128,15 @@ void warn_of_unused(WeightFolder& found, const std::string& folder, const std::s
                 "name the file itself if it is the whole model, or add the index");
   }
   if (pickled)
-    bad_input(
-        folder, "holds its weights only as pytorch_model.bin, a program rather than data",
-        "convert it: 1. pip install torch numpy safetensors; 2. cd " + folder +
-            "; 3. python3 -c \"import glob,torch,safetensors.torch as s; d={}; [d.update(torch.load(f,'cpu',weights_only=True)) for f in "
-            "glob.glob('pytorch_model*.bin')]; s.save_file({k:v.clone().contiguous() for k,v in d.items()},'model.safetensors')\"");
+    bad_input(folder, "holds its weights only as pytorch_model.bin, a program rather than data",
+              "convert it: 1. pip install torch numpy safetensors; 2. cd " + folder +
+                  "; 3. python3 -c \"import glob,torch,safetensors.torch as s; d={}; "
+                  "[d.update(torch.load(f,'cpu',weights_only=True)) for f in "
+                  "glob.glob('pytorch_model*.bin')]; s.save_file({k:v.clone().contiguous() for k,v in "
+                  "d.items()},'model.safetensors')\"");
   if (const std::vector<std::string> unfinished = unfinished_downloads(folder); !unfinished.empty())
-    bad_input(folder, "holds no weights, but a download that did not end: " + first_names(unfinished), "start the download again");
+    bad_input(folder, "holds no weights, but a download that did not end: " + first_names(unfinished),
+              "start the download again");
   bad_input(folder, "holds no weights", "expected model.safetensors, or model.safetensors.index.json and its shards");
 }
 }  // namespace
@@ -140,12 +148,16 @@ std::map<std::string, std::string> parse_weight_index(std::string_view json, con
     bad_input(path, "has no weight_map", "get the file again; it names the shard of every tensor");
   std::map<std::string, std::string> shard_of;
   for (const auto& [tensor, shard] : map->items()) {
-    if (!shard.is_string()) bad_input(path, "tensor " + in_quotes(tensor) + ": its shard is not a file name", "get the file again");
+    if (!shard.is_string())
+      bad_input(path, "tensor " + in_quotes(tensor) + ": its shard is not a file name", "get the file again");
     const auto& name = shard.get_ref<const std::string&>();
     // A shard must be beside its index: a name that leads elsewhere is a mistake or an attack.
-    if (name.empty() || name.find('/') != std::string::npos || name.find('\0') != std::string::npos || !name.ends_with(".safetensors"))
-      bad_input(path, "tensor " + in_quotes(tensor) + ": " + in_quotes(name) + " is not the name of a .safetensors file beside it",
-                "get the file again");
+    if (name.empty() || name.find('/') != std::string::npos || name.find('\0') != std::string::npos ||
+        !name.ends_with(".safetensors"))
+      bad_input(
+          path,
+          "tensor " + in_quotes(tensor) + ": " + in_quotes(name) + " is not the name of a .safetensors file beside it",
+          "get the file again");
     shard_of[tensor] = name;
   }
   return shard_of;

@@ -1,5 +1,5 @@
-// Chooses the files of a model folder that hold its weights, by the rules of vLLM and SGLang: the files that the index names, else
-// model.safetensors.
+// Chooses the files of a model folder that hold its weights, by the rules of vLLM and SGLang: the files that the index
+// names, else model.safetensors.
 #pragma once
 #include <map>
 #include <string>
@@ -15,11 +15,12 @@ struct WeightFolder {
   std::vector<std::string> warnings;            ///< a sentence for each file beside them that is not used
 };
 
-/// Reads the index, not the weights. Error(bad_input) if the folder has no weights, the index is not valid, or shards are missing or empty.
+/// Reads the index, not the weights. Error(bad_input) if the folder has no weights, the index is not valid, or shards
+/// are missing or empty.
 WeightFolder find_weight_files(const std::string& folder);
 
-/// Reads the shard of each tensor from the text of a model.safetensors.index.json; `path` names it in errors. Names of shards must not lead
-/// to another folder.
+/// Reads the shard of each tensor from the text of a model.safetensors.index.json; `path` names it in errors. Names of
+/// shards must not lead to another folder.
 std::map<std::string, std::string> parse_weight_index(std::string_view json, const std::string& path);
 
 }  // namespace stormcell

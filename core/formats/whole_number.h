@@ -9,8 +9,8 @@
 namespace stormcell {
 
 inline bool is_whole_type(DType type) {
-  return type == DType::i8 || type == DType::u8 || type == DType::i16 || type == DType::u16 || type == DType::i32 || type == DType::u32 ||
-         type == DType::i64;
+  return type == DType::i8 || type == DType::u8 || type == DType::i16 || type == DType::u16 || type == DType::i32 ||
+         type == DType::u32 || type == DType::i64;
 }
 
 /// Reads element `index` of an array of is_whole_type(). The data may be unaligned.

@@ -1,4 +1,5 @@
-// APPNOTE.TXT of PKWARE, 4.3: local headers with the entries' bytes, a central directory, its end record; Zip64 (4.3.14) for large ones.
+// APPNOTE.TXT of PKWARE, 4.3: local headers with the entries' bytes, a central directory, its end record; Zip64
+// (4.3.14) for large ones.
 #include "core/formats/zip_file.h"
 
 #include <algorithm>
@@ -14,8 +15,10 @@
 namespace stormcell {
 namespace {
 
-constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
-constexpr uint64_t kLocalSize = 30, kCentralSize = 46, kEndSize = 22, kEnd64Size = 56, kLocatorSize = 20, kMostComment = 65535;
+constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
+                   kLocator64 = 0x07064b50;
+constexpr uint64_t kLocalSize = 30, kCentralSize = 46, kEndSize = 22, kEnd64Size = 56, kLocatorSize = 20,
+                   kMostComment = 65535;
 constexpr uint16_t kIn64 = 0xffff;
 constexpr uint32_t kIn64Wide = 0xffffffff;
 constexpr uint64_t kMostEntries = 1 << 20;
@@ -35,7 +38,8 @@ class Reader {
 
   std::map<std::string, std::span<const std::byte>, std::less<>> read() {
     const Directory directory = find_directory();
-    if (directory.entries > kMostEntries) wrong("has " + with_commas(static_cast<int64_t>(directory.entries)) + " entries");
+    if (directory.entries > kMostEntries)
+      wrong("has " + with_commas(static_cast<int64_t>(directory.entries)) + " entries");
     std::vector<std::pair<uint64_t, uint64_t>> taken;  // [begin, end) of headers and bytes
     std::map<std::string, std::span<const std::byte>, std::less<>> entries;
     uint64_t at = directory.begin;
@@ -45,7 +49,8 @@ class Reader {
       if (entry.size > bytes_.size() - begin)
         wrong(in_quotes(entry.name) + " is longer than the file", "it may be truncated; copy it again");
       taken.push_back({entry.header, begin + entry.size});
-      if (!entries.emplace(entry.name, bytes_.subspan(begin, entry.size)).second) wrong(in_quotes(entry.name) + " occurs twice");
+      if (!entries.emplace(entry.name, bytes_.subspan(begin, entry.size)).second)
+        wrong(in_quotes(entry.name) + " occurs twice");
     }
     if (at != directory.begin + directory.size) wrong("its directory has another size than it says");
     std::sort(taken.begin(), taken.end());
@@ -61,7 +66,8 @@ class Reader {
 
   template <class T>
   T number(uint64_t at) const {
-    if (at > bytes_.size() || bytes_.size() - at < sizeof(T)) wrong("it ends in the middle", "it may be truncated; copy it again");
+    if (at > bytes_.size() || bytes_.size() - at < sizeof(T))
+      wrong("it ends in the middle", "it may be truncated; copy it again");
     T value;
     std::memcpy(&value, bytes_.data() + at, sizeof value);
     return value;
@@ -84,7 +90,8 @@ class Reader {
         expect(end, kEnd64, "end record");
         d = {number<uint64_t>(end + 48), number<uint64_t>(end + 40), number<uint64_t>(end + 32)};
       }
-      if (d.begin > at || d.size > at - d.begin || d.entries > d.size / kCentralSize) wrong("its directory lies beyond its end");
+      if (d.begin > at || d.size > at - d.begin || d.entries > d.size / kCentralSize)
+        wrong("its directory lies beyond its end");
       return d;
     }
     wrong("its directory is missing", "it may be truncated; copy it again");
@@ -94,7 +101,8 @@ class Reader {
   Entry read_central(uint64_t& at) const {
     expect(at, kCentral, "entry of the directory");
     const auto flags = number<uint16_t>(at + 8), method = number<uint16_t>(at + 10);
-    const auto name_size = number<uint16_t>(at + 28), extra_size = number<uint16_t>(at + 30), comment_size = number<uint16_t>(at + 32);
+    const auto name_size = number<uint16_t>(at + 28), extra_size = number<uint16_t>(at + 30),
+               comment_size = number<uint16_t>(at + 32);
     Entry entry{text(at + kCentralSize, name_size), number<uint32_t>(at + 42), number<uint32_t>(at + 24)};
     uint64_t packed = number<uint32_t>(at + 20);
     if (flags & 1) wrong(in_quotes(entry.name) + " is encrypted");
@@ -126,15 +134,18 @@ class Reader {
 
   /// Where the bytes of an entry begin.
   uint64_t data_of(const Entry& entry) const {
-    if (entry.header > bytes_.size() || bytes_.size() - entry.header < kLocalSize) wrong(in_quotes(entry.name) + " lies beyond the file");
+    if (entry.header > bytes_.size() || bytes_.size() - entry.header < kLocalSize)
+      wrong(in_quotes(entry.name) + " lies beyond the file");
     expect(entry.header, kLocal, "header of an entry");
-    const uint64_t begin = entry.header + kLocalSize + number<uint16_t>(entry.header + 26) + number<uint16_t>(entry.header + 28);
+    const uint64_t begin =
+        entry.header + kLocalSize + number<uint16_t>(entry.header + 26) + number<uint16_t>(entry.header + 28);
     if (begin > bytes_.size()) wrong(in_quotes(entry.name) + " lies beyond the file");
     return begin;
   }
 
   std::string text(uint64_t at, uint64_t size) const {
-    if (at > bytes_.size() || bytes_.size() - at < size) wrong("it ends in the middle", "it may be truncated; copy it again");
+    if (at > bytes_.size() || bytes_.size() - at < size)
+      wrong("it ends in the middle", "it may be truncated; copy it again");
     return {reinterpret_cast<const char*>(bytes_.data()) + at, size};
   }
 

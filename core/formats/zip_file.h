@@ -1,4 +1,5 @@
-// ZIP archives whose entries are stored, not compressed, as torch.save() writes them: names and bytes, nothing unpacked.
+// ZIP archives whose entries are stored, not compressed, as torch.save() writes them: names and bytes, nothing
+// unpacked.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -10,8 +11,9 @@ namespace stormcell {
 
 class ZipFile {
  public:
-  /// The directory is checked whole: entries lie within the file and do not overlap, so that they hold no more than the file does.
-  /// Error(bad_input) that names `path`: no archive, damaged, compressed, encrypted, of several disks. `bytes` must outlive it.
+  /// The directory is checked whole: entries lie within the file and do not overlap, so that they hold no more than the
+  /// file does. Error(bad_input) that names `path`: no archive, damaged, compressed, encrypted, of several disks.
+  /// `bytes` must outlive it.
   ZipFile(std::span<const std::byte> bytes, const std::string& path);
 
   /// By name. Their bytes are not looked at.

@@ -49,11 +49,13 @@ class Signature {
     return text;
   }
   std::string attribute(const Operator& op, std::string_view key, const Attribute& a) {
-    if (const auto* i = std::get_if<int64_t>(&a)) return holds_spaces(op, key) ? space(SpaceId(*i)) : std::to_string(*i);
+    if (const auto* i = std::get_if<int64_t>(&a))
+      return holds_spaces(op, key) ? space(SpaceId(*i)) : std::to_string(*i);
     if (const auto* r = std::get_if<double>(&a)) return real_text(*r);
     if (const auto* w = std::get_if<std::string>(&a)) return *w;
     std::string text;
-    for (const int64_t i : std::get<std::vector<int64_t>>(a)) text += (holds_spaces(op, key) ? space(SpaceId(i)) : std::to_string(i)) + ",";
+    for (const int64_t i : std::get<std::vector<int64_t>>(a))
+      text += (holds_spaces(op, key) ? space(SpaceId(i)) : std::to_string(i)) + ",";
     return text;
   }
 
@@ -69,7 +71,8 @@ class Signature {
 std::map<SpaceId, SpaceId> alike_branches(const Graph& graph) {
   std::map<SpaceId, Signature> signatures;
   for (const SpaceId s : graph.spaces.ids())
-    if (graph.space(s).kind == SpaceKind::routed && graph.space(s).branch != kAllBranches) signatures.emplace(s, Signature(graph, s));
+    if (graph.space(s).kind == SpaceKind::routed && graph.space(s).branch != kAllBranches)
+      signatures.emplace(s, Signature(graph, s));
   graph.for_each_node([&](NodeId id, int) {
     const Node& n = graph.node(id);
     if (n.outputs.empty()) return;
@@ -86,7 +89,8 @@ std::map<SpaceId, SpaceId> alike_branches(const Graph& graph) {
     const CellSpace &x = graph.space(a), &y = graph.space(b);
     return std::pair(x.decision, x.branch) < std::pair(y.decision, y.branch);
   });
-  for (const SpaceId s : order) alike[s] = first.emplace(std::pair(graph.space(s).decision, signatures.at(s).take()), s).first->second;
+  for (const SpaceId s : order)
+    alike[s] = first.emplace(std::pair(graph.space(s).decision, signatures.at(s).take()), s).first->second;
   return alike;
 }
 

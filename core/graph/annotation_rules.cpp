@@ -93,7 +93,8 @@ Request parse_request(std::string_view text, const std::string& where, const std
   const size_t equals = text.find('='), dot = text.substr(0, std::min(equals, text.size())).rfind('.');
   if (equals == std::string_view::npos || dot == std::string_view::npos || dot == 0 || equals + 1 == text.size())
     bad_input(where, quoted(text) + " is not NAME.KEY=WORD", example);
-  return {std::string(text.substr(0, dot)), std::string(text.substr(dot + 1, equals - dot - 1)), std::string(text.substr(equals + 1))};
+  return {std::string(text.substr(0, dot)), std::string(text.substr(dot + 1, equals - dot - 1)),
+          std::string(text.substr(equals + 1))};
 }
 
 }  // namespace
@@ -116,7 +117,8 @@ std::string annotation_problem(std::string_view key, std::string_view word, Anno
     return "expected an annotation of " + std::string(kind_text(on)) + " as " + known_keys(on) + ", got " + quoted(key);
   const std::string words = rule->words();
   if (words.empty() ? word.empty() : !holds_word(words, word))
-    return "expected " + std::string(key) + (words.empty() ? " to name a kernel" : " " + listed(words)) + ", got " + quoted(word);
+    return "expected " + std::string(key) + (words.empty() ? " to name a kernel" : " " + listed(words)) + ", got " +
+           quoted(word);
   return {};
 }
 
@@ -141,7 +143,8 @@ void check_annotations(const Graph& graph) {
   if (!any_value) return;
   for (const NamedValue& output : graph.outputs)
     if (const Value& v = graph.value(output.value); format_in_memory(v) != v.type.dtype)
-      bad_input("output " + output.name, "expected storage as its type says, f32, got " + *v.annotations.find(kStorage));
+      bad_input("output " + output.name,
+                "expected storage as its type says, f32, got " + *v.annotations.find(kStorage));
   graph.for_each_node([&](NodeId id, int) {
     const Node& n = graph.node(id);
     if (!has_role(n, Role::guard)) return;
@@ -214,7 +217,8 @@ std::string_view said_of(Annotated on) {
   for (const Value& v : graph.values)
     if (kind.empty() && matches(asked.name, v.name)) kind = kind_text(v);
   if (!kind.empty())
-    bad_input(where, quoted(asked.name) + " is " + kind + ", and " + asked.key + " is said of " + std::string(said_of(on)),
+    bad_input(where,
+              quoted(asked.name) + " is " + kind + ", and " + asked.key + " is said of " + std::string(said_of(on)),
               "inspect MODEL --text - lists them");
   bad_input(where, "the model has no " + std::string(kind_text(on).substr(2)) + " " + quoted(asked.name),
             "inspect MODEL --text - lists them");
@@ -239,18 +243,22 @@ AnnotatedNames annotated_names(const Graph& graph, std::string_view text, const 
   return said;
 }
 
-std::vector<AnnotatedNames> held_names(const Graph& graph, const std::vector<std::string>& annotations, const std::string& where) {
+std::vector<AnnotatedNames> held_names(const Graph& graph, const std::vector<std::string>& annotations,
+                                       const std::string& where) {
   std::vector<AnnotatedNames> held;
   for (const std::string& text : annotations) {
     AnnotatedNames said = annotated_names(graph, text, where);
     for (AnnotatedNames& before : held)
-      if (before.key == said.key) std::erase_if(before.names, [&](const std::string& name) { return said.names.contains(name); });
+      if (before.key == said.key)
+        std::erase_if(before.names, [&](const std::string& name) { return said.names.contains(name); });
     held.push_back(std::move(said));
   }
   return held;
 }
 
-std::string to_text(const AnnotatedNames& said) { return counted(std::ssize(said.names), kind_text(said.what).substr(2)); }
+std::string to_text(const AnnotatedNames& said) {
+  return counted(std::ssize(said.names), kind_text(said.what).substr(2));
+}
 
 bool may_annotate(const Graph& graph, std::string_view text, const std::string& where) {
   return !annotated_names(graph, text, where).names.empty();

@@ -1,4 +1,5 @@
-// The rules of annotations: the keys and words that a node, value or weight may have, what they mean, and how a graph gets them.
+// The rules of annotations: the keys and words that a node, value or weight may have, what they mean, and how a graph
+// gets them.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -30,12 +31,12 @@ bool is_pinned(const Value& weight);
 std::string annotation_problem(std::string_view key, std::string_view word, Annotated on);
 /// What may be said of a value; nothing of inputs, integers, decisions and ragged values.
 bool may_be_annotated(const Value& value, Annotated& on);
-/// The annotations of a graph are known ones where they may stand, and fit together: what the graph gives lies as its type says, and what
-/// the bodies of a guard yield lies as the guard's output does. Throws Error(bad_input).
+/// The annotations of a graph are known ones where they may stand, and fit together: what the graph gives lies as its
+/// type says, and what the bodies of a guard yield lies as the guard's output does. Throws Error(bad_input).
 void check_annotations(const Graph& graph);
 
-/// Says "NAME.KEY=WORD" of the nodes, values or weights of this name, in which * stands for any characters. Throws Error(bad_input) that
-/// begins with `where`: not of this form, nothing of this name, an unknown key or word.
+/// Says "NAME.KEY=WORD" of the nodes, values or weights of this name, in which * stands for any characters. Throws
+/// Error(bad_input) that begins with `where`: not of this form, nothing of this name, an unknown key or word.
 void annotate(Graph& graph, std::string_view text, const std::string& where);
 /// Whether there is something of the name that annotate() would say this of. Throws as it does, but for that.
 bool may_annotate(const Graph& graph, std::string_view text, const std::string& where);
@@ -48,7 +49,8 @@ struct AnnotatedNames {
 /// Throws as annotate() does, but where it is none.
 AnnotatedNames annotated_names(const Graph& graph, std::string_view text, const std::string& where);
 /// The same of a list, without what a later one says something else of, or the same again.
-std::vector<AnnotatedNames> held_names(const Graph& graph, const std::vector<std::string>& annotations, const std::string& where);
+std::vector<AnnotatedNames> held_names(const Graph& graph, const std::vector<std::string>& annotations,
+                                       const std::string& where);
 /// "27 nodes"
 std::string to_text(const AnnotatedNames& said);
 /// Whether the second annotation says another word than the first of something that both name.

@@ -1,6 +1,6 @@
-// What a plan says of nodes and values beside what they compute: which kernel runs a node, in which format a value lies or a weight is
-// multiplied, whether a weight stays in memory under a budget. What a graph means never depends on it: types stay, oracle, verifier, costs
-// and cell flow do not read it; devices do.
+// What a plan says of nodes and values beside what they compute: which kernel runs a node, in which format a value lies
+// or a weight is multiplied, whether a weight stays in memory under a budget. What a graph means never depends on it:
+// types stay, oracle, verifier, costs and cell flow do not read it; devices do.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,7 +10,8 @@
 namespace stormcell {
 
 /// The keys; annotation_rules.h says which words they take.
-inline constexpr std::string_view kKernel = "kernel", kStorage = "storage", kFormat = "format", kResidency = "residency";
+inline constexpr std::string_view kKernel = "kernel", kStorage = "storage", kFormat = "format",
+                                  kResidency = "residency";
 
 /// Words by key, ordered by key, so that the text form is canonical.
 class Annotations {

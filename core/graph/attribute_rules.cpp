@@ -109,7 +109,8 @@ double real_of(const Node& node, std::string_view attribute) {
   return node.attributes.has(attribute) ? node.attributes.real(attribute) : declared<double>(node, attribute);
 }
 std::string word_of(const Node& node, std::string_view attribute) {
-  return node.attributes.has(attribute) ? node.attributes.word(attribute) : std::string(declared<std::string_view>(node, attribute));
+  return node.attributes.has(attribute) ? node.attributes.word(attribute)
+                                        : std::string(declared<std::string_view>(node, attribute));
 }
 
 std::string listed(std::string_view words, std::string_view last) {

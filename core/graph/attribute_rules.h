@@ -1,5 +1,6 @@
-// What an operator says of its attributes: their names, what each holds, which may be left out. A node with another attribute, without
-// one that it needs, or with one of another kind is refused before the operator's shape rule reads anything.
+// What an operator says of its attributes: their names, what each holds, which may be left out. A node with another
+// attribute, without one that it needs, or with one of another kind is refused before the operator's shape rule reads
+// anything.
 #pragma once
 #include <span>
 #include <string_view>
@@ -20,7 +21,8 @@ enum class AttributeKind : uint8_t {
   spaces,    ///< a list of such numbers
 };
 
-/// Whether a node must have an attribute, and what holds where it has not: kernels, oracle and passes read that from here.
+/// Whether a node must have an attribute, and what holds where it has not: kernels, oracle and passes read that from
+/// here.
 struct Presence {
   static const Presence required, optional;  ///< optional: its operator looks whether it is there
   bool must = false;
@@ -38,17 +40,20 @@ struct AttributeRule {
   std::string_view words = {};  ///< of a word: those it may be, with blanks between; empty: any
 };
 
-/// The rule of an attribute; nullptr where the operator knows none of that name. Every operator with extras knows `extras`.
+/// The rule of an attribute; nullptr where the operator knows none of that name. Every operator with extras knows
+/// `extras`.
 const AttributeRule* attribute_rule(const Operator& op, std::string_view attribute);
 /// True of an attribute that holds numbers of spaces, which a rewrite numbers anew and the text form writes @NAME.
 bool holds_spaces(const Operator& op, std::string_view attribute);
-/// The node has what its operator declares and nothing else; throws Error(bad_input) with operator, node, attribute and what is known.
+/// The node has what its operator declares and nothing else; throws Error(bad_input) with operator, node, attribute and
+/// what is known.
 void expect_attributes(const Graph& graph, const Node& node);
 
 /// For a shape rule: the node has this attribute, which its operator needs only in some cases.
 void expect_attribute(const Node& node, std::string_view attribute);
 
-/// A node's attribute, or what its operator declares where the node has none. Throws where the operator declares nothing either.
+/// A node's attribute, or what its operator declares where the node has none. Throws where the operator declares
+/// nothing either.
 int64_t integer_of(const Node& node, std::string_view attribute);
 bool flag_of(const Node& node, std::string_view attribute);
 double real_of(const Node& node, std::string_view attribute);

@@ -19,13 +19,17 @@ const Attribute& Attributes::at(std::string_view name, const char* kind) const {
   if (found == map_.end()) bad_input("attribute " + std::string(name), std::string("missing, expected ") + kind);
   return found->second;
 }
-int64_t Attributes::integer(std::string_view name) const { return expect<int64_t>(at(name, "an integer"), name, "an integer"); }
+int64_t Attributes::integer(std::string_view name) const {
+  return expect<int64_t>(at(name, "an integer"), name, "an integer");
+}
 double Attributes::real(std::string_view name) const {
   const Attribute& value = at(name, "a number");
   if (const auto* i = std::get_if<int64_t>(&value)) return static_cast<double>(*i);
   return expect<double>(value, name, "a number");
 }
-const std::string& Attributes::word(std::string_view name) const { return expect<std::string>(at(name, "a word"), name, "a word"); }
+const std::string& Attributes::word(std::string_view name) const {
+  return expect<std::string>(at(name, "a word"), name, "a word");
+}
 const std::vector<int64_t>& Attributes::list(std::string_view name) const {
   return expect<std::vector<int64_t>>(at(name, "a list"), name, "a list of integers");
 }

@@ -11,7 +11,8 @@ namespace stormcell {
 
 using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>>;
 
-/// Ordered by name, so that the text form is canonical. get() with a default for optional ones; the others throw an Error.
+/// Ordered by name, so that the text form is canonical. get() with a default for optional ones; the others throw an
+/// Error.
 class Attributes {
  public:
   Attributes() = default;
@@ -23,7 +24,9 @@ class Attributes {
   double real(std::string_view name) const;
   double real(std::string_view name, double otherwise) const { return has(name) ? real(name) : otherwise; }
   const std::string& word(std::string_view name) const;
-  std::string word(std::string_view name, std::string_view otherwise) const { return has(name) ? word(name) : std::string(otherwise); }
+  std::string word(std::string_view name, std::string_view otherwise) const {
+    return has(name) ? word(name) : std::string(otherwise);
+  }
   const std::vector<int64_t>& list(std::string_view name) const;
 
   void set(std::string_view name, Attribute value) { map_.insert_or_assign(std::string(name), std::move(value)); }

@@ -15,7 +15,8 @@ GraphBuilder::GraphBuilder(Graph graph) : graph_(std::move(graph)) {
     if (v.kind == ValueKind::weight) weights_.emplace(v.name, id);
   }
   for (const SpaceId id : graph_.spaces.ids())
-    if (const CellSpace& s = graph_.space(id); s.kind == SpaceKind::routed) routed_.emplace(std::pair(s.decision, s.branch), id);
+    if (const CellSpace& s = graph_.space(id); s.kind == SpaceKind::routed)
+      routed_.emplace(std::pair(s.decision, s.branch), id);
 }
 
 SpaceId GraphBuilder::root_space(std::string_view name, Dim count) {
@@ -26,9 +27,12 @@ SpaceId GraphBuilder::root_space(std::string_view name, Dim count) {
 }
 SpaceId GraphBuilder::routed_space(ValueId decision, int32_t branch) {
   const auto known = routed_.find(std::pair(decision, branch));
-  return known != routed_.end() ? known->second : routed_[{decision, branch}] = add_routed_space(graph_, decision, branch);
+  return known != routed_.end() ? known->second
+                                : routed_[{decision, branch}] = add_routed_space(graph_, decision, branch);
 }
-SpaceId GraphBuilder::ragged_space(ValueId ragged, SpaceId parent) { return stormcell::ragged_space(graph_, ragged, parent); }
+SpaceId GraphBuilder::ragged_space(ValueId ragged, SpaceId parent) {
+  return stormcell::ragged_space(graph_, ragged, parent);
+}
 SpaceId GraphBuilder::dense_space(std::string_view name, SpaceId parent, Dim per_parent) {
   CellSpace s;
   s.name = std::string(name);
@@ -53,7 +57,8 @@ ValueId GraphBuilder::add_value(std::string_view name, ValueKind kind, TensorTyp
   return graph_.values.add(std::move(v));
 }
 
-ValueId GraphBuilder::input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content, InputRole role) {
+ValueId GraphBuilder::input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content,
+                            InputRole role) {
   const ValueId v = add_value(name, ValueKind::input, {dtype, space, std::move(content)});
   graph_.value(v).role = role;
   return v;
@@ -73,7 +78,8 @@ ValueId GraphBuilder::state(std::string_view name, DType dtype, SpaceId space, s
   return add_value(name, ValueKind::state, {dtype, space, std::move(content)});
 }
 
-NodeId GraphBuilder::add(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name) {
+NodeId GraphBuilder::add(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
+                         std::string_view name) {
   const Operator* known = find_operator(op);
   if (!known) failed("graph", "no operator \"" + std::string(op) + "\"");
   Node node;
@@ -95,7 +101,8 @@ NodeId GraphBuilder::add(std::string_view op, std::vector<ValueId> inputs, Attri
   return id;
 }
 
-ValueId GraphBuilder::value(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name) {
+ValueId GraphBuilder::value(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
+                            std::string_view name) {
   return graph_.node(add(op, std::move(inputs), std::move(attributes), name)).outputs.at(0);
 }
 
@@ -108,10 +115,13 @@ ValueId GraphBuilder::route(ValueId scores, const Protocol& protocol, std::strin
 std::vector<ValueId> GraphBuilder::scatter(ValueId x, ValueId decision, const std::vector<int32_t>& branches) {
   std::vector<int64_t> spaces;
   for (const int32_t b : branches) spaces.push_back(int64_t{routed_space(decision, b)});
-  return graph_.node(add("scatter", {x, decision}, {{"spaces", std::move(spaces)}}, graph_.value(decision).name + ".scatter")).outputs;
+  return graph_
+      .node(add("scatter", {x, decision}, {{"spaces", std::move(spaces)}}, graph_.value(decision).name + ".scatter"))
+      .outputs;
 }
 
-ValueId GraphBuilder::gather(std::vector<ValueId> values, SpaceId space, std::string_view mode, ValueId otherwise, std::string_view name) {
+ValueId GraphBuilder::gather(std::vector<ValueId> values, SpaceId space, std::string_view mode, ValueId otherwise,
+                             std::string_view name) {
   Attributes attributes{{"space", int64_t{space}}, {"mode", std::string(mode)}};
   if (otherwise != kNone) {
     values.push_back(otherwise);
@@ -122,13 +132,16 @@ ValueId GraphBuilder::gather(std::vector<ValueId> values, SpaceId space, std::st
 
 ValueId GraphBuilder::pack(ValueId x, ValueId ragged, SpaceId parent) {
   const SpaceId space = ragged_space(ragged, parent);
-  return value("pack", {x, ragged}, {{"spaces", std::vector{int64_t{space}}}}, graph_.value(x).name + "." + graph_.value(ragged).name);
+  return value("pack", {x, ragged}, {{"spaces", std::vector{int64_t{space}}}},
+               graph_.value(x).name + "." + graph_.value(ragged).name);
 }
 
-std::vector<ValueId> GraphBuilder::pack_branches(ValueId x, ValueId ragged, ValueId decision, const std::vector<int32_t>& branches) {
+std::vector<ValueId> GraphBuilder::pack_branches(ValueId x, ValueId ragged, ValueId decision,
+                                                 const std::vector<int32_t>& branches) {
   std::vector<int64_t> spaces;
   for (const int32_t b : branches) spaces.push_back(int64_t{ragged_space(ragged, routed_space(decision, b))});
-  return graph_.node(add("pack", {x, ragged}, {{"spaces", std::move(spaces)}}, graph_.value(ragged).name + ".pack")).outputs;
+  return graph_.node(add("pack", {x, ragged}, {{"spaces", std::move(spaces)}}, graph_.value(ragged).name + ".pack"))
+      .outputs;
 }
 
 void GraphBuilder::begin_body() { open_.emplace_back(); }
@@ -137,7 +150,8 @@ void GraphBuilder::end_body(std::vector<ValueId> yields) {
   open_.pop_back();
   yields_.push_back(std::move(yields));
 }
-NodeId GraphBuilder::add_region(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name) {
+NodeId GraphBuilder::add_region(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
+                                std::string_view name) {
   const Operator* known = find_operator(op);
   const size_t bodies = op == "guard" ? 2 : 1;
   Node node;

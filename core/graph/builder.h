@@ -25,17 +25,20 @@ class GraphBuilder {
   /// The cells of a ragged value below `parent`; one space each, made once.
   SpaceId ragged_space(ValueId ragged, SpaceId parent);
 
-  ValueId input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {}, InputRole role = InputRole::none);
+  ValueId input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {},
+                InputRole role = InputRole::none);
   /// The stored tensor `name`, whatever the graph has to call it where another value has that name.
   ValueId weight(std::string_view name, DType dtype, std::vector<int64_t> shape);
   /// A weight that is made of stored tensors. `name` is the graph's own: asked for again, it is the same weight.
   ValueId weight(std::string_view name, const Recipe& recipe, DType dtype, std::vector<int64_t> shape);
   ValueId state(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {});
 
-  /// Adds a node to the current block; its name becomes the outputs' names, made unique. Throws as the operator's shape rule does.
+  /// Adds a node to the current block; its name becomes the outputs' names, made unique. Throws as the operator's shape
+  /// rule does.
   NodeId add(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {}, std::string_view name = {});
   /// add() for a node with one output.
-  ValueId value(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {}, std::string_view name = {});
+  ValueId value(std::string_view op, std::vector<ValueId> inputs, Attributes attributes = {},
+                std::string_view name = {});
 
   ValueId route(ValueId scores, const Protocol& protocol, std::string_view name, int64_t branches = 0);
   /// One value for each branch.
@@ -44,9 +47,11 @@ class GraphBuilder {
   ValueId pack(ValueId x, ValueId ragged, SpaceId parent);
   /// The same of members of a decision: one value for each branch.
   std::vector<ValueId> pack_branches(ValueId x, ValueId ragged, ValueId decision, const std::vector<int32_t>& branches);
-  ValueId gather(std::vector<ValueId> values, SpaceId space, std::string_view mode, ValueId otherwise = kNone, std::string_view name = {});
+  ValueId gather(std::vector<ValueId> values, SpaceId space, std::string_view mode, ValueId otherwise = kNone,
+                 std::string_view name = {});
 
-  /// begin_body() opens a body of a guard or repeat; add_region() closes the last `yields.size()` bodies and adds the node.
+  /// begin_body() opens a body of a guard or repeat; add_region() closes the last `yields.size()` bodies and adds the
+  /// node.
   void begin_body();
   void end_body(std::vector<ValueId> yields);
   NodeId add_region(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name);

@@ -14,7 +14,9 @@ namespace {
 using Row = std::vector<CellDependence>;  // of one value, by source
 
 /// True when the weights of the chosen branches are computed from the scores; else they are 1.
-bool weights_from_scores(const Node& route) { return protocol_row(protocol_of(route.attributes).kind).weighting != Weighting::one; }
+bool weights_from_scores(const Node& route) {
+  return protocol_row(protocol_of(route.attributes).kind).weighting != Weighting::one;
+}
 
 class Analysis {
  public:
@@ -38,7 +40,8 @@ class Analysis {
     if (g_.value(from).kind == ValueKind::weight) return;
     const Row& r = row(from);
     for (size_t s = 0; s < into.size(); ++s) {
-      if (data && !flow.decision_only) into[s].data = join(g_, into[s].data, compose(g_, r[s].data, flow, space(from), to));
+      if (data && !flow.decision_only)
+        into[s].data = join(g_, into[s].data, compose(g_, r[s].data, flow, space(from), to));
       if (full) into[s].full = join(g_, into[s].full, compose(g_, r[s].full, flow, space(from), to));
     }
   }
@@ -79,7 +82,8 @@ class Analysis {
     }
   }
 
-  /// Which rows come is decided by all decisions between the rows' spaces and the gather's; `weighted` reads their weights too.
+  /// Which rows come is decided by all decisions between the rows' spaces and the gather's; `weighted` reads their
+  /// weights too.
   void decisions_of_gather(const Node& n, Row& into, SpaceId to) {
     const bool weighted = n.attributes.word("mode") == "weighted";
     for (const ValueId in : n.inputs)

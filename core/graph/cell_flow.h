@@ -1,6 +1,6 @@
-// Static cell flow: on which cells of each input (and of each state's first content) the cells of each value may depend, found by
-// running the graph over sets of cells. Twice: `full`, of a run that decides for itself, and `data`, of a run whose decisions are replayed.
-// Limits: docs/decisions/004-graph-analysis.md.
+// Static cell flow: on which cells of each input (and of each state's first content) the cells of each value may
+// depend, found by running the graph over sets of cells. Twice: `full`, of a run that decides for itself, and `data`,
+// of a run whose decisions are replayed. Limits: docs/decisions/004-graph-analysis.md.
 #pragma once
 #include <string>
 #include <vector>
@@ -21,7 +21,8 @@ struct CellDependence {
 /// Whether the stop of a repeat counts, which says how many turns it takes.
 enum class RepeatStop : uint8_t {
   counts,   ///< reaches everything that its turns write
-  ignored,  ///< of what is read of turns that every cell it is read of asks for itself: the tokens of a sequence that has not ended
+  ignored,  ///< of what is read of turns that every cell it is read of asks for itself: the tokens of a sequence that
+            ///< has not ended
 };
 
 class CellFlow {

@@ -4,7 +4,8 @@
 
 namespace stormcell {
 
-bool relates(const Graph& graph, const Bindings& bindings, const CellRelation& relation, SpaceId of, int64_t a, SpaceId on, int64_t b) {
+bool relates(const Graph& graph, const Bindings& bindings, const CellRelation& relation, SpaceId of, int64_t a,
+             SpaceId on, int64_t b) {
   if (relation.reach != CellRelation::Reach::cells) return relation.reach == CellRelation::Reach::batch;
   // The cell of the meet that holds a cell, and the place just below it.
   const auto climb = [&](SpaceId space, int64_t cell) {

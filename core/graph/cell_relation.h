@@ -15,14 +15,16 @@ struct CellRelation {
     batch,  ///< all cells
   };
   Reach reach = Reach::none;
-  SpaceId meet = kNone;  ///< a space above both, never a routed one; the value's own where cells depend on themselves only
+  /// a space above both, never a routed one; the value's own where cells depend on themselves only
+  SpaceId meet = kNone;
   bool ordered = false;  ///< only on the same or an earlier place among the cells of one meet (causal)
   bool operator==(const CellRelation&) const = default;
 };
 
-/// Whether the relation says that cell `a` of a value over `of` depends on cell `b` of a source over `on`. Spaces without routed ones
-/// above.
-bool relates(const Graph& graph, const Bindings& bindings, const CellRelation& relation, SpaceId of, int64_t a, SpaceId on, int64_t b);
+/// Whether the relation says that cell `a` of a value over `of` depends on cell `b` of a source over `on`. Spaces
+/// without routed ones above.
+bool relates(const Graph& graph, const Bindings& bindings, const CellRelation& relation, SpaceId of, int64_t a,
+             SpaceId on, int64_t b);
 
 /// "none", "same sequences", "same sequences, in order", "batch".
 std::string to_text(const Graph& graph, const CellRelation& relation);

@@ -20,7 +20,10 @@ IdVector<Key, Key> renumber(const IdVector<Key, bool>& kept) {
 class Compacting {
  public:
   explicit Compacting(const Graph& from)
-      : from_(from), node_kept_(from.nodes.size(), false), value_kept_(from.values.size(), false), space_kept_(from.spaces.size(), false) {}
+      : from_(from),
+        node_kept_(from.nodes.size(), false),
+        value_kept_(from.values.size(), false),
+        space_kept_(from.spaces.size(), false) {}
 
   Graph run() {
     find_kept();

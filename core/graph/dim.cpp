@@ -36,9 +36,11 @@ Dim Dim::symbol(SymbolId id) {
 }
 
 void Dim::add(const Term& term) {
-  const auto at = std::lower_bound(terms_.begin(), terms_.end(), term, [](const Term& a, const Term& b) { return a.symbols < b.symbols; });
+  const auto at = std::lower_bound(terms_.begin(), terms_.end(), term,
+                                   [](const Term& a, const Term& b) { return a.symbols < b.symbols; });
   if (at == terms_.end() || at->symbols != term.symbols) {
-    if (terms_.size() >= kMostTerms || term.symbols.size() > kMostFactors) bad_input("extent", "expected at most 256 terms of 64 symbols");
+    if (terms_.size() >= kMostTerms || term.symbols.size() > kMostFactors)
+      bad_input("extent", "expected at most 256 terms of 64 symbols");
     terms_.insert(at, term);
   } else if ((at->factor = saturated_sum(at->factor, term.factor)) == 0) {
     terms_.erase(at);
@@ -95,7 +97,8 @@ std::string Dim::to_text(std::span<const std::string> symbols) const {
 
 Dim Dim::parse(std::string_view text, std::span<const std::string> symbols, std::string_view where) {
   Dim sum;
-  if (text.empty() || text.back() == '+' || text.size() > kMostText) bad_input(where, "expected an extent as \"8*N*T\" or \"P+T\"");
+  if (text.empty() || text.back() == '+' || text.size() > kMostText)
+    bad_input(where, "expected an extent as \"8*N*T\" or \"P+T\"");
   while (!text.empty()) {
     const size_t plus = std::min(text.find('+'), text.size());
     std::string_view product = text.substr(0, plus);
@@ -113,7 +116,8 @@ Dim Dim::parse(std::string_view text, std::span<const std::string> symbols, std:
         continue;
       }
       const auto at = std::find(symbols.begin(), symbols.end(), factor);
-      if (at == symbols.end()) bad_input(where, "unknown symbol \"" + std::string(factor) + "\" in an extent", "declare it first");
+      if (at == symbols.end())
+        bad_input(where, "unknown symbol \"" + std::string(factor) + "\" in an extent", "declare it first");
       term = term * Dim::symbol(static_cast<SymbolId>(at - symbols.begin()));
     }
     sum = sum + term;

@@ -50,7 +50,8 @@ class Drawing {
         "digraph stormcell {\n"
         "  rankdir=TB; compound=true; newrank=true;\n"
         "  graph [fontname=\"sans-serif\" fontsize=11 style=\"rounded\" color=\"#9aa4b2\"];\n"
-        "  node [fontname=\"sans-serif\" fontsize=10 shape=box style=\"rounded,filled\" fillcolor=\"#f4f6f9\" color=\"#9aa4b2\"];\n"
+        "  node [fontname=\"sans-serif\" fontsize=10 shape=box style=\"rounded,filled\" fillcolor=\"#f4f6f9\" "
+        "color=\"#9aa4b2\"];\n"
         "  edge [fontname=\"sans-serif\" fontsize=9 color=\"#5b6673\" arrowsize=0.7];\n";
     values();
     block(g_.top, kNone, 1);
@@ -64,7 +65,9 @@ class Drawing {
   }
 
  private:
-  void line(int depth, const std::string& text) { out_ += std::string(static_cast<size_t>(depth) * 2, ' ') + text + "\n"; }
+  void line(int depth, const std::string& text) {
+    out_ += std::string(static_cast<size_t>(depth) * 2, ' ') + text + "\n";
+  }
 
   void values() {
     for (const ValueId id : g_.values.ids()) {
@@ -137,7 +140,8 @@ class Drawing {
     const std::string router = g_.value(s.decision).name;
     if (s.branch == kAllBranches) return router + ": all slots";
     const auto many = together_.find(frame);
-    return router + ": branch " + branches_text(many == together_.end() ? std::vector<int32_t>{s.branch} : many->second);
+    return router + ": branch " +
+           branches_text(many == together_.end() ? std::vector<int32_t>{s.branch} : many->second);
   }
 
   void node(NodeId id, int depth) {
@@ -151,7 +155,8 @@ class Drawing {
     std::string style;
     if (is_route(n)) {
       const Value& d = g_.value(n.outputs[0]);
-      text += "\n" + n.attributes.word("protocol") + ", " + std::to_string(d.fan_out) + " of " + std::to_string(d.branches);
+      text +=
+          "\n" + n.attributes.word("protocol") + ", " + std::to_string(d.fan_out) + " of " + std::to_string(d.branches);
       style = " shape=diamond style=\"filled,bold\" fillcolor=\"#f9b25c\" color=\"#a85b00\"";
     } else if (!n.outputs.empty()) {
       text += "\n" + type_text(g_, g_.value(n.outputs[0]).type);

@@ -1,4 +1,5 @@
-// A graph as Graphviz reads it: routers stand out, branches and bodies are framed, branches that are alike are drawn once.
+// A graph as Graphviz reads it: routers stand out, branches and bodies are framed, branches that are alike are drawn
+// once.
 #pragma once
 #include <string>
 

@@ -57,7 +57,8 @@ bool Graph::is_within(SpaceId space, SpaceId ancestor) const {
   if (ancestor == kNone) return true;
   for (; space != kNone; space = this->space(space).parent) {
     if (space == ancestor) return true;
-    if (const CellSpace& s = this->space(space); s.kind == SpaceKind::ragged && is_within(s.base, ancestor)) return true;
+    if (const CellSpace& s = this->space(space); s.kind == SpaceKind::ragged && is_within(s.base, ancestor))
+      return true;
   }
   return false;
 }

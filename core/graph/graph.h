@@ -1,4 +1,5 @@
-// A model as operators: flat, in single-assignment form, routers first-class, extents symbolic. Only guard and repeat hold bodies.
+// A model as operators: flat, in single-assignment form, routers first-class, extents symbolic. Only guard and repeat
+// hold bodies.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -27,7 +28,8 @@ enum class SpaceKind : uint8_t {
   root,    ///< the sequences or images of a batch; no parent
   dense,   ///< a fixed number of cells for each parent cell, in the parent's order
   routed,  ///< the cells a decision sends to one branch (or to all: slots)
-  ragged,  ///< some cells of a base space, in unequal numbers below their parents: parent + offsets, computed on the device
+  ragged,  ///< some cells of a base space, in unequal numbers below their parents: parent + offsets, computed on the
+           ///< device
 };
 
 /// A typed set of cells with its parent map.
@@ -40,7 +42,7 @@ struct CellSpace {
   ValueId decision = kNone;  ///< routed: by which decision
   int32_t branch = kAllBranches;
   ValueId offsets = kNone;  ///< ragged: the value of kind `ragged` that says which cells there are
-  SpaceId base = kNone;     ///< ragged: the space whose cells they are; its parent is the ragged space's, or that routed
+  SpaceId base = kNone;  ///< ragged: the space whose cells they are; its parent is the ragged space's, or that routed
 };
 
 /// What a value is. A value over cells has shape [cells of the space, content...]; weights and scalars have no space.
@@ -56,12 +58,13 @@ enum class ValueKind : uint8_t { result, input, weight, state, decision, ragged 
 struct Value {
   std::string name;
   ValueKind kind = ValueKind::result;
-  TensorType type;  ///< of a decision: the space it routes from; of a ragged value: the base of its spaces; content empty
+  /// of a decision: the space it routes from; of a ragged value: the base of its spaces; content empty
+  TensorType type;
   NodeId producer = kNone;
   InputRole role = InputRole::none;  ///< input only
   int32_t branches = 0;              ///< decision only
   int32_t fan_out = 0;               ///< decision; ragged: how often a cell of the base may come
-  std::string recipe = {};           ///< weight only: the text that names it in sources (recipe.h); empty: its own name does
+  std::string recipe = {};  ///< weight only: the text that names it in sources (recipe.h); empty: its own name does
   Annotations annotations = {};
 };
 /// Says how a weight is made of stored tensors; the tensor of its own name needs no saying.
@@ -71,7 +74,9 @@ Recipe recipe_of(const Value& weight);
 /// The stored tensors that weights are made of, in the order of the weights; one may stand twice.
 std::vector<std::string> tensors_read(const std::vector<Value>& values);
 /// The text that names a weight in stores and sources.
-inline const std::string& weight_text(const Value& weight) { return weight.recipe.empty() ? weight.name : weight.recipe; }
+inline const std::string& weight_text(const Value& weight) {
+  return weight.recipe.empty() ? weight.name : weight.recipe;
+}
 
 struct Block {
   std::vector<NodeId> nodes;
@@ -91,7 +96,8 @@ struct Node {
 struct NamedValue {
   std::string name;
   ValueId value;
-  ValueId real = kNone;  ///< the mask over its cells where only those count that are real: what the others hold is nobody's
+  /// the mask over its cells where only those count that are real: what the others hold is nobody's
+  ValueId real = kNone;
 };
 
 /// The graph owns everything by index. Nodes of a block stand in an order in which they may run.
@@ -119,11 +125,13 @@ class Graph {
   int64_t row_bytes(ValueId id) const;
   /// True when `space` is `ancestor` or lies below it. A ragged space lies below its base and below its parent.
   bool is_within(SpaceId space, SpaceId ancestor) const;
-  /// The space whose cells the cells of `space` are: a routed space's parent, a ragged space's base. kNone of the others.
+  /// The space whose cells the cells of `space` are: a routed space's parent, a ragged space's base. kNone of the
+  /// others.
   SpaceId origin(SpaceId space) const;
   /// The space that cells are identified in: the origins followed up to a space that has none.
   SpaceId dense_ancestor(SpaceId space) const;
-  /// True when only a decision or a ragged value tells which cells the space has: it is routed or ragged, or lies below such a space.
+  /// True when only a decision or a ragged value tells which cells the space has: it is routed or ragged, or lies below
+  /// such a space.
   bool is_dynamic(SpaceId space) const;
   /// True of a ragged space that holds members of routed parents; then its parent is the routed space.
   bool holds_members(SpaceId space) const;

@@ -47,7 +47,8 @@ class Search {
       for (const ValueId v : g_.node(id).outputs)
         if (cone[v] && v != hoist.decision) hoist.cone.push_back(v);
     for (const ValueId v : g_.values.ids())
-      if (cone[v] && (g_.value(v).kind == ValueKind::input || g_.value(v).kind == ValueKind::state)) hoist.sources.push_back(v);
+      if (cone[v] && (g_.value(v).kind == ValueKind::input || g_.value(v).kind == ValueKind::state))
+        hoist.sources.push_back(v);
 
     // Backwards: a node may wait when all that it feeds are scatters of this decision, or nodes that wait.
     std::map<NodeId, std::vector<int32_t>> waiting;  // and to which branches its cells must go to need it
@@ -66,7 +67,8 @@ class Search {
       const double saved = 1 - shares_.of_any(g_, hoist.decision, w->second);
       constexpr double kNothing = 1e-9;
       if (saved < kNothing) continue;
-      const CostContext one{g_, [&](SpaceId s) { return s == space ? 1.0 : 0.0; }, bindings_, [](ValueId, int32_t) { return 0.0; }};
+      const CostContext one{g_, [&](SpaceId s) { return s == space ? 1.0 : 0.0; }, bindings_,
+                            [](ValueId, int32_t) { return 0.0; }};
       const Cost cost = g_.node(id).op->cost(one, g_.node(id));
       hoist.nodes.push_back(id);
       hoist.flops += saved * cost.flops;
@@ -98,9 +100,11 @@ class Search {
     const Node& n = g_.node(id);
     const SpaceId space = g_.value(decision).type.space;
     constexpr Role kHoisted[] = {Role::compute, Role::pointwise, Role::attend, Role::unfold};
-    if (n.outputs.empty() || std::find(std::begin(kHoisted), std::end(kHoisted), n.op->role) == std::end(kHoisted)) return false;
+    if (n.outputs.empty() || std::find(std::begin(kHoisted), std::end(kHoisted), n.op->role) == std::end(kHoisted))
+      return false;
     for (const ValueId v : n.outputs)
-      if (cone[v] || is_output_[v] || g_.value(v).type.space != space || g_.value(v).kind == ValueKind::decision) return false;
+      if (cone[v] || is_output_[v] || g_.value(v).type.space != space || g_.value(v).kind == ValueKind::decision)
+        return false;
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       if (g_.value(n.inputs[i]).kind == ValueKind::state) return false;  // it may be written before the node would run
       const Mix mix = n.op->flow ? n.op->flow(g_, n, i).mix : Mix::batch;
@@ -110,7 +114,8 @@ class Search {
   }
 
   /// True when only scatters of `decision` and waiting nodes use it; collects the branches that need it.
-  bool needed_by(NodeId id, ValueId decision, const std::map<NodeId, std::vector<int32_t>>& waiting, std::vector<int32_t>& branches) const {
+  bool needed_by(NodeId id, ValueId decision, const std::map<NodeId, std::vector<int32_t>>& waiting,
+                 std::vector<int32_t>& branches) const {
     bool used = false;
     for (const ValueId v : g_.node(id).outputs)
       for (const NodeId user : users_[v]) {

@@ -1,6 +1,6 @@
-// What a decision does not need: work that stands before a router's scatters, that only they use, and that could wait until the decision is
-// taken, so that it runs for those cells alone that go where it is needed (operator reorder of Brainstorm, OSDI'23;
-// docs/decisions/040-reorder.md).
+// What a decision does not need: work that stands before a router's scatters, that only they use, and that could wait
+// until the decision is taken, so that it runs for those cells alone that go where it is needed (operator reorder of
+// Brainstorm, OSDI'23; docs/decisions/040-reorder.md).
 #pragma once
 #include <string>
 #include <vector>

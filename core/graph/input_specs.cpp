@@ -12,14 +12,17 @@ namespace {
 int64_t cells_per_item(const Graph& graph, const Value& input) {
   int64_t cells = 1;
   for (SpaceId s = input.type.space;; s = graph.space(s).parent) {
-    if (s == kNone) bad_input("input " + input.name, "lives over no cells of the data", "give it a space below the batch's items");
+    if (s == kNone)
+      bad_input("input " + input.name, "lives over no cells of the data", "give it a space below the batch's items");
     const CellSpace& space = graph.space(s);
     if (space.kind == SpaceKind::root) return cells;
-    if (space.kind != SpaceKind::dense) bad_input("input " + input.name, "lives over cells that only a run knows", "use a dense space");
+    if (space.kind != SpaceKind::dense)
+      bad_input("input " + input.name, "lives over cells that only a run knows", "use a dense space");
     if (space.per_parent.is_constant()) {
       cells *= space.per_parent.constant();
     } else if (space.per_parent.only_symbol() == -1 || graph.space(space.parent).kind != SpaceKind::root) {
-      bad_input("input " + input.name, "has a number of cells that no data can tell", "count its space by one symbol, below the items");
+      bad_input("input " + input.name, "has a number of cells that no data can tell",
+                "count its space by one symbol, below the items");
     } else {
       cells = 0;
     }
@@ -39,7 +42,8 @@ std::vector<InputSpec> input_specs(const Graph& graph) {
     if (space.parent != kNone) spec.parent = graph.space(space.parent).name;
     for (const Dim& extent : v.type.content) {
       if (!extent.is_constant())
-        bad_input("input " + v.name, "has a content of an extent that no data can tell", "build the graph for one size");
+        bad_input("input " + v.name, "has a content of an extent that no data can tell",
+                  "build the graph for one size");
       spec.content.push_back(extent.constant());
     }
     for (const LabelInput& label : labels)
@@ -50,7 +54,8 @@ std::vector<InputSpec> input_specs(const Graph& graph) {
   return specs;
 }
 
-void bind_cells(const Graph& graph, int64_t items, const std::function<int64_t(std::string_view)>& cells_per_item, Bindings& bindings) {
+void bind_cells(const Graph& graph, int64_t items, const std::function<int64_t(std::string_view)>& cells_per_item,
+                Bindings& bindings) {
   for (const CellSpace& space : graph.spaces) {
     const bool root = space.kind == SpaceKind::root;
     if (!root && space.kind != SpaceKind::dense) continue;

@@ -9,12 +9,13 @@
 
 namespace stormcell {
 
-/// In the order of the graph's values. Throws Error(bad_input) naming the input where it lives over no cells, over cells that only a run
-/// knows (routed, ragged), or has a content of symbolic extents.
+/// In the order of the graph's values. Throws Error(bad_input) naming the input where it lives over no cells, over
+/// cells that only a run knows (routed, ragged), or has a content of symbolic extents.
 std::vector<InputSpec> input_specs(const Graph& graph);
 
-/// Values of the symbols that count cells of root and dense spaces, for `items` items. `cells_per_item` gives a space's by its name;
-/// negative where it is not known: its symbol is left as it is.
-void bind_cells(const Graph& graph, int64_t items, const std::function<int64_t(std::string_view)>& cells_per_item, Bindings& bindings);
+/// Values of the symbols that count cells of root and dense spaces, for `items` items. `cells_per_item` gives a space's
+/// by its name; negative where it is not known: its symbol is left as it is.
+void bind_cells(const Graph& graph, int64_t items, const std::function<int64_t(std::string_view)>& cells_per_item,
+                Bindings& bindings);
 
 }  // namespace stormcell

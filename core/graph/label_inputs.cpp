@@ -27,7 +27,8 @@ std::vector<LabelInput> label_inputs(const Graph& graph) {
   std::vector<LabelInput> inputs;
   graph.for_each_node([&](NodeId id, int) {
     const Node& node = graph.node(id);
-    if (!is_route(node) || protocol_row(protocol_of(node.attributes).kind).decided_by != DecidedBy::branch_label) return;
+    if (!is_route(node) || protocol_row(protocol_of(node.attributes).kind).decided_by != DecidedBy::branch_label)
+      return;
     if (const ValueId input = source_of(graph, node.inputs[0]); input != kNone)
       inputs.push_back({input, graph.value(node.outputs[0]).branches, node.name});
   });
@@ -38,8 +39,8 @@ void check_labels(const Graph& graph, const LabelInput& input, std::span<const i
   for (size_t cell = 0; cell < labels.size(); ++cell)
     if (labels[cell] < 0 || labels[cell] >= input.branches)
       bad_input("input " + graph.value(input.input).name,
-                "expected labels of 0 to " + std::to_string(input.branches - 1) + ", the branches of router " + input.router + ", got " +
-                    std::to_string(labels[cell]) + " for cell " + std::to_string(cell),
+                "expected labels of 0 to " + std::to_string(input.branches - 1) + ", the branches of router " +
+                    input.router + ", got " + std::to_string(labels[cell]) + " for cell " + std::to_string(cell),
                 "give each cell of " + graph.space(graph.value(input.input).type.space).name + " its branch");
 }
 

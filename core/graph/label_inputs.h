@@ -8,7 +8,8 @@
 
 namespace stormcell {
 
-/// An input of role label that a router by label reads, as it is or as scattered to a branch. It has a label for every cell.
+/// An input of role label that a router by label reads, as it is or as scattered to a branch. It has a label for every
+/// cell.
 struct LabelInput {
   ValueId input = kNone;
   int32_t branches = 0;

@@ -31,13 +31,15 @@ std::string type_text(const Graph& graph, const TensorType& type) {
 }
 
 const TensorType& input_type(const Graph& graph, const Node& node, size_t index) {
-  if (index >= node.inputs.size()) operator_error(node, "at least " + counted(index + 1, "input"), std::to_string(node.inputs.size()));
+  if (index >= node.inputs.size())
+    operator_error(node, "at least " + counted(index + 1, "input"), std::to_string(node.inputs.size()));
   return graph.value(node.inputs[index]).type;
 }
 
 void expect_inputs(const Node& node, size_t least, size_t most) {
   if (node.inputs.size() < least || node.inputs.size() > most)
-    operator_error(node, (most == least ? counted(least, "input") : std::to_string(least) + " to " + counted(most, "input")),
+    operator_error(node,
+                   (most == least ? counted(least, "input") : std::to_string(least) + " to " + counted(most, "input")),
                    std::to_string(node.inputs.size()));
 }
 
@@ -51,7 +53,8 @@ std::string value_text(const Graph& graph, const Value& v) {
 void expect_dtype(const Graph& graph, const Node& node, size_t index, DType dtype) {
   const TensorType& type = input_type(graph, node, index);
   if (type.dtype != dtype)
-    operator_error(node, "input " + std::to_string(index) + " as " + std::string(to_text(dtype)), type_text(graph, type));
+    operator_error(node, "input " + std::to_string(index) + " as " + std::string(to_text(dtype)),
+                   type_text(graph, type));
 }
 }  // namespace
 
@@ -71,7 +74,8 @@ void expect_cells(const Graph& graph, const Node& node, size_t index, size_t ran
   expect_activation(graph, node, index);
   const TensorType& type = input_type(graph, node, index);
   if (type.space == kNone || type.content.size() != rank)
-    operator_error(node, "input " + std::to_string(index) + " over cells with " + std::to_string(rank) + " content extents",
+    operator_error(node,
+                   "input " + std::to_string(index) + " over cells with " + std::to_string(rank) + " content extents",
                    type_text(graph, type));
   expect_real(graph, node, index);
 }
@@ -88,8 +92,10 @@ void expect_content(const Graph& graph, const Node& node, size_t index, const st
 void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId space) {
   const TensorType& type = input_type(graph, node, index);
   if (type.space != space)
-    operator_error(node, "input " + std::to_string(index) + " over cells of " + (space == kNone ? "no space" : graph.space(space).name),
-                   type_text(graph, type));
+    operator_error(
+        node,
+        "input " + std::to_string(index) + " over cells of " + (space == kNone ? "no space" : graph.space(space).name),
+        type_text(graph, type));
 }
 
 namespace {
@@ -122,23 +128,27 @@ void expect_integer(const Graph& graph, const Node& node, size_t index) {
 void expect_one_integer(const Graph& graph, const Node& node, size_t index) {
   expect_integer(graph, node, index);
   const TensorType& type = input_type(graph, node, index);
-  if (!type.content.empty()) operator_error(node, "input " + std::to_string(index) + " with one number a cell", type_text(graph, type));
+  if (!type.content.empty())
+    operator_error(node, "input " + std::to_string(index) + " with one number a cell", type_text(graph, type));
 }
 
 void expect_decision(const Graph& graph, const Node& node, size_t index) {
   input_type(graph, node, index);
   if (graph.value(node.inputs[index]).kind != ValueKind::decision)
-    operator_error(node, "a decision as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
+    operator_error(node, "a decision as input " + std::to_string(index),
+                   type_text(graph, input_type(graph, node, index)));
 }
 
 void expect_ragged(const Graph& graph, const Node& node, size_t index) {
   input_type(graph, node, index);
   if (graph.value(node.inputs[index]).kind != ValueKind::ragged)
-    operator_error(node, "ragged cells as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
+    operator_error(node, "ragged cells as input " + std::to_string(index),
+                   type_text(graph, input_type(graph, node, index)));
 }
 
 bool is_grouped(const Graph& graph, SpaceId space) {
-  return space != kNone && (graph.space(space).kind == SpaceKind::dense || graph.space(space).kind == SpaceKind::ragged);
+  return space != kNone &&
+         (graph.space(space).kind == SpaceKind::dense || graph.space(space).kind == SpaceKind::ragged);
 }
 
 namespace {
@@ -203,7 +213,9 @@ Flow flow_cell(const Graph& graph, const Node& node, size_t index) {
 }
 
 Flow flow_batch(const Graph&, const Node&, size_t) { return {Mix::batch}; }
-Flow flow_within(const Graph& graph, const Node& node, size_t) { return {Mix::within, input_type(graph, node, 0).space}; }
+Flow flow_within(const Graph& graph, const Node& node, size_t) {
+  return {Mix::within, input_type(graph, node, 0).space};
+}
 Flow flow_within_parent(const Graph& graph, const Node& node, size_t) {
   return {Mix::within, graph.space(input_type(graph, node, 0).space).parent};
 }

@@ -1,5 +1,5 @@
-// What an operator is: its shape rule, how its outputs' cells depend on its inputs' cells, and what it costs. Each operator is one
-// const Operator in ops/NAME.cpp, listed in operators.cpp.
+// What an operator is: its shape rule, how its outputs' cells depend on its inputs' cells, and what it costs. Each
+// operator is one const Operator in ops/NAME.cpp, listed in operators.cpp.
 #pragma once
 #include <functional>
 #include <optional>
@@ -46,19 +46,23 @@ struct CostContext {
   const Graph& graph;
   std::function<double(SpaceId)> rows;
   Bindings bindings;
-  std::function<double(ValueId decision, int32_t branch)> load = {};  ///< cells that a branch gets; may be a mean below 1
+  std::function<double(ValueId decision, int32_t branch)> load =
+      {};  ///< cells that a branch gets; may be a mean below 1
 };
 
 /// What an operator is to the graph around it (roles.h asks).
 enum class Role : uint8_t {
   compute,    ///< outputs from inputs, as its flow says
-  pointwise,  ///< each output cell from the same cell of its inputs and from weights: the same over a branch's cells as over all slots
+  pointwise,  ///< each output cell from the same cell of its inputs and from weights: the same over a branch's cells as
+              ///< over all slots
   attend,     ///< input 0 asks, the cells of inputs 1 and 2 answer; those that the extra `mask` hides do not
   route,      ///< makes a decision about the cells of input 0
-  open,       ///< takes rows of input 0 to where input 1, a decision or ragged cells, sends them: an output for each of `spaces`
+  open,       ///< takes rows of input 0 to where input 1, a decision or ragged cells, sends them: an output for each of
+              ///< `spaces`
   close,      ///< joins rows of branches in the space that its attribute `space` names
-  grouped,    ///< works on all slots of the decision input 1, or on the members of all; inputs from 2 up to the extras serve one branch
-              ///< each, those that `branches` lists: the first weight of all of them, then the second, and so on
+  grouped,    ///< works on all slots of the decision input 1, or on the members of all; inputs from 2 up to the extras
+              ///< serve one branch each, those that `branches` lists: the first weight of all of them, then the second,
+              ///< and so on
   unfold,     ///< cuts the content of input 0 into cells of a grid
   exchange,   ///< moves rows between ranks
   state,      ///< changes the state that is its first input, and gives nothing
@@ -78,14 +82,15 @@ struct Operator {
   std::string_view extras = {};
   /// What it knows besides `extras`.
   std::span<const AttributeRule> attributes = {};
-  /// The operator that does this one's work for all slots of a decision at once, with its inputs from 1 up to the extras, and a bias where
-  /// it has one, for each branch; empty: there is none.
+  /// The operator that does this one's work for all slots of a decision at once, with its inputs from 1 up to the
+  /// extras, and a bias where it has one, for each branch; empty: there is none.
   std::string_view grouped_as = {};
   /// The word under which a neighbour may do this one's work too; empty: none may.
   std::string_view folds_as = {};
-  /// Words of neighbours whose work it may do, blanks between. A word that is an attribute of its own takes the neighbour's only attribute;
-  /// one that is an extra takes the neighbour's other input. `gain` brings `eps` with it; an activation behind a residual sets
-  /// `residual_first`; `factors` takes the numbers by which a neighbour before it multiplies whole rows.
+  /// Words of neighbours whose work it may do, blanks between. A word that is an attribute of its own takes the
+  /// neighbour's only attribute; one that is an extra takes the neighbour's other input. `gain` brings `eps` with it;
+  /// an activation behind a residual sets `residual_first`; `factors` takes the numbers by which a neighbour before it
+  /// multiplies whole rows.
   std::string_view absorbs = {};
   /// Of a state's operator: rows that it does not write stay as they are.
   bool keeps_rows = false;
@@ -93,13 +98,15 @@ struct Operator {
   bool in_place = false;
   /// The operator that does a chain of residual blocks, of two of this one each, as one step; empty: there is none.
   std::string_view chains_as = {};
-  /// The operator that does two of this one as one step: a depthwise one, and the pointwise one behind it; empty: there is none.
+  /// The operator that does two of this one as one step: a depthwise one, and the pointwise one behind it; empty: there
+  /// is none.
   std::string_view separable_as = {};
   /// The columns of the grid in which it lays out the cells of its output, row by row; null: in none.
   int64_t (*columns)(const Graph&, const Node&) = nullptr;
 };
 
-/// Types of a node's outputs. Attributes and extras are held against what the operator declares, then its shape rule is asked.
+/// Types of a node's outputs. Attributes and extras are held against what the operator declares, then its shape rule is
+/// asked.
 std::vector<Result> infer_outputs(const Graph& graph, const Node& node);
 
 /// All operators, in the order of operators.cpp.
@@ -152,7 +159,8 @@ size_t extra_count(const Node& node);
 std::string extra_name(const Node& node, size_t index);
 /// Each extra is one that the operator knows, and named once.
 void expect_extras(const Node& node);
-/// The flag `residual_first` says whether the residual is added before the activation: both are there, and no factor between them.
+/// The flag `residual_first` says whether the residual is added before the activation: both are there, and no factor
+/// between them.
 void expect_residual_first(const Node& node);
 
 // Common flow and cost rules.

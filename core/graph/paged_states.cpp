@@ -8,7 +8,8 @@
 namespace stormcell {
 namespace {
 
-/// The value by which a node finds places in input `index`, a state that may lie in pages; kNone: it reads or writes it otherwise.
+/// The value by which a node finds places in input `index`, a state that may lie in pages; kNone: it reads or writes it
+/// otherwise.
 ValueId places_by(const Node& node, size_t index) {
   std::optional<size_t> told_by;
   if (has_role(node, Role::state) && node.op->keeps_rows && index == 0) told_by = extra_input(node, "at");
@@ -26,7 +27,8 @@ bool is_of_sequences(const Graph& g, const Value& v) {
 ValueId masked_by(const Graph& g, const CellSpace& ragged) {
   const Node& made = g.node(g.value(ragged.offsets).producer);
   const Value& mask = g.value(made.inputs[0]);  // over the base
-  return made.inputs.size() == 1 && mask.kind == ValueKind::input && mask.role == InputRole::mask ? made.inputs[0] : kNone;
+  return made.inputs.size() == 1 && mask.kind == ValueKind::input && mask.role == InputRole::mask ? made.inputs[0]
+                                                                                                  : kNone;
 }
 
 class AddedRows {
@@ -50,7 +52,8 @@ class AddedRows {
     for (const NodeId id : block.nodes) {
       const Node& node = g_.node(id);
       const bool repeats = has_role(node, Role::repeat);
-      const int64_t most = repeats ? Dim::parse(node.attributes.word("most"), g_.symbols, node.name).evaluate(bindings_) : 1;
+      const int64_t most =
+          repeats ? Dim::parse(node.attributes.word("most"), g_.symbols, node.name).evaluate(bindings_) : 1;
       for (const Block& body : node.bodies) this->block(body, turns * std::max<int64_t>(most, 0));
       const auto at = has_role(node, Role::state) ? of_.find(node.inputs[0]) : of_.end();
       if (at != of_.end()) put(node.inputs[1], turns, at->second);

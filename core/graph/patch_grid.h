@@ -13,16 +13,17 @@ enum class PatchBorder : uint8_t {
   cut,    ///< no patch holds them
 };
 
-/// Patches [patch_height, patch_width] of a picture [height, width], `stride` apart, row by row. Every patch holds pixels of the picture
-/// only; every pixel that the border does not cut is in one where the stride is no larger than the patch.
+/// Patches [patch_height, patch_width] of a picture [height, width], `stride` apart, row by row. Every patch holds
+/// pixels of the picture only; every pixel that the border does not cut is in one where the stride is no larger than
+/// the patch.
 struct PatchGrid {
   int64_t height = 0, width = 0, patch_height = 0, patch_width = 0, stride = 1;
   PatchBorder border = PatchBorder::shift;
 
   bool is_valid() const {
     constexpr int64_t kMost = 1 << 20;  // numbers of patches stay far from overflow
-    return patch_height >= 1 && patch_width >= 1 && stride >= 1 && stride <= kMost && patch_height <= height && patch_width <= width &&
-           height <= kMost && width <= kMost;
+    return patch_height >= 1 && patch_width >= 1 && stride >= 1 && stride <= kMost && patch_height <= height &&
+           patch_width <= width && height <= kMost && width <= kMost;
   }
   int64_t rows() const { return steps(height - patch_height); }
   int64_t columns() const { return steps(width - patch_width); }
@@ -42,10 +43,11 @@ struct PatchGrid {
 PatchGrid grid_of_unfold(const Graph& graph, const Node& node);
 /// The patches of the fold node `node`, whose patches are [h, w, C].
 PatchGrid grid_of_fold(const Graph& graph, const Node& node);
-/// How many patches a row of the grid has whose cells `space` holds, for the identity of its cells; 0 where nothing lays out the space
-/// in a grid, or in grids of unequal widths.
+/// How many patches a row of the grid has whose cells `space` holds, for the identity of its cells; 0 where nothing
+/// lays out the space in a grid, or in grids of unequal widths.
 int64_t grid_columns(const Graph& graph, SpaceId space);
-/// Throws unless every cell above `space` has just the patches of the grid: a dense space, or members of routed parents of one.
+/// Throws unless every cell above `space` has just the patches of the grid: a dense space, or members of routed parents
+/// of one.
 void expect_patches(const Graph& graph, const Node& node, SpaceId space, const PatchGrid& grid);
 
 }  // namespace stormcell

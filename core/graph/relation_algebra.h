@@ -1,5 +1,6 @@
-// How relations between cells are composed and joined. Two facts carry it: all meets of one value lie on the one chain of spaces above
-// it, so that one of two meets is always the coarser; and a routed cell is its parent's cell, so that meets need no routed space.
+// How relations between cells are composed and joined. Two facts carry it: all meets of one value lie on the one chain
+// of spaces above it, so that one of two meets is always the coarser; and a routed cell is its parent's cell, so that
+// meets need no routed space.
 #pragma once
 #include "core/graph/cell_relation.h"
 #include "core/graph/operator.h"

@@ -23,7 +23,8 @@ ValueId Rewriter::add_value(std::string_view name, ValueKind kind, TensorType ty
 
 void Rewriter::add_outputs(Node& node, NodeId id) {
   for (Result& r : infer_outputs(graph_, node)) {
-    const ValueId v = add_value(node.name.empty() ? node.op->name : std::string_view(node.name), r.kind, std::move(r.type));
+    const ValueId v =
+        add_value(node.name.empty() ? node.op->name : std::string_view(node.name), r.kind, std::move(r.type));
     graph_.value(v).producer = id;
     graph_.value(v).branches = r.branches;
     graph_.value(v).fan_out = r.fan_out;
@@ -31,7 +32,8 @@ void Rewriter::add_outputs(Node& node, NodeId id) {
   }
 }
 
-NodeId Rewriter::make_node(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name) {
+NodeId Rewriter::make_node(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
+                           std::string_view name) {
   Node node;
   node.op = find_operator(op);
   if (!node.op) failed("graph", "no operator \"" + std::string(op) + "\"");
@@ -44,7 +46,8 @@ NodeId Rewriter::make_node(std::string_view op, std::vector<ValueId> inputs, Att
   return id;
 }
 
-NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::string_view name, std::string_view pass) {
+NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::string_view name,
+                            std::string_view pass) {
   Node node;
   node.op = find_operator("guard");
   node.name = std::string(name);
@@ -54,7 +57,8 @@ NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::s
   node.yields = {std::move(taken.yields), std::move(fallback.yields)};
   const NodeId id = graph_.nodes.next_id();
   add_outputs(node, id);
-  for (size_t i = 0; i < node.outputs.size(); ++i) graph_.value(node.outputs[i]).annotations = graph_.value(node.yields[1][i]).annotations;
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    graph_.value(node.outputs[i]).annotations = graph_.value(node.yields[1][i]).annotations;
   graph_.nodes.push_back(std::move(node));
   return id;
 }
@@ -66,7 +70,9 @@ void Rewriter::take_annotations(NodeId to, NodeId from, std::span<const size_t> 
     graph_.value(graph_.node(to).outputs[i]).annotations = graph_.value(before.at(of.empty() ? i : of[i])).annotations;
 }
 
-SpaceId Rewriter::routed_space(ValueId decision, int32_t branch) { return stormcell::routed_space(graph_, decision, branch); }
+SpaceId Rewriter::routed_space(ValueId decision, int32_t branch) {
+  return stormcell::routed_space(graph_, decision, branch);
+}
 
 SpaceId Rewriter::space_of_copies(SpaceId id, const ValueMap& values) {
   if (id == kNone) return kNone;
@@ -143,8 +149,8 @@ void Rewriter::replace_run(BlockPlace place, size_t first, size_t count, const s
   nodes.insert(nodes.erase(begin, begin + static_cast<std::ptrdiff_t>(count)), with.begin(), with.end());
 }
 
-NodeId Rewriter::guard_run(BlockPlace place, size_t first, std::vector<NodeId> before, ValueId predicate, Body taken, Body fallback,
-                           std::string_view name, std::string_view pass) {
+NodeId Rewriter::guard_run(BlockPlace place, size_t first, std::vector<NodeId> before, ValueId predicate, Body taken,
+                           Body fallback, std::string_view name, std::string_view pass) {
   const std::set<NodeId> inside(fallback.nodes.begin(), fallback.nodes.end());
   const std::vector<ValueId> joined = fallback.yields;
   const NodeId guard = make_guard(predicate, std::move(taken), std::move(fallback), name, pass);

@@ -16,7 +16,9 @@ bool holds_word(std::string_view words, std::string_view word) {
 
 size_t body_count(const Operator& op) { return op.role == Role::guard ? 2 : op.role == Role::repeat ? 1 : 0; }
 
-bool has_effect(const Operator& op) { return op.role == Role::state || op.role == Role::exchange || body_count(op) > 0; }
+bool has_effect(const Operator& op) {
+  return op.role == Role::state || op.role == Role::exchange || body_count(op) > 0;
+}
 
 ValueId sends_by(const Graph& graph, const Node& node) {
   if (!has_role(node, Role::open) && !has_role(node, Role::grouped)) return kNone;
@@ -80,7 +82,9 @@ ValueId changed_state(const Graph& graph, const Node& node) {
   return graph.value(node.inputs[0]).kind == ValueKind::state ? node.inputs[0] : kNone;
 }
 
-bool knows(const Operator& op, std::string_view word) { return attribute_rule(op, word) || holds_word(op.extras, word); }
+bool knows(const Operator& op, std::string_view word) {
+  return attribute_rule(op, word) || holds_word(op.extras, word);
+}
 bool is_precise(const Node& node) { return knows(*node.op, "precise") && flag_of(node, "precise"); }
 bool absorbs(const Operator& op, std::string_view word) { return !word.empty() && holds_word(op.absorbs, word); }
 

@@ -1,5 +1,5 @@
-// What code that is not an operator's own asks about nodes: an operator declares its role, these answer what follows from it. Nobody asks
-// for an operator's name.
+// What code that is not an operator's own asks about nodes: an operator declares its role, these answer what follows
+// from it. Nobody asks for an operator's name.
 #pragma once
 #include <optional>
 
@@ -14,24 +14,25 @@ size_t body_count(const Operator& op);
 /// More than its outputs: a state changes, another rank gets rows, a region begins.
 bool has_effect(const Operator& op);
 
-/// The decision by which a node sends rows, or members of what the decision routes, to branches, or of which it works on all slots; kNone:
-/// none.
+/// The decision by which a node sends rows, or members of what the decision routes, to branches, or of which it works
+/// on all slots; kNone: none.
 ValueId sends_by(const Graph& graph, const Node& node);
 /// The node takes rows of the decision's own cells into its branches.
 bool opens(const Graph& graph, const Node& node, ValueId decision);
-/// Inputs from 2 on that serve one branch each, of a node that works on all slots: those before the extras. Each weight of a branch stands
-/// for all branches, in the order of `branches`, before the next does.
+/// Inputs from 2 on that serve one branch each, of a node that works on all slots: those before the extras. Each weight
+/// of a branch stands for all branches, in the order of `branches`, before the next does.
 size_t owned_inputs(const Node& node);
 /// The branch that input `index` serves alone, of a node that works on all slots.
 std::optional<int32_t> branch_of_input(const Node& node, size_t index);
 /// The branches that its list names, of a node that sends by a decision, in that order; kAllBranches: all slots.
 std::vector<int32_t> branches_sent(const Graph& graph, const Node& node);
-/// The space whose cells a node works on: that of its outputs, or, where it sends rows to several spaces, that from which they come; kNone:
-/// it has no outputs, or they have no cells.
+/// The space whose cells a node works on: that of its outputs, or, where it sends rows to several spaces, that from
+/// which they come; kNone: it has no outputs, or they have no cells.
 SpaceId place_of(const Graph& graph, const Node& node);
 /// Inputs before the extras.
 size_t plain_inputs(const Node& node);
-/// Of a node that closes branches the values that it joins: its first inputs. The others before the extras are factors of theirs.
+/// Of a node that closes branches the values that it joins: its first inputs. The others before the extras are factors
+/// of theirs.
 size_t joined_inputs(const Node& node);
 /// The joined values that have factors, ascending: their factors stand in this order.
 const std::vector<int64_t>& factored_inputs(const Node& node);

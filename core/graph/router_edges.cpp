@@ -60,7 +60,8 @@ class Edges {
     for (RouterCells& router : routers_)
       for (SpaceId s = router.space; s != kNone; s = g_.origin(s)) {
         router.above.push_back(key_of(g_, s));
-        if (RouterCells* over = router_over(s); over && g_.space(s).branch != kAllBranches) over->nested.push_back(g_.space(s).branch);
+        if (RouterCells* over = router_over(s); over && g_.space(s).branch != kAllBranches)
+          over->nested.push_back(g_.space(s).branch);
       }
     size_t mark = 0;
     for (RouterCells& router : routers_) {
@@ -79,7 +80,8 @@ class Edges {
       for (size_t from = 0; from < to; ++from) {
         const RouterCells& a = routers_[from];
         std::vector<bool> direct(a.marks());
-        for (size_t m = 0; m < a.marks(); ++m) direct[m] = meets_[to].has(a.first_mark + m) && !passes_another(from, m, to);
+        for (size_t m = 0; m < a.marks(); ++m)
+          direct[m] = meets_[to].has(a.first_mark + m) && !passes_another(from, m, to);
         if (std::none_of(direct.begin(), direct.end(), [](bool d) { return d; })) continue;
         RouterEdge edge{a.node, routers_[to].node, {}};
         for (int32_t b = 0; b < g_.value(a.decision).branches; ++b)

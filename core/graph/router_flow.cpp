@@ -24,7 +24,8 @@ void own_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
   const Flow flow = n.op->flow(g, n, 0);
   if (flow.mix == Mix::cell || flow.mix == Mix::none) return;
   const bool priority = mixes_batch(protocol_of(n.attributes));
-  mixes.push_back({priority ? "priority" : "capacity", flow.mix == Mix::batch ? kNone : flow.space, flow.mix == Mix::before});
+  mixes.push_back(
+      {priority ? "priority" : "capacity", flow.mix == Mix::batch ? kNone : flow.space, flow.mix == Mix::before});
 }
 
 void add_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {

@@ -7,7 +7,8 @@
 
 namespace stormcell {
 
-/// Something that mixes cells: "attention within sequences", "capacity within sequences, in order", "priority over the batch".
+/// Something that mixes cells: "attention within sequences", "capacity within sequences, in order", "priority over the
+/// batch".
 struct Mixing {
   std::string what;        ///< the operator, or capacity or priority of a router
   SpaceId within = kNone;  ///< kNone: the batch
@@ -22,14 +23,15 @@ struct RouterFlow {
   std::vector<ValueId> values;       ///< that depend on the decision, in running order
   std::vector<std::string> outputs;  ///< of the graph, that depend on it
   std::vector<std::string> routers;  ///< whose decisions depend on it
-  std::vector<Mixing> mixes;         ///< its own capacity or priority, then what mixes the cells it routed before the next router decides
+  /// its own capacity or priority, then what mixes the cells it routed before the next router decides
+  std::vector<Mixing> mixes;
 };
 
 /// One entry a route node, in running order.
 std::vector<RouterFlow> router_flows(const Graph& graph);
 
-/// For each value the values that are computed from it in one step; states are values like others, whatever the order of writing.
-/// A gather's outputs come from the decisions between, a repeat's states from its stop.
+/// For each value the values that are computed from it in one step; states are values like others, whatever the order
+/// of writing. A gather's outputs come from the decisions between, a repeat's states from its stop.
 IdVector<ValueId, std::vector<ValueId>> value_successors(const Graph& graph);
 
 /// "attention within sequences", "capacity within sequences, in order", "priority over the batch".

@@ -10,7 +10,8 @@ std::shared_ptr<const Graph> with_thresholds(std::shared_ptr<const Graph> graph,
   if (thresholds.empty()) return graph;
   auto changed = std::make_shared<Graph>(*graph);
   for (Node& node : changed->nodes) {
-    const auto said = std::find_if(thresholds.begin(), thresholds.end(), [&](const RouterThreshold& t) { return t.router == node.name; });
+    const auto said = std::find_if(thresholds.begin(), thresholds.end(),
+                                   [&](const RouterThreshold& t) { return t.router == node.name; });
     if (said != thresholds.end() && is_route(node)) node.attributes.set("threshold", said->threshold);
   }
   return changed;

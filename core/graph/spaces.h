@@ -1,4 +1,5 @@
-// Spaces that follow from a value (where a decision sends cells, which cells a ragged value tells), and how cells lie below the items.
+// Spaces that follow from a value (where a decision sends cells, which cells a ragged value tells), and how cells lie
+// below the items.
 #pragma once
 #include "core/graph/graph.h"
 
@@ -10,8 +11,8 @@ SpaceId routed_space(Graph& graph, ValueId decision, int32_t branch);
 /// The same for who knows that it is not there yet.
 SpaceId add_routed_space(Graph& graph, ValueId decision, int32_t branch);
 
-/// The cells of `ragged` below `parent`: the parent of its base (compact), or a routed space of the decision whose members it holds; then
-/// one branch or all slots. Found, or added.
+/// The cells of `ragged` below `parent`: the parent of its base (compact), or a routed space of the decision whose
+/// members it holds; then one branch or all slots. Found, or added.
 SpaceId ragged_space(Graph& graph, ValueId ragged, SpaceId parent);
 
 /// A bound on the parents of all cells of a ragged value together.

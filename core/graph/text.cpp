@@ -24,7 +24,8 @@ class Names {
 
 class Writer {
  public:
-  explicit Writer(const Graph& graph) : g_(graph), value_names_(graph.values.size()), space_names_(graph.spaces.size()) {}
+  explicit Writer(const Graph& graph)
+      : g_(graph), value_names_(graph.values.size()), space_names_(graph.spaces.size()) {}
 
   std::string write() {
     name_all();
@@ -35,13 +36,15 @@ class Writer {
       out_ += "\n";
     }
     spaces(kNone, "");
-    for (const auto& [kind, word] : {std::pair{ValueKind::input, "input"}, {ValueKind::weight, "weight"}, {ValueKind::state, "state"}})
+    for (const auto& [kind, word] :
+         {std::pair{ValueKind::input, "input"}, {ValueKind::weight, "weight"}, {ValueKind::state, "state"}})
       for (const ValueId id : g_.values.ids())
         if (const Value& v = g_.value(id); v.kind == kind)
           out_ += word + (" " + value(id) + " : " + type(v)) + to_text(v.annotations) + role(v) + recipe(v) + "\n";
     block(g_.top, "");
     for (const NamedValue& o : g_.outputs)
-      out_ += "output " + text_name(o.name) + " = " + value(o.value) + (o.real == kNone ? "" : " real " + value(o.real)) + "\n";
+      out_ += "output " + text_name(o.name) + " = " + value(o.value) +
+              (o.real == kNone ? "" : " real " + value(o.real)) + "\n";
     return std::move(out_);
   }
 
@@ -68,7 +71,9 @@ class Writer {
     });
   }
 
-  bool tells_spaces(ValueId v) const { return g_.value(v).kind == ValueKind::decision || g_.value(v).kind == ValueKind::ragged; }
+  bool tells_spaces(ValueId v) const {
+    return g_.value(v).kind == ValueKind::decision || g_.value(v).kind == ValueKind::ragged;
+  }
 
   /// The decision or ragged value that must be known before the space is.
   ValueId deciding(SpaceId space) const {
@@ -90,7 +95,8 @@ class Writer {
           break;
         case SpaceKind::dense:
           // A space may be called root, which is a word of the language.
-          out_ += (g_.space(s.parent).name == "root" ? quoted("root") : space(s.parent)) + " x " + s.per_parent.to_text(g_.symbols);
+          out_ += (g_.space(s.parent).name == "root" ? quoted("root") : space(s.parent)) + " x " +
+                  s.per_parent.to_text(g_.symbols);
           break;
         case SpaceKind::routed:
           out_ += (g_.space(s.parent).name == "root" ? quoted("root") : space(s.parent)) + " by " + value(s.decision);
@@ -98,8 +104,8 @@ class Writer {
           out_ += " at most " + s.count.to_text(g_.symbols);
           break;
         case SpaceKind::ragged:
-          out_ += (g_.space(s.parent).name == "root" ? quoted("root") : space(s.parent)) + " ragged " + value(s.offsets) + " at most " +
-                  s.count.to_text(g_.symbols);
+          out_ += (g_.space(s.parent).name == "root" ? quoted("root") : space(s.parent)) + " ragged " +
+                  value(s.offsets) + " at most " + s.count.to_text(g_.symbols);
       }
       out_ += "\n";
     }
@@ -112,7 +118,9 @@ class Writer {
     if (v.recipe.empty()) return "";
     return " = " + (looks_like_recipe(v.recipe) ? v.recipe : quoted(v.recipe));
   }
-  static std::string role(const Value& v) { return v.role == InputRole::none ? "" : " role " + std::string(to_text(v.role)); }
+  static std::string role(const Value& v) {
+    return v.role == InputRole::none ? "" : " role " + std::string(to_text(v.role));
+  }
 
   std::string type(const Value& v) const {
     if (v.kind == ValueKind::decision)
@@ -144,7 +152,8 @@ class Writer {
       const Node& n = g_.node(id);
       out_ += indent;
       for (size_t i = 0; i < n.outputs.size(); ++i)
-        out_ += (i ? ", " : "") + value(n.outputs[i]) + " : " + type(g_.value(n.outputs[i])) + to_text(g_.value(n.outputs[i]).annotations);
+        out_ += (i ? ", " : "") + value(n.outputs[i]) + " : " + type(g_.value(n.outputs[i])) +
+                to_text(g_.value(n.outputs[i]).annotations);
       if (!n.outputs.empty()) out_ += " = ";
       out_ += std::string(n.op->name) + "(";
       for (size_t i = 0; i < n.inputs.size(); ++i) out_ += (i ? ", " : "") + value(n.inputs[i]);

@@ -1,5 +1,6 @@
-// The text form of a graph: for people, for tests, and read back. One line a symbol list, space, input, weight, state, node or output;
-// bodies of regions are indented. The form is canonical: to_text(parse_graph(t)) == t for every t that to_text wrote.
+// The text form of a graph: for people, for tests, and read back. One line a symbol list, space, input, weight, state,
+// node or output; bodies of regions are indented. The form is canonical: to_text(parse_graph(t)) == t for every t that
+// to_text wrote.
 //
 //   stormcell.graph/1
 //   symbols N T
@@ -25,9 +26,10 @@
 //   }
 //   output y = %y real %mask
 //
-// A weight without a recipe (core/weights/recipe.h) behind it is the stored tensor of its name. A decision reads BRANCHESxCHOICES, and its
-// slots are all that it chose, branch after branch. Ragged cells read xTIMES: how often one may come. What an output holds where the mask
-// behind `real` is 0 is nobody's. Annotations stand behind a value's type and at a node's end:
+// A weight without a recipe (core/weights/recipe.h) behind it is the stored tensor of its name. A decision reads
+// BRANCHESxCHOICES, and its slots are all that it chose, branch after branch. Ragged cells read xTIMES: how often one
+// may come. What an output holds where the mask behind `real` is 0 is nobody's. Annotations stand behind a value's type
+// and at a node's end:
 //   %s : f32 tokens [4] @storage=bf16 = linear(%h, %w) activation="relu" @kernel=linear.plain
 // Spaces in attributes are written @NAME. A node is called as its first output unless it says `as`.
 // Names with other than plain characters stand in quotes, with \" \\ \n \t \xHH. # begins a comment.

@@ -113,7 +113,8 @@ class Parser {
           s.decision = known_value();
           if (!line_.accept("slots")) {
             line_.expect("branch");
-            s.branch = static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(line_.integer("the number of a branch"), -2), INT32_MAX));
+            s.branch = static_cast<int32_t>(
+                std::min<int64_t>(std::max<int64_t>(line_.integer("the number of a branch"), -2), INT32_MAX));
           }
         }
         line_.expect("at");
@@ -122,7 +123,8 @@ class Parser {
       }
     }
     end();
-    if (!spaces_.emplace(s.name, g_.spaces.next_id()).second) line_.complain("space " + quoted(s.name) + " stands twice");
+    if (!spaces_.emplace(s.name, g_.spaces.next_id()).second)
+      line_.complain("space " + quoted(s.name) + " stands twice");
     g_.spaces.push_back(std::move(s));
   }
 
@@ -219,7 +221,8 @@ class Parser {
       if (g_.value(v).role == InputRole::none)
         line_.complain("expected ids, mask, label, pixels, positions or target, got " + quoted(word));
     }
-    if (kind == ValueKind::weight) set_recipe(g_.value(v), line_.accept("=") ? parse_recipe(line_) : tensor_recipe(g_.value(v).name));
+    if (kind == ValueKind::weight)
+      set_recipe(g_.value(v), line_.accept("=") ? parse_recipe(line_) : tensor_recipe(g_.value(v).name));
     end();
   }
 
@@ -321,7 +324,8 @@ class Parser {
     }
     const std::string who = std::string(n.op->name) + " " + quoted(n.name) + ": ";
     if (results.size() != n.outputs.size())
-      at.complain(who + "expected " + counted(std::ssize(results), "output") + ", got " + std::to_string(n.outputs.size()));
+      at.complain(who + "expected " + counted(std::ssize(results), "output") + ", got " +
+                  std::to_string(n.outputs.size()));
     for (size_t i = 0; i < results.size(); ++i) {
       const Value& v = g_.value(n.outputs[i]);
       const Result& r = results[i];
@@ -331,8 +335,8 @@ class Parser {
         return "decision " + g_.space(type.space).name + " " + std::to_string(branches) + "x" + std::to_string(fan_out);
       };
       if (v.type != r.type || v.kind != r.kind || v.branches != r.branches || v.fan_out != r.fan_out)
-        at.complain(who + "expected %" + text_name(v.name) + " : " + text(r.type, r.kind, r.branches, r.fan_out) + ", got " +
-                    text(v.type, v.kind, v.branches, v.fan_out));
+        at.complain(who + "expected %" + text_name(v.name) + " : " + text(r.type, r.kind, r.branches, r.fan_out) +
+                    ", got " + text(v.type, v.kind, v.branches, v.fan_out));
     }
   }
 

@@ -29,7 +29,9 @@ void visit_with_bodies(const Graph& graph, NodeId id, Visit& visit) {
 const Block& block_at(const Graph& graph, BlockPlace place) {
   return place.owner == kNone ? graph.top : graph.node(place.owner).bodies[place.body];
 }
-Block& block_at(Graph& graph, BlockPlace place) { return place.owner == kNone ? graph.top : graph.node(place.owner).bodies[place.body]; }
+Block& block_at(Graph& graph, BlockPlace place) {
+  return place.owner == kNone ? graph.top : graph.node(place.owner).bodies[place.body];
+}
 
 std::vector<BlockPlace> blocks_of(const Graph& graph, Fallbacks fallbacks) {
   std::vector<BlockPlace> all;

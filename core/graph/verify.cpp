@@ -15,7 +15,8 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Graph& graph) : graph_(graph), defined_(graph.values.size(), false), placed_(graph.nodes.size(), false) {}
+  explicit Verifier(const Graph& graph)
+      : graph_(graph), defined_(graph.values.size(), false), placed_(graph.nodes.size(), false) {}
 
   void run() {
     spaces();
@@ -31,7 +32,8 @@ class Verifier {
       content(v);
       if (v.producer == kNone) format(v);  // what is computed has the format that its operator says
       if (v.kind == ValueKind::input && graph_.is_dynamic(v.type.space))
-        fail("value %" + v.name, "expected an input over cells that are there before any decision, got " + type_text(graph_, v.type));
+        fail("value %" + v.name,
+             "expected an input over cells that are there before any decision, got " + type_text(graph_, v.type));
       if (v.role == InputRole::mask && (v.type.dtype != DType::i32 || v.type.space == kNone || !v.type.content.empty()))
         fail("value %" + v.name, "expected a mask of one i32 a cell, got " + type_text(graph_, v.type));
     }
@@ -53,7 +55,8 @@ class Verifier {
   void real_cells(const NamedValue& output) {
     use(output.real, "output " + output.name);
     const Value& mask = graph_.value(output.real);
-    if (mask.kind != ValueKind::input || mask.role != InputRole::mask || mask.type.space != graph_.value(output.value).type.space)
+    if (mask.kind != ValueKind::input || mask.role != InputRole::mask ||
+        mask.type.space != graph_.value(output.value).type.space)
       fail("output " + output.name, "expected a mask over its cells to say which are real, got %" + mask.name);
   }
 
@@ -64,9 +67,10 @@ class Verifier {
         if (v.kind == ValueKind::input) continue;
         fail("value %" + v.name, "expected constant content extents, got " + d.to_text(graph_.symbols));
       }
-      if (d.constant() < 1 || d.constant() > kMostContent || __builtin_mul_overflow(elements, d.constant(), &elements) ||
-          elements > kMostElements)
-        fail("value %" + v.name, "expected content extents of 1 or more and at most 2^46 elements, got " + type_text(graph_, v.type));
+      if (d.constant() < 1 || d.constant() > kMostContent ||
+          __builtin_mul_overflow(elements, d.constant(), &elements) || elements > kMostElements)
+        fail("value %" + v.name,
+             "expected content extents of 1 or more and at most 2^46 elements, got " + type_text(graph_, v.type));
     }
   }
 
@@ -77,17 +81,20 @@ class Verifier {
     if (v.kind == ValueKind::state && format.rounds_rows) return;  // rounded_states() sees to it
     if (v.kind == ValueKind::weight && format.is_blocks() && !v.type.content.empty() &&
         !is_whole_blocks(t, v.type.content.back().constant()))
-      fail("value %" + v.name,
-           "expected rows of whole blocks of " + std::to_string(format.block_elements) + " elements, got " + type_text(graph_, v.type));
+      fail("value %" + v.name, "expected rows of whole blocks of " + std::to_string(format.block_elements) +
+                                   " elements, got " + type_text(graph_, v.type));
     if (v.kind == ValueKind::weight ? !format.multiplies : t != DType::f32 && t != DType::i32)
-      fail("value %" + v.name,
-           std::string(v.kind == ValueKind::weight ? "expected a weight in f32, f16 or bf16" : "expected an activation in f32 or i32") +
-               ", got " + type_text(graph_, v.type));
+      fail("value %" + v.name, std::string(v.kind == ValueKind::weight ? "expected a weight in f32, f16 or bf16"
+                                                                       : "expected an activation in f32 or i32") +
+                                   ", got " + type_text(graph_, v.type));
   }
 
-  /// Operators read rows in four bytes an element; those that know pages round what they put there, and widen what they read.
+  /// Operators read rows in four bytes an element; those that know pages round what they put there, and widen what they
+  /// read.
   void rounded_states() const {
-    const auto rounded = [](const Value& v) { return v.kind == ValueKind::state && format_of(v.type.dtype).rounds_rows; };
+    const auto rounded = [](const Value& v) {
+      return v.kind == ValueKind::state && format_of(v.type.dtype).rounds_rows;
+    };
     if (std::none_of(graph_.values.begin(), graph_.values.end(), rounded)) return;
     const PagedStates paged = paged_states(graph_);
     for (const ValueId id : graph_.values.ids()) {
@@ -95,7 +102,8 @@ class Verifier {
       const bool in_pages = std::find(paged.states.begin(), paged.states.end(), id) != paged.states.end();
       if (rounded(v) && !in_pages)
         fail("value %" + v.name,
-             "expected a state in f32 or i32 unless its rows are put at the sequences' places and only attended to, got " +
+             "expected a state in f32 or i32 unless its rows are put at the sequences' places and only attended to, "
+             "got " +
                  type_text(graph_, v.type));
     }
   }
@@ -104,12 +112,14 @@ class Verifier {
     for (const SpaceId id : graph_.spaces.ids()) {
       const CellSpace& s = graph_.space(id);
       const std::string where = "space " + s.name;
-      if (s.parent < kNone || s.parent >= id) fail(where, "expected a parent declared before it, got space " + to_text(s.parent));
+      if (s.parent < kNone || s.parent >= id)
+        fail(where, "expected a parent declared before it, got space " + to_text(s.parent));
       if ((s.kind == SpaceKind::root) != (s.parent == kNone)) fail(where, "expected a parent unless it is a root");
-      if (s.count.is_constant() && s.count.constant() < 0) fail(where, "expected 0 or more cells, got " + s.count.to_text(graph_.symbols));
+      if (s.count.is_constant() && s.count.constant() < 0)
+        fail(where, "expected 0 or more cells, got " + s.count.to_text(graph_.symbols));
       if (s.kind == SpaceKind::dense && s.count != graph_.space(s.parent).count * s.per_parent)
-        fail(where, "expected " + (graph_.space(s.parent).count * s.per_parent).to_text(graph_.symbols) + " cells, got " +
-                        s.count.to_text(graph_.symbols));
+        fail(where, "expected " + (graph_.space(s.parent).count * s.per_parent).to_text(graph_.symbols) +
+                        " cells, got " + s.count.to_text(graph_.symbols));
       if (s.kind == SpaceKind::ragged) ragged(s, id, where);
       if (s.kind != SpaceKind::routed) continue;
       if (!graph_.values.holds(s.decision) || graph_.value(s.decision).kind != ValueKind::decision)
@@ -131,8 +141,8 @@ class Verifier {
     const SpaceId parents = graph_.space(s.base).parent;
     const CellSpace& above = graph_.space(s.parent);
     const Node* producer = r.producer == kNone ? nullptr : &graph_.node(r.producer);
-    const bool of_members =
-        above.kind == SpaceKind::routed && producer && !producer->inputs.empty() && producer->inputs[0] == above.decision;
+    const bool of_members = above.kind == SpaceKind::routed && producer && !producer->inputs.empty() &&
+                            producer->inputs[0] == above.decision;
     if (s.parent != parents && !of_members)
       fail(where, "expected the parent of its base, or where the decision of %" + r.name + " sends it");
   }
@@ -149,15 +159,16 @@ class Verifier {
       const CellSpace& space = graph_.space(s);
       for (const ValueId told_by : {space.decision, space.offsets})
         if (told_by != kNone && !defined_[told_by])
-          fail(where, "%" + graph_.value(v).name + " lives over cells of " + space.name + ", where %" + graph_.value(told_by).name +
-                          ", which tells them, is not known");
+          fail(where, "%" + graph_.value(v).name + " lives over cells of " + space.name + ", where %" +
+                          graph_.value(told_by).name + ", which tells them, is not known");
     }
   }
 
   std::string result_text(const Result& r) const {
     if (r.kind == ValueKind::ragged) return "ragged " + graph_.space(r.type.space).name;
     if (r.kind != ValueKind::decision) return type_text(graph_, r.type);
-    return "decision " + graph_.space(r.type.space).name + " " + std::to_string(r.branches) + "x" + std::to_string(r.fan_out);
+    return "decision " + graph_.space(r.type.space).name + " " + std::to_string(r.branches) + "x" +
+           std::to_string(r.fan_out);
   }
 
   void block(const Block& block) {
@@ -171,7 +182,8 @@ class Verifier {
       for (const ValueId v : node.inputs) use(v, where);
       const size_t bodies = body_count(*node.op);
       if (node.bodies.size() != bodies || node.yields.size() != bodies)
-        fail(where, "expected " + counted(static_cast<int64_t>(bodies), "body") + ", got " + std::to_string(node.bodies.size()));
+        fail(where, "expected " + counted(static_cast<int64_t>(bodies), "body") + ", got " +
+                        std::to_string(node.bodies.size()));
       const bool repeats = has_role(node, Role::repeat);
       // Executions of a router, replayed choices and the order of use are counted by the turns of one repeat.
       if (repeats && in_repeat_) fail(where, "stands within another repeat: expected one that stands in none");
@@ -185,7 +197,8 @@ class Verifier {
       if (repeats) in_repeat_ = false;
       const std::vector<Result> results = infer_outputs(graph_, node);
       if (results.size() != node.outputs.size())
-        fail(where, "expected " + counted(std::ssize(results), "output") + ", got " + std::to_string(node.outputs.size()));
+        fail(where,
+             "expected " + counted(std::ssize(results), "output") + ", got " + std::to_string(node.outputs.size()));
       for (size_t i = 0; i < results.size(); ++i) {
         const ValueId v = node.outputs[i];
         if (!graph_.values.holds(v)) fail(where, "expected a value, got number " + to_text(v));

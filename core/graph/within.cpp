@@ -15,7 +15,8 @@ std::vector<FormerBranch> former_branches(const Node& route) {
     const size_t end = std::min(text.find(' ', at), text.size()), equals = text.rfind('=', end);
     FormerBranch& branch = former.emplace_back();
     const bool named = equals != std::string::npos && equals > at && equals < end;
-    const auto [stop, error] = std::from_chars(text.data() + (named ? equals + 1 : end), text.data() + end, branch.branch);
+    const auto [stop, error] =
+        std::from_chars(text.data() + (named ? equals + 1 : end), text.data() + end, branch.branch);
     if (!named || error != std::errc() || stop != text.data() + end || branch.branch < 0)
       operator_error(route, "within as ROUTER=BRANCH, one after the other", text);
     branch.router = text.substr(at, equals - at);

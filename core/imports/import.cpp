@@ -77,8 +77,10 @@ Json json_of(const ImportFigures& f) {
   json["runs"] = f.runs;
   json["sessions"] = Json::array();
   for (const ImportedSession& s : f.sessions)
-    json["sessions"].push_back(
-        {{"session", s.session}, {"model", s.runs.empty() ? Json() : json_of(s.model)}, {"runs", s.runs}, {"runs_known", s.runs_known}});
+    json["sessions"].push_back({{"session", s.session},
+                                {"model", s.runs.empty() ? Json() : json_of(s.model)},
+                                {"runs", s.runs},
+                                {"runs_known", s.runs_known}});
   json["seconds"] = f.seconds;
   json["warnings"] = f.warnings;
   return json;
@@ -105,7 +107,8 @@ class TraceRun : public TraceSink {
 
   void begin(const TraceHeader& header) override {
     if (const int64_t here = shape_of(header).branches, there = source_.model.branches; there > 0 && here != there)
-      bad_input(source_.path(), "has " + counted(here, "expert") + " a layer, " + options_.model_config + " " + std::to_string(there),
+      bad_input(source_.path(),
+                "has " + counted(here, "expert") + " a layer, " + options_.model_config + " " + std::to_string(there),
                 "name the config.json of the model that was traced");
     check_layers_of_model(source_, header);
     for (const TraceRouter& r : header.routers) layers_.push_back(r.stack == 0 ? r.layer : kOtherStack);
@@ -120,7 +123,8 @@ class TraceRun : public TraceSink {
     for (const DecisionRecord& d : decisions) {
       record.add_decision(d);
       uint8_t& used = used_[d.router];
-      if (!used) used = std::any_of(d.choice.begin(), d.choice.end(), [](int32_t choice) { return choice != kNoBranch; });
+      if (!used)
+        used = std::any_of(d.choice.begin(), d.choice.end(), [](int32_t choice) { return choice != kNoBranch; });
     }
     recorder_->submit();
   }
@@ -172,7 +176,8 @@ class TraceRun : public TraceSink {
       figures_.warnings.push_back(std::move(left_out));
     count_idle_steps();
     // A rank may have only some layers; the layers of all ranks together are checked later.
-    if (const std::string missing = missing_layers(source_.model, recorded_layers()); header_rank_ < 0 && !missing.empty())
+    if (const std::string missing = missing_layers(source_.model, recorded_layers());
+        header_rank_ < 0 && !missing.empty())
       figures_.warnings.push_back(source_.path() + ": " + missing);
     figures_.runs = {writer_->id()};
     figures_.seconds = seconds;
@@ -187,8 +192,8 @@ class TraceRun : public TraceSink {
     const int64_t named = shape_of(header_).branches;
     SessionWriter& session = targets_.open(header_, source_.path());
     if (const int64_t all = shape_of(header_).branches; all != named)
-      branches_warning_ = source_.path() + ": names " + counted(named, "expert") + ", other traces of its model " + std::to_string(all) +
-                          ", which are taken: --model-config states the number";
+      branches_warning_ = source_.path() + ": names " + counted(named, "expert") + ", other traces of its model " +
+                          std::to_string(all) + ", which are taken: --model-config states the number";
     figures_.session = session.path();
     figures_.model = shape_of(header_);
     figures_.lacks = header_.lacks;
@@ -238,8 +243,8 @@ class TraceRun : public TraceSink {
   }
   void count_idle_steps() {
     if (idle_steps_ == 0) return;
-    figures_.warnings.push_back(source_.path() + ": " + with_commas(idle_steps_) + " of " + with_commas(idle_steps_ + batches_) +
-                                " steps have no load, and count nothing");
+    figures_.warnings.push_back(source_.path() + ": " + with_commas(idle_steps_) + " of " +
+                                with_commas(idle_steps_ + batches_) + " steps have no load, and count nothing");
   }
 
   const ImportOptions& options_;
@@ -298,9 +303,10 @@ const TraceFormat& format_of(const ImportOptions& options, const TraceSource& so
   return format;
 }
 
-/// Reads the numbers of experts that several traces show only by their largest ids, so that ranks of one model get one number.
-void look_at_branches(const ImportOptions& options, const TraceFiles& files, const TracedModel& model, ImportTargets& targets,
-                      const Progress& progress) {
+/// Reads the numbers of experts that several traces show only by their largest ids, so that ranks of one model get one
+/// number.
+void look_at_branches(const ImportOptions& options, const TraceFiles& files, const TracedModel& model,
+                      ImportTargets& targets, const Progress& progress) {
   if (model.branches > 0 || files.traces.size() < 2) return;
   for (const TraceFile& trace : files.traces) {
     const TraceSource source{trace.unpacked ? trace.unpacked : open_trace(trace.path, progress), model};
@@ -316,8 +322,8 @@ void look_at_branches(const ImportOptions& options, const TraceFiles& files, con
 }
 
 /// Returns no run if the trace is empty. Adds the trace's rank, if it states one, and its layers to `parts`.
-ImportFigures import_one(const ImportOptions& options, const TraceSource& source, ImportTargets& targets, RecordedParts& parts,
-                         const Progress& progress) {
+ImportFigures import_one(const ImportOptions& options, const TraceSource& source, ImportTargets& targets,
+                         RecordedParts& parts, const Progress& progress) {
   const Clock::time_point begin = Clock::now();
   const TraceFormat& format = format_of(options, source);
   TraceRun run(options, source, format.id, targets);
@@ -338,11 +344,13 @@ ImportFigures import_one(const ImportOptions& options, const TraceSource& source
     parts.layers.insert(layers.begin(), layers.end());
     if (parts.of_single_ranks.empty()) parts.of_single_ranks = source.path();
   }
-  return run.finish(routed.routed(counts), std::string(format.id), std::chrono::duration<double>(Clock::now() - begin).count());
+  return run.finish(routed.routed(counts), std::string(format.id),
+                    std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
 ImportedSession& session_of(const std::string& path, ImportFigures& all) {
-  const auto at = std::find_if(all.sessions.begin(), all.sessions.end(), [&](const ImportedSession& s) { return s.session == path; });
+  const auto at = std::find_if(all.sessions.begin(), all.sessions.end(),
+                               [&](const ImportedSession& s) { return s.session == path; });
   if (at != all.sessions.end()) return *at;
   all.sessions.push_back({path, {}, {}, {}});
   return all.sessions.back();
@@ -386,7 +394,8 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   if (!options.format.empty()) find_trace_format(options.format);
   TracedModel model = options.model_config.empty() ? TracedModel{} : read_traced_model(options.model_config);
   if (options.shared_experts > kMostSharedExperts)
-    bad_input("--shared-experts", "is " + std::to_string(options.shared_experts), "0 to " + std::to_string(kMostSharedExperts));
+    bad_input("--shared-experts", "is " + std::to_string(options.shared_experts),
+              "0 to " + std::to_string(kMostSharedExperts));
   if (options.shared_experts >= 0) model.shared = static_cast<int32_t>(options.shared_experts);
   const TraceFiles files = find_trace_files(options, progress);
   ImportFigures all;
@@ -407,7 +416,8 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
     if (all.sessions.empty() && !files.traces.empty())
       bad_input(files.traces.front().path, "holds nothing: no token was recorded in it; " + parts.nothing,
                 "record while the server answers requests");
-    targets.check(std::any_of(files.known.begin(), files.known.end(), [&](const KnownRun& k) { return k.session == options.session; }));
+    targets.check(std::any_of(files.known.begin(), files.known.end(),
+                              [&](const KnownRun& k) { return k.session == options.session; }));
   } catch (const Error& e) {
     is_stop(e) ? targets.keep() : targets.take_back();
     throw;
@@ -417,17 +427,20 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   }
   targets.keep();
   // If names of files already show which files are missing, the ranks that traces state are not checked as well.
-  if (const std::string missing = missing_ranks(parts.ranks); !missing.empty() && !files.part_missing && files.known.empty())
+  if (const std::string missing = missing_ranks(parts.ranks);
+      !missing.empty() && !files.part_missing && files.known.empty())
     all.warnings.push_back(options.traces.front() + ": " + missing);
   if (!parts.of_single_ranks.empty() && files.known.empty())
     if (const std::string missing = missing_layers(model, {parts.layers.begin(), parts.layers.end()}); !missing.empty())
-      all.warnings.push_back((parts.ranks.size() == 1 ? parts.of_single_ranks : options.traces.front()) + ": " + missing);
+      all.warnings.push_back((parts.ranks.size() == 1 ? parts.of_single_ranks : options.traces.front()) + ": " +
+                             missing);
   for (const ImportedSession& s : all.sessions)
     if (s.session == all.session) all.runs_known = s.runs_known;
   const auto is_read = [](const ImportedSession& s) { return !s.runs.empty(); };
   if (std::count_if(all.sessions.begin(), all.sessions.end(), is_read) > 1) all.warnings.push_back(models_text(all));
   if (all.rows_masked > 0)
-    all.warnings.push_back(with_commas(all.rows_masked) + " of " + counted(all.rows_read + all.rows_masked, "row") + " name no branch");
+    all.warnings.push_back(with_commas(all.rows_masked) + " of " + counted(all.rows_read + all.rows_masked, "row") +
+                           " name no branch");
   find_how(all);
   all.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return all;

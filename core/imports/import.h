@@ -27,15 +27,16 @@ struct ImportedSession {
 };
 
 struct ImportFigures {
-  std::string format;        ///< of all files, or "mixed"
-  int64_t rows_read = 0;     ///< a row is one choice of one cell at one router, of counts that of one branch in one step
+  std::string format;     ///< of all files, or "mixed"
+  int64_t rows_read = 0;  ///< a row is one choice of one cell at one router, of counts that of one branch in one step
   int64_t rows_skipped = 0;  ///< of layers without branches
   int64_t rows_masked = 0;   ///< that name no branch
   int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
   int64_t empty_lines = 0;   ///< empty lines in texts, which are left out
   TracedShape model;
-  std::vector<std::string> lacks;         ///< contents that the traces do not have
-  std::vector<std::string> lacks_how;     ///< for each of them, the option of the recorder or of the import that adds it; empty: not known
+  std::vector<std::string> lacks;  ///< contents that the traces do not have
+  /// for each of them, the option of the recorder or of the import that adds it; empty: not known
+  std::vector<std::string> lacks_how;
   std::string session;                    ///< the session that -o names; model, runs and runs_known belong to it
   std::vector<int64_t> runs;              ///< numbers of the runs in that session, in the order of the files
   std::vector<int64_t> runs_known;        ///< of each file that the session had already, the run that holds it
@@ -45,10 +46,9 @@ struct ImportFigures {
   std::vector<std::string> warnings;
 };
 
-/// Files of several models go into one session for each model: S.storm, S-2.storm and so on. If one of these names holds the model already,
-/// it is used.
-/// Bad input leaves the session as it was, or none where there was none. Interrupted, it keeps the batches that were read and marks
-/// the run so.
+/// Files of several models go into one session for each model: S.storm, S-2.storm and so on. If one of these names
+/// holds the model already, it is used. Bad input leaves the session as it was, or none where there was none.
+/// Interrupted, it keeps the batches that were read and marks the run so.
 ImportFigures import_traces(const ImportOptions& options, const Progress& progress = {});
 /// stormcell.import/1
 std::string to_json(const ImportFigures& figures);

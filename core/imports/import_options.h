@@ -12,7 +12,8 @@ struct ImportOptions {
   std::string format;               ///< empty: told by each file's content
   std::string model_config;         ///< a config.json, for what the traces do not say; may be empty
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch where there is no config.json; 0: not known
-  int64_t shared_experts = -1;      ///< whose ids a server that fused them put behind the routed ones; -1: what the config.json says
+  /// whose ids a server that fused them put behind the routed ones; -1: what the config.json says
+  int64_t shared_experts = -1;
 };
 
 }  // namespace stormcell

@@ -19,9 +19,10 @@ bool lacks_branches(const TraceHeader& header) {
   return std::find(header.lacks.begin(), header.lacks.end(), "branches") != header.lacks.end();
 }
 
-/// A trace that has no fingerprint of the weights is identified by names and shape. A new session gets the first fingerprint; the others
-/// are known again. Names and numbers of all routers are exact. Ranks may differ in the largest id and, as stages of a pipeline, in layers:
-/// what differs between them is left out of a fingerprint that comes before the exact one.
+/// A trace that has no fingerprint of the weights is identified by names and shape. A new session gets the first
+/// fingerprint; the others are known again. Names and numbers of all routers are exact. Ranks may differ in the largest
+/// id and, as stages of a pipeline, in layers: what differs between them is left out of a fingerprint that comes before
+/// the exact one.
 std::vector<std::string> fingerprints_of(const TraceHeader& header, const TracedModel& model) {
   if (!header.fingerprint.empty()) return {header.fingerprint};
   const std::string name = "trace\n" + header.model + "\n";
@@ -35,7 +36,8 @@ std::vector<std::string> fingerprints_of(const TraceHeader& header, const Traced
   const bool is_rank = header.rank >= 0, is_counted = !lacks_branches(header);
   std::vector<std::string> texts;
   if (model.branches > 0 && model.layers > 0) {
-    const std::string stated = name + "configuration " + std::to_string(model.branches) + " " + std::to_string(model.layers) + "\n";
+    const std::string stated =
+        name + "configuration " + std::to_string(model.branches) + " " + std::to_string(model.layers) + "\n";
     texts = is_rank ? std::vector{stated, exact} : std::vector{exact, stated};
   } else {
     if (is_rank && header.model_layers == 0) {
@@ -71,7 +73,8 @@ bool is_free(const std::string& path) {
 std::string session_of_model(const std::string& session, size_t number) {
   if (number <= 1) return session;
   const fs::path path(session);
-  return (path.parent_path() / (path.stem().string() + "-" + std::to_string(number) + path.extension().string())).string();
+  return (path.parent_path() / (path.stem().string() + "-" + std::to_string(number) + path.extension().string()))
+      .string();
 }
 
 std::string fingerprint_in(const std::string& session) {
@@ -91,7 +94,8 @@ void ImportTargets::Branches::add(const std::string& router, int32_t branches) {
 }
 
 ImportTargets::Branches& ImportTargets::branches_of(const std::vector<std::string>& fingerprints) {
-  auto at = std::find_if(expected_.begin(), expected_.end(), [&](const Branches& b) { return has_any_of(b.fingerprints, fingerprints); });
+  auto at = std::find_if(expected_.begin(), expected_.end(),
+                         [&](const Branches& b) { return has_any_of(b.fingerprints, fingerprints); });
   if (at == expected_.end()) at = expected_.insert(expected_.end(), Branches{});
   add_new(fingerprints, at->fingerprints);
   return *at;
@@ -112,7 +116,8 @@ void ImportTargets::complete(TraceHeader& header, const std::vector<std::string>
     for (const auto& [router, branches] : b.of_router) known.add(router, branches);
   }
   const int32_t first = header.routers[0].branches;
-  const bool alike = std::all_of(header.routers.begin(), header.routers.end(), [&](const TraceRouter& r) { return r.branches == first; });
+  const bool alike = std::all_of(header.routers.begin(), header.routers.end(),
+                                 [&](const TraceRouter& r) { return r.branches == first; });
   for (TraceRouter& r : header.routers) {
     const auto of = known.of_router.find(r.name);
     r.branches = std::max(r.branches, alike ? known.most : of != known.of_router.end() ? of->second : 0);
@@ -122,11 +127,13 @@ void ImportTargets::complete(TraceHeader& header, const std::vector<std::string>
 std::string ImportTargets::place_of(const std::vector<std::string>& fingerprints) const {
   for (size_t number = 1;; ++number) {
     std::string path = session_of_model(options_.session, number);
-    const bool is_taken = std::any_of(targets_.begin(), targets_.end(), [&](const Target& t) { return t.session->path() == path; });
+    const bool is_taken =
+        std::any_of(targets_.begin(), targets_.end(), [&](const Target& t) { return t.session->path() == path; });
     if (is_taken) continue;
     if (is_free(path)) return path;
     const std::string there = fingerprint_in(path);
-    // A file that is not a session is refused if the user named it. If this program made the name, it tries the next one.
+    // A file that is not a session is refused if the user named it. If this program made the name, it tries the next
+    // one.
     if (has_any_of(fingerprints, {there}) || (number == 1 && there.empty())) return path;
   }
 }
@@ -149,8 +156,9 @@ SessionWriter& ImportTargets::open(TraceHeader& header, const std::string& trace
   complete(header, fingerprints);
   const TracedShape shape = shape_of(header);
   ModelSummary model{fingerprints[0], header.model.empty() ? name_of_trace(trace) : header.model, header.family, {}};
-  model.json = nlohmann::json{{"layers", shape.layers}, {"branches", shape.branches}, {"k", shape.k}, {"traced", true}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  model.json =
+      nlohmann::json{{"layers", shape.layers}, {"branches", shape.branches}, {"k", shape.k}, {"traced", true}}.dump(
+          -1, ' ', false, nlohmann::json::error_handler_t::replace);
   model.form = header.fingerprint.empty() ? kTraceForm : "";
   model.is_older_fingerprint = [fingerprints](std::string_view there) {
     return std::find(fingerprints.begin(), fingerprints.end(), there) != fingerprints.end();
@@ -162,8 +170,8 @@ SessionWriter& ImportTargets::open(TraceHeader& header, const std::string& trace
 }
 
 void ImportTargets::check(bool is_known) const {
-  const bool is_used =
-      std::any_of(targets_.begin(), targets_.end(), [&](const Target& t) { return t.session->path() == options_.session; });
+  const bool is_used = std::any_of(targets_.begin(), targets_.end(),
+                                   [&](const Target& t) { return t.session->path() == options_.session; });
   // The file is opened to see what it holds.
   if (!targets_.empty() && !is_used && !is_known && !is_free(options_.session)) SessionWriter(options_.session, first_);
 }

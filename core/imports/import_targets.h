@@ -16,17 +16,20 @@ std::string session_of_model(const std::string& session, size_t number);
 /// The fingerprint of the model in an existing session; empty: there is no session that can be read.
 std::string fingerprint_in(const std::string& session);
 
-/// A session is opened when the header of the first trace of its model has been read, so a trace that cannot be read changes nothing.
+/// A session is opened when the header of the first trace of its model has been read, so a trace that cannot be read
+/// changes nothing.
 class ImportTargets {
  public:
   ImportTargets(const ImportOptions& options, const TracedModel& model) : options_(options), model_(model) {}
 
   /// Notes the number of experts of a trace that is read later, and that states it only by the largest id.
   void expect(const TraceHeader& header);
-  /// The session for the trace's model: the one that this import has opened, else the first name that is free or holds the model. A trace
-  /// that states the number of experts only by its largest id gets the largest number of the traces of its model.
+  /// The session for the trace's model: the one that this import has opened, else the first name that is free or holds
+  /// the model. A trace that states the number of experts only by its largest id gets the largest number of the traces
+  /// of its model.
   SessionWriter& open(TraceHeader& header, const std::string& trace);
-  /// Throws Error(bad_input) if the session that -o names exists and has none of the models. `is_known`: it holds one of the traces.
+  /// Throws Error(bad_input) if the session that -o names exists and has none of the models. `is_known`: it holds one
+  /// of the traces.
   void check(bool is_known) const;
   void keep();
   void take_back();

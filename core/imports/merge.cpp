@@ -55,7 +55,13 @@ struct MergedBatch {
 bool is_merged(const nlohmann::json& about) { return value_at(about, "parts").is_array(); }
 
 Part open_part(const std::shared_ptr<const SessionReader>& reader, const RunSummary& run) {
-  Part part{reader, run, reader->layout(run.id), reader->batches(run.id), json_or_null(run.dataset), {}, reader->has_decisions(run.id)};
+  Part part{reader,
+            run,
+            reader->layout(run.id),
+            reader->batches(run.id),
+            json_or_null(run.dataset),
+            {},
+            reader->has_decisions(run.id)};
   part.told = {reader->path(), run.name, run.id, -1, std::ssize(part.batches), 0, 0};
   if (run_kind(run.kind) != RunKind::import)
     bad_input(part.where(), "was recorded here: only imported traces are merged", "name imported runs: S.storm#3");
@@ -78,11 +84,13 @@ std::vector<Part> open_parts(const MergeOptions& options) {
     }
     const size_t before = parts.size();
     for (const RunSummary& run : reader->runs())
-      if (run_kind(run.kind) == RunKind::import && run.status == RunStatus::finished && !is_merged(json_or_null(run.dataset)))
+      if (run_kind(run.kind) == RunKind::import && run.status == RunStatus::finished &&
+          !is_merged(json_or_null(run.dataset)))
         parts.push_back(open_part(reader, run));
     if (parts.size() == before) bad_input(path.file, "holds no imported trace", "import the parts, then merge them");
   }
-  if (parts.size() < 2) bad_input(options.parts[0], "is one part alone", "name another session, or import more of the trace into this one");
+  if (parts.size() < 2)
+    bad_input(options.parts[0], "is one part alone", "name another session, or import more of the trace into this one");
   std::set<std::pair<std::string, int64_t>> seen;
   for (const Part& p : parts)
     if (!seen.insert({std::filesystem::weakly_canonical(p.told.session).string(), p.told.run}).second)
@@ -94,9 +102,12 @@ std::vector<Part> open_parts(const MergeOptions& options) {
 void check_parts(const std::vector<Part>& parts) {
   const Part& first = parts[0];
   for (const Part& p : parts) {
-    if (p.reader->summary().model.fingerprint != first.reader->summary().model.fingerprint || p.layout.routers != first.layout.routers)
-      bad_input(p.where(), "is of another model than " + first.where() + ", or has other layers", "merge parts of one trace");
-    if (p.layout.spaces != first.layout.spaces) bad_input(p.where(), "has other cells than " + first.where(), "merge parts of one trace");
+    if (p.reader->summary().model.fingerprint != first.reader->summary().model.fingerprint ||
+        p.layout.routers != first.layout.routers)
+      bad_input(p.where(), "is of another model than " + first.where() + ", or has other layers",
+                "merge parts of one trace");
+    if (p.layout.spaces != first.layout.spaces)
+      bad_input(p.where(), "has other cells than " + first.where(), "merge parts of one trace");
     if (p.decisions != first.decisions)
       bad_input(p.where(),
                 std::string("has ") + (p.decisions ? "single choices" : "counts") + ", " + first.where() + " has " +
@@ -128,9 +139,10 @@ void check_maps(const std::vector<Part>& parts, const std::vector<size_t>& day) 
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto [of_day, is_first] = first.emplace(day[i], &parts[i]);
     if (!is_first && map_of(*of_day->second) != map_of(parts[i]))
-      bad_input(parts[i].where(),
-                "has other experts in its slots than " + of_day->second->where() + ": they were moved while it was recorded",
-                "record between two re-balances");
+      bad_input(
+          parts[i].where(),
+          "has other experts in its slots than " + of_day->second->where() + ": they were moved while it was recorded",
+          "record between two re-balances");
   }
 }
 
@@ -141,7 +153,8 @@ bool by_ranks_of(const MergeOptions& options, const std::vector<Part>& parts) {
   const std::optional<MergeBy> by = value_of_word<MergeBy>(kMergeBy, options.by);
   if (by == MergeBy::ranks && !all_known)
     for (const Part& p : parts)
-      if (p.told.rank < 0) bad_input(p.where(), "does not say of which rank it is", "--by days puts one after the other");
+      if (p.told.rank < 0)
+        bad_input(p.where(), "does not say of which rank it is", "--by days puts one after the other");
   return by ? by == MergeBy::ranks : all_known && ranks.size() > 1;
 }
 
@@ -157,13 +170,14 @@ std::vector<MergedBatch> batches_of(const std::vector<Part>& parts, bool by_rank
     const size_t begin = out.size();
     for (size_t p = 0; p < parts.size(); ++p) {
       if (day[p] != d) continue;
-      const bool numbered =
-          std::all_of(parts[p].batches.begin(), parts[p].batches.end(), [](const BatchSummary& b) { return b.server_step >= 0; });
+      const bool numbered = std::all_of(parts[p].batches.begin(), parts[p].batches.end(),
+                                        [](const BatchSummary& b) { return b.server_step >= 0; });
       for (const BatchSummary& b : parts[p].batches)
         out.push_back({{{p, b.number}}, numbered ? b.server_step : by_ranks ? b.number : -1, b.rank});
     }
     const auto of_day = out.begin() + begin;
-    if (by_ranks) std::stable_sort(of_day, out.end(), [](const MergedBatch& a, const MergedBatch& b) { return a.step < b.step; });
+    if (by_ranks)
+      std::stable_sort(of_day, out.end(), [](const MergedBatch& a, const MergedBatch& b) { return a.step < b.step; });
     // Each day's numbers go on behind the last one's.
     int64_t least = INT64_MAX, most = -1;
     for (auto b = of_day; b != out.end(); ++b)
@@ -189,7 +203,8 @@ std::vector<std::string> lacks_of(const std::vector<Part>& parts, bool by_ranks)
   for (const Part& p : parts)
     for (const nlohmann::json& fact : list_at(p.about, "lacks")) {
       if (!fact.is_string() || (by_ranks && parts[0].decisions && fact == "homes")) continue;
-      if (std::find(lacks.begin(), lacks.end(), fact.get<std::string>()) == lacks.end()) lacks.push_back(fact.get<std::string>());
+      if (std::find(lacks.begin(), lacks.end(), fact.get<std::string>()) == lacks.end())
+        lacks.push_back(fact.get<std::string>());
     }
   return lacks;
 }
@@ -237,7 +252,9 @@ class MergedRun {
       RouterLoads sum(parts_[0].layout.routers[r].branches);
       for (const MergedBatch::Source& s : merged.sources) {
         const Part& part = parts_[s.part];
-        for (const RouterLoads& loads : part.reader->loads(part.run.id, static_cast<int32_t>(r), 0, {s.batch, s.batch + 1})) sum.add(loads);
+        for (const RouterLoads& loads :
+             part.reader->loads(part.run.id, static_cast<int32_t>(r), 0, {s.batch, s.batch + 1}))
+          sum.add(loads);
       }
       record.add_loads({static_cast<int32_t>(r), sum.load});
     }
@@ -261,7 +278,8 @@ RunStart start_of(const MergeOptions& options, const std::vector<Part>& parts, c
   start.name = options.name.empty() ? "merged" : options.name;
   start.decisions = figures.decisions;
   start.layout = parts[0].layout;
-  nlohmann::json about = parts[0].about.is_object() ? parts[0].about : nlohmann::json::object();  // sizes and origin of the first
+  // sizes and origin of the first
+  nlohmann::json about = parts[0].about.is_object() ? parts[0].about : nlohmann::json::object();
   for (const char* key : {"content", "modified", "told", "rank", "slots", "slot_ranks"}) about.erase(key);
   RecordedSlots slots = slots_at(parts[0].about);
   for (size_t p = 1; p < parts.size(); ++p) slots = sum_of(slots, slots_at(parts[p].about));
@@ -278,11 +296,12 @@ void check_options(const MergeOptions& options) {
   if (options.parts.empty()) bad_input("SESSION", "is missing", "name sessions whose runs are parts of one trace");
   if (options.session.empty()) bad_input("-o", "is missing", "-o S.storm");
   if (!options.by.empty() && !value_of_word<MergeBy>(kMergeBy, options.by))
-    bad_input("--by", "is neither ranks nor days", advice_on_word(options.by, {std::begin(kMergeBy), std::end(kMergeBy)}, ""));
+    bad_input("--by", "is neither ranks nor days",
+              advice_on_word(options.by, {std::begin(kMergeBy), std::end(kMergeBy)}, ""));
 }
 
-void write(const MergeOptions& options, std::vector<Part> parts, const std::vector<MergedBatch>& batches, MergeFigures& figures,
-           const Progress& progress) {
+void write(const MergeOptions& options, std::vector<Part> parts, const std::vector<MergedBatch>& batches,
+           MergeFigures& figures, const Progress& progress) {
   SessionWriter session(options.session, parts[0].reader->summary().model);
   session.hold();
   try {
@@ -325,7 +344,8 @@ MergeFigures merge_runs(const MergeOptions& options, const Progress& progress) {
   }
   const std::vector<MergedBatch> batches = batches_of(parts, by_ranks);
   figures.batches = std::ssize(batches);
-  for (size_t b = 0; b < batches.size(); ++b) figures.steps += b == 0 || batches[b].step < 0 || batches[b].step != batches[b - 1].step;
+  for (size_t b = 0; b < batches.size(); ++b)
+    figures.steps += b == 0 || batches[b].step < 0 || batches[b].step != batches[b - 1].step;
   if (by_ranks && std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.batches[0].server_step < 0; }))
     figures.warnings.emplace_back("the parts have no numbers of steps: those of the ranks are joined in their order");
   if (by_ranks) {

@@ -22,8 +22,8 @@ inline std::string_view to_text(MergeBy by) { return row_of(kMergeBy, by); }
 struct MergeOptions {
   std::vector<std::string> parts;  ///< "S.storm": its imported runs; "S.storm#3", "S.storm#name": one
   std::string session;             ///< made, or appended to where it is of the same model
-  std::string by;                  ///< a word of kMergeBy; empty: ranks where each part is of a rank and they are not all of one
-  std::string name;                ///< of the run; empty: "merged"
+  std::string by;    ///< a word of kMergeBy; empty: ranks where each part is of a rank and they are not all of one
+  std::string name;  ///< of the run; empty: "merged"
 };
 
 struct MergedPart {
@@ -45,9 +45,9 @@ struct MergeFigures {
   double seconds = 0;
 };
 
-/// Requests get new numbers, so that those of two parts are never one; the parts' steps of ranks are joined by the numbers that the server
-/// gave them, else by their order. Counts of one step are added up; single choices keep the rank that they came from. What cannot be
-/// merged, or is interrupted, leaves the session as it was.
+/// Requests get new numbers, so that those of two parts are never one; the parts' steps of ranks are joined by the
+/// numbers that the server gave them, else by their order. Counts of one step are added up; single choices keep the
+/// rank that they came from. What cannot be merged, or is interrupted, leaves the session as it was.
 MergeFigures merge_runs(const MergeOptions& options, const Progress& progress = {});
 /// stormcell.merge/1
 std::string to_json(const MergeFigures& figures);

@@ -51,8 +51,9 @@ std::vector<Numbered> numbers_in(std::string_view name) {
 bool begins_with_zero(std::string_view before) {
   while (before.ends_with('_') || before.ends_with('-') || before.ends_with('.')) before.remove_suffix(1);
   const auto ends_before = [&](std::string_view word) {
-    return before.ends_with(word) && (before.size() == word.size() || !((before[before.size() - word.size() - 1] | 0x20) >= 'a' &&
-                                                                        (before[before.size() - word.size() - 1] | 0x20) <= 'z'));
+    return before.ends_with(word) &&
+           (before.size() == word.size() || !((before[before.size() - word.size() - 1] | 0x20) >= 'a' &&
+                                              (before[before.size() - word.size() - 1] | 0x20) <= 'z'));
   };
   return std::any_of(kFromZero.begin(), kFromZero.end(), ends_before);
 }
@@ -88,8 +89,10 @@ std::string missing_of(const std::pair<std::string, std::string>& around, const 
     there.insert(first + *all);  // one beyond the last, so that missing last files are found too
   }
   const std::vector<int64_t> missing = missing_numbers(there, first);
-  const int64_t missing_count = *there.rbegin() + 1 - first - std::ssize(there);  // the list ends at kMostMissing numbers
-  if (missing.empty() || (!all && (set.numbers.size() < 2 || (!begins_with_zero(around.first) && missing_count > std::ssize(set.numbers)))))
+  // the list ends at kMostMissing numbers
+  const int64_t missing_count = *there.rbegin() + 1 - first - std::ssize(there);
+  if (missing.empty() || (!all && (set.numbers.size() < 2 ||
+                                   (!begins_with_zero(around.first) && missing_count > std::ssize(set.numbers)))))
     return {};
   constexpr size_t kMostNamed = 4;
   const auto names_of = [&](const auto& numbers, size_t most) {
@@ -98,10 +101,10 @@ std::string missing_of(const std::pair<std::string, std::string>& around, const 
       if (names.size() < most) names.push_back(name_of(around, set, number));
     return names;
   };
-  const std::string there_are =
-      set.numbers.size() == 2 ? joined(names_of(set.numbers, 2), " and ") : listed(names_of(set.numbers, 1), 1, set.numbers.size());
-  return listed(names_of(missing, kMostNamed), kMostNamed, static_cast<size_t>(missing_count)) + (missing.size() == 1 ? " is" : " are") +
-         " missing beside " + there_are;
+  const std::string there_are = set.numbers.size() == 2 ? joined(names_of(set.numbers, 2), " and ")
+                                                        : listed(names_of(set.numbers, 1), 1, set.numbers.size());
+  return listed(names_of(missing, kMostNamed), kMostNamed, static_cast<size_t>(missing_count)) +
+         (missing.size() == 1 ? " is" : " are") + " missing beside " + there_are;
 }
 
 }  // namespace
@@ -112,10 +115,11 @@ std::string missing_ranks(const std::set<int64_t>& ranks) {
   if (missing.empty()) return {};
   // The list ends at kMostMissing numbers.
   const int64_t all = *ranks.rbegin() + 1 - std::ssize(ranks);
-  const std::string text =
-      all == std::ssize(missing) ? numbered("rank", missing) : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
-  return text + (all == 1 ? " is" : " are") + " missing, by the largest rank that is there, " + std::to_string(*ranks.rbegin()) +
-         ": loads are those of the others alone";
+  const std::string text = all == std::ssize(missing)
+                               ? numbered("rank", missing)
+                               : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
+  return text + (all == 1 ? " is" : " are") + " missing, by the largest rank that is there, " +
+         std::to_string(*ranks.rbegin()) + ": loads are those of the others alone";
 }
 
 std::vector<std::string> missing_files(const std::vector<std::string>& paths) {

@@ -50,7 +50,8 @@ std::string sizes_told(int64_t hidden, int64_t ffn) {
 
 KnownTrace known_trace(const std::string& session, int64_t run, const nlohmann::json& about) {
   KnownTrace trace;
-  trace.session = session, trace.run = run, trace.format = text_at(about, "format"), trace.told = text_at(about, "told");
+  trace.session = session, trace.run = run, trace.format = text_at(about, "format"),
+  trace.told = text_at(about, "told");
   trace.modified = whole_at(about, "modified");
   // Earlier versions stored only the sizes, not the options that the user gave for a trace.
   if (trace.told.empty()) trace.told = sizes_told(whole_at(about, "hidden"), whole_at(about, "ffn"));
@@ -87,7 +88,8 @@ void add_content(const MappedFile& file, Sha256& hash) {
   if (bytes.size() <= kPieces * kPiece) {
     hash.update(bytes);
   } else {
-    for (size_t i = 0; i < kPieces; ++i) hash.update(bytes.subspan((bytes.size() - kPiece) / (kPieces - 1) * i, kPiece));
+    for (size_t i = 0; i < kPieces; ++i)
+      hash.update(bytes.subspan((bytes.size() - kPiece) / (kPieces - 1) * i, kPiece));
     hash.update(bytes.last(kPiece));
   }
 }
@@ -106,8 +108,8 @@ std::vector<std::string> files_of(const std::string& folder) {
 }
 
 /// To be read, unless this call reads the same already.
-void add_new(const std::string& path, const std::shared_ptr<const MappedFile>& file, const std::string& content, const std::string& told,
-             KnownTraces& known, TraceFiles& out) {
+void add_new(const std::string& path, const std::shared_ptr<const MappedFile>& file, const std::string& content,
+             const std::string& told, KnownTraces& known, TraceFiles& out) {
   KnownTrace trace;
   trace.path = path, trace.told = told;
   known.emplace(content, trace);
@@ -128,7 +130,8 @@ std::string kinds_text(const std::vector<std::string>& files) {
   constexpr size_t kMostNamed = 3;
   std::string list;
   for (const std::string& path : files) {
-    if (&path - files.data() == kMostNamed) return list + ", and " + std::to_string(files.size() - kMostNamed) + " more";
+    if (&path - files.data() == kMostNamed)
+      return list + ", and " + std::to_string(files.size() - kMostNamed) + " more";
     const std::optional<KnownFile> known = known_file(path);
     add_to_list(list, in_quotes(fs::path(path).filename().string()) + (known ? " is " + known->name : ""));
   }
@@ -136,7 +139,8 @@ std::string kinds_text(const std::vector<std::string>& files) {
 }
 
 /// Returns null, with a warning, if a packed file is cut or damaged: the other files are still read.
-std::shared_ptr<const MappedFile> open_beside_others(const std::string& path, const Progress& progress, TraceFiles& out) {
+std::shared_ptr<const MappedFile> open_beside_others(const std::string& path, const Progress& progress,
+                                                     TraceFiles& out) {
   try {
     return open_trace(path, progress);
   } catch (const Error& e) {
@@ -189,23 +193,28 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
   if (traces == 0 && others.empty() && !unfinished.empty())
     bad_input(folder, "is a folder without a routing trace: " + unfinished, "get its files again");
   if (traces == 0)
-    bad_input(folder, others.empty() ? "is a folder without files" : "is a folder without a routing trace: " + kinds_text(others),
-              "name the traces, with --format where their content does not say it");
+    bad_input(
+        folder,
+        others.empty() ? "is a folder without files" : "is a folder without a routing trace: " + kinds_text(others),
+        "name the traces, with --format where their content does not say it");
   // These files are not traces on their own.
-  const auto is_beside = [&](const std::string& path) { return std::find(beside.begin(), beside.end(), path) != beside.end(); };
+  const auto is_beside = [&](const std::string& path) {
+    return std::find(beside.begin(), beside.end(), path) != beside.end();
+  };
   std::erase_if(others, is_beside);
   // The reader of the trace names empty files of its own.
   std::erase_if(empty, is_beside);
   for (const std::string& path : empty) out.warnings.push_back(path + ": " + why_unfinished(path) + "; left out");
   if (!others.empty())
-    out.warnings.push_back(folder + ": " + counted(std::ssize(others), "file that is no trace is", "files that are no traces are") +
+    out.warnings.push_back(folder + ": " +
+                           counted(std::ssize(others), "file that is no trace is", "files that are no traces are") +
                            " left out: " + kinds_text(others));
 }
 
-/// A file counts as known only if it was read with the same options, and in the format that --format names, if any. A large file, of which
-/// only parts are hashed, must also have the same time of writing.
-void add_file(const std::string& path, const ImportOptions& options, const std::string& told, const Progress& progress, KnownTraces& known,
-              TraceFiles& out) {
+/// A file counts as known only if it was read with the same options, and in the format that --format names, if any. A
+/// large file, of which only parts are hashed, must also have the same time of writing.
+void add_file(const std::string& path, const ImportOptions& options, const std::string& told, const Progress& progress,
+              KnownTraces& known, TraceFiles& out) {
   const auto file = open_trace(path, progress);
   const std::string content = content_of(*file);
   const auto [begin, end] = known.equal_range(content);

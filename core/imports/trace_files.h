@@ -13,7 +13,8 @@ namespace stormcell {
 
 struct TraceFile {
   std::string path;
-  std::shared_ptr<const MappedFile> unpacked;  ///< content of a packed file that is not large; null: open_trace() reads it
+  /// content of a packed file that is not large; null: open_trace() reads it
+  std::shared_ptr<const MappedFile> unpacked;
 };
 
 struct KnownRun {
@@ -28,9 +29,10 @@ struct TraceFiles {
   bool part_missing = false;  ///< one of a set of numbered files is missing: a warning names it
 };
 
-/// Files are recognised by their content, and each content is read once. A file is read again if the options for it have changed; a file
-/// of a folder only if there are options now. A file that the user names is also read again if it is large and was written anew. Subfolders
-/// are not searched. Error(bad_input) for a folder without a trace, and for standard input.
+/// Files are recognised by their content, and each content is read once. A file is read again if the options for it
+/// have changed; a file of a folder only if there are options now. A file that the user names is also read again if it
+/// is large and was written anew. Subfolders are not searched. Error(bad_input) for a folder without a trace, and for
+/// standard input.
 TraceFiles find_trace_files(const ImportOptions& options, const Progress& progress);
 
 /// Opens a trace; unpacks it if it is packed with gzip.
@@ -38,8 +40,8 @@ std::shared_ptr<const MappedFile> open_trace(const std::string& path, const Prog
 /// The name of the file without folders and endings: "trace" for "runs/trace.csv.gz".
 std::string name_of_trace(const std::string& path);
 
-/// By what a trace is known again, whatever its name: its size and a SHA-256 over at most 1 MiB spread over it ("4096-5feceb66ff..."), so
-/// that gigabytes need not be read twice.
+/// By what a trace is known again, whatever its name: its size and a SHA-256 over at most 1 MiB spread over it
+/// ("4096-5feceb66ff..."), so that gigabytes need not be read twice.
 std::string content_of(const MappedFile& file);
 /// When a file was last written, in nanoseconds of the file system's clock; 0: unknown.
 int64_t modified_of(const std::string& path);

@@ -34,9 +34,12 @@ struct Mount {
   bool is_v2 = false;
 };
 
-bool lists(const std::string& commas, const std::string& word) { return ("," + commas + ",").find("," + word + ",") != std::string::npos; }
+bool lists(const std::string& commas, const std::string& word) {
+  return ("," + commas + ",").find("," + word + ",") != std::string::npos;
+}
 
-/// The mounts of a controller, version 1 and 2. Lines of mountinfo: ID PARENT DEVICE TOP POINT OPTIONS [...] - TYPE SOURCE SUPER-OPTIONS.
+/// The mounts of a controller, version 1 and 2. Lines of mountinfo: ID PARENT DEVICE TOP POINT OPTIONS [...] - TYPE
+/// SOURCE SUPER-OPTIONS.
 std::vector<Mount> mounts_of(const std::string& root, const std::string& controller) {
   std::vector<Mount> mounts;
   std::ifstream file(root + "/proc/self/mountinfo");
@@ -47,20 +50,23 @@ std::vector<Mount> mounts_of(const std::string& root, const std::string& control
     std::string skipped, top, point, type, source, options;
     before >> skipped >> skipped >> skipped >> top >> point;
     after >> type >> source >> options;
-    if (type == "cgroup2" || (type == "cgroup" && lists(options, controller))) mounts.push_back({point, top, type == "cgroup2"});
+    if (type == "cgroup2" || (type == "cgroup" && lists(options, controller)))
+      mounts.push_back({point, top, type == "cgroup2"});
   }
   if (mounts.empty()) mounts = {{"/sys/fs/cgroup", "/", true}, {"/sys/fs/cgroup/" + controller, "/", false}};
   return mounts;
 }
 
-/// The path of the process's group in the hierarchy of a controller (version 1) or in the unified one; empty where it is in none.
+/// The path of the process's group in the hierarchy of a controller (version 1) or in the unified one; empty where it
+/// is in none.
 std::string group_path(const std::string& root, const std::string& controller, bool is_v2) {
   std::ifstream file(root + "/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (is_v2 ? controllers.empty() && line.starts_with("0:") : lists(controllers, controller)) return line.substr(second + 1);
+    if (is_v2 ? controllers.empty() && line.starts_with("0:") : lists(controllers, controller))
+      return line.substr(second + 1);
   }
   return {};
 }
@@ -98,9 +104,10 @@ GroupMemory memory_of_v2(const std::string& folder) {
     group.used = current.value_or(0);
     return group;
   }
-  group.used =
-      held(stat, sum_of(stat, {"anon", "kernel_stack", "pagetables", "sec_pagetables", "percpu", "sock", "vmalloc", "slab_unreclaimable"}),
-           "file_mapped", "shmem");
+  group.used = held(stat,
+                    sum_of(stat, {"anon", "kernel_stack", "pagetables", "sec_pagetables", "percpu", "sock", "vmalloc",
+                                  "slab_unreclaimable"}),
+                    "file_mapped", "shmem");
   if (current) group.used = std::min(group.used, *current);
   return group;
 }

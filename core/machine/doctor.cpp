@@ -78,20 +78,22 @@ std::vector<std::string> unused(const cpu::Processor& processor, cpu::Isa active
   for (const char* f : {"avx512_vnni", "avx512_fp16", "amx_bf16", "amx_int8"})
     if (has(f)) reasons.push_back(std::string(f) + ": no kernels for it in this version");
   if (processor.logical_processors > processor.cores)
-    reasons.push_back("the second hardware thread of " + counted(processor.logical_processors - processor.cores, "core") +
-                      ": used, though it seldom helps; --threads " + std::to_string(processor.cores) + " leaves them out");
+    reasons.push_back(
+        "the second hardware thread of " + counted(processor.logical_processors - processor.cores, "core") +
+        ": used, though it seldom helps; --threads " + std::to_string(processor.cores) + " leaves them out");
   return reasons;
 }
 
 /// What reads pictures in formats of others, and which Debian package a build needs for it.
-LibraryVersion picture_library(const char* name, const std::string& version, const std::string& what, const std::string& package) {
+LibraryVersion picture_library(const char* name, const std::string& version, const std::string& what,
+                               const std::string& package) {
   return {name, version, version.empty() ? "not in this build (" + package + "); it reads no " + what : what};
 }
 
 /// FFmpeg's libraries are loaded when a video is opened, so the build may know them and the machine lack them.
 LibraryVersion video_library() {
-  const LibraryVersion built =
-      picture_library("libavformat", STORMCELL_FFMPEG_VERSION, "video", "libavformat-dev libavcodec-dev libswscale-dev");
+  const LibraryVersion built = picture_library("libavformat", STORMCELL_FFMPEG_VERSION, "video",
+                                               "libavformat-dev libavcodec-dev libswscale-dev");
   const std::string lacked = lacked_for_video();
   return built.version.empty() || lacked.empty() ? built : LibraryVersion{built.name, "", lacked};
 }
@@ -125,13 +127,14 @@ DoctorReport examine_machine() {
   r.available_bytes = available_memory();
   r.memory_limit_bytes = memory_limit();
   r.cpu_limit = cpu_limit();
-  r.cuda_reason = "this version runs models on the CPU alone; its GPU kernels are a package of their own (./dev package device)";
+  r.cuda_reason =
+      "this version runs models on the CPU alone; its GPU kernels are a package of their own (./dev package device)";
   r.resources = resources();
   r.libraries = {{"SQLite", sqlite_version(), "sessions"},
                  {"SentencePiece", STORMCELL_SENTENCEPIECE_VERSION, "tokenizers"},
                  {"nlohmann-json",
-                  std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + "." + std::to_string(NLOHMANN_JSON_VERSION_MINOR) + "." +
-                      std::to_string(NLOHMANN_JSON_VERSION_PATCH),
+                  std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + "." + std::to_string(NLOHMANN_JSON_VERSION_MINOR) +
+                      "." + std::to_string(NLOHMANN_JSON_VERSION_PATCH),
                   "JSON"},
                  picture_library("libpng", STORMCELL_PNG_VERSION, "PNG", "libpng-dev"),
                  picture_library("libjpeg", STORMCELL_JPEG_VERSION, "JPEG", "libjpeg62-turbo-dev"),
@@ -155,7 +158,8 @@ std::string to_json(const DoctorReport& r) {
                  {"available_bytes", r.available_bytes},
                  {"limit_bytes", positive_or_null(r.memory_limit_bytes)},
                  {"cpu_limit", positive_or_null(r.cpu_limit)}};
-  j["cuda"] = {{"module", nullptr}, {"architectures", Json::array()}, {"devices", Json::array()}, {"reason", r.cuda_reason}};
+  j["cuda"] = {
+      {"module", nullptr}, {"architectures", Json::array()}, {"devices", Json::array()}, {"reason", r.cuda_reason}};
   Json libraries = Json::array();
   for (const LibraryVersion& l : r.libraries)
     libraries.push_back({{"name", l.name}, {"version", text_or_null(l.version)}, {"note", l.note}});

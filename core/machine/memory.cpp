@@ -23,7 +23,9 @@ int64_t proc_value(const std::string& file, const std::string& key) {
 
 }  // namespace
 
-int64_t total_memory(const std::string& root) { return std::max<int64_t>(0, proc_value(root + "/proc/meminfo", "MemTotal:")); }
+int64_t total_memory(const std::string& root) {
+  return std::max<int64_t>(0, proc_value(root + "/proc/meminfo", "MemTotal:"));
+}
 
 int64_t available_memory(const std::string& root) {
   const int64_t of_machine = proc_value(root + "/proc/meminfo", "MemAvailable:");
@@ -35,7 +37,8 @@ int64_t available_memory(const std::string& root) {
 HeldMemory held_memory(const std::string& root) {
   if (const std::optional<int64_t> group = own_group_memory(root)) return {*group, true};
   const std::string status = root + "/proc/self/status";
-  return {std::max<int64_t>(0, proc_value(status, "RssAnon:")) + std::max<int64_t>(0, proc_value(status, "RssFile:")), false};
+  return {std::max<int64_t>(0, proc_value(status, "RssAnon:")) + std::max<int64_t>(0, proc_value(status, "RssFile:")),
+          false};
 }
 
 int64_t peak_resident_memory() { return proc_value("/proc/self/status", "VmHWM:"); }

@@ -5,12 +5,14 @@
 
 namespace stormcell {
 
-/// Bytes of the machine's memory, 0 where it cannot be told. `root` stands before every path that is read ("" outside of tests).
+/// Bytes of the machine's memory, 0 where it cannot be told. `root` stands before every path that is read ("" outside
+/// of tests).
 int64_t total_memory(const std::string& root = {});
-/// Bytes this process may still take: the smallest of the machine's available memory and the rests of its control groups.
+/// Bytes this process may still take: the smallest of the machine's available memory and the rests of its control
+/// groups.
 int64_t available_memory(const std::string& root = {});
-/// What this process holds by the system's count: `anon + file_mapped` of its control group where it has one of its own, else RssAnon +
-/// RssFile. Page cache that nobody maps is not use.
+/// What this process holds by the system's count: `anon + file_mapped` of its control group where it has one of its
+/// own, else RssAnon + RssFile. Page cache that nobody maps is not use.
 struct HeldMemory {
   int64_t bytes = 0;  ///< 0: the system does not say
   bool of_group = false;

@@ -76,11 +76,12 @@ std::string OtherLoad::warning(int threads) const {
   if (elapsed_ < kLeastSeconds) return {};
   const double free = std::max(0, processors_ - threads);
   if (others() > free + kOthers * std::min(threads, processors_))
-    return fmt::format("the machine was busy: while {} measured, other processes kept {:.1f} of {} at work", counted(threads, "thread"),
-                       others(), counted(processors_, "processor"));
+    return fmt::format("the machine was busy: while {} measured, other processes kept {:.1f} of {} at work",
+                       counted(threads, "thread"), others(), counted(processors_, "processor"));
   if (stolen() > kStolen)
-    return fmt::format("the machine was busy: other virtual machines took {:.0f} % of the time that was asked for while measuring",
-                       100 * stolen());
+    return fmt::format(
+        "the machine was busy: other virtual machines took {:.0f} % of the time that was asked for while measuring",
+        100 * stolen());
   return {};
 }
 

@@ -1,5 +1,5 @@
-// What other processes took of this process's processors while it measured. A neighbour that takes a steady share shows in no spread of
-// repeated executions.
+// What other processes took of this process's processors while it measured. A neighbour that takes a steady share shows
+// in no spread of repeated executions.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ struct ProcessorTimes {
   double idle = 0;
   double own = 0;  ///< of this process
 };
-/// `root` stands before every path that is read ("" outside of tests); `allowed`: numbers of the processors, empty: those that this
-/// process may use.
+/// `root` stands before every path that is read ("" outside of tests); `allowed`: numbers of the processors, empty:
+/// those that this process may use.
 ProcessorTimes processor_times(const std::string& root = {}, std::vector<int> allowed = {});
 
 /// Between readings; a measurement may have several parts.
@@ -26,12 +26,13 @@ class OtherLoad {
   void add(const ProcessorTimes& before, const ProcessorTimes& after);
   /// Processors that others kept busy, on average.
   double others() const { return elapsed_ > 0 ? others_ / elapsed_ : 0; }
-  /// The average part of the processors that other processes or other virtual machines took. Nothing: too little was measured.
+  /// The average part of the processors that other processes or other virtual machines took. Nothing: too little was
+  /// measured.
   std::optional<double> share() const;
   /// Of all that was wanted, the part that other virtual machines took.
   double stolen() const { return wanted_ > 0 ? stolen_ / wanted_ : 0; }
-  /// A sentence where it disturbs `threads` that compute: others had more than what these leave free and a tenth of what they need, or
-  /// a twentieth was stolen. Empty: neither, or too little was measured to tell.
+  /// A sentence where it disturbs `threads` that compute: others had more than what these leave free and a tenth of
+  /// what they need, or a twentieth was stolen. Empty: neither, or too little was measured to tell.
   std::string warning(int threads) const;
 
  private:

@@ -18,31 +18,32 @@ int64_t turns_of(const std::vector<int32_t>& decoded, int64_t new_tokens) {
 }
 
 size_t count_applied(const PipelineResult& passed, PassResult PassOutcome::*way) {
-  return static_cast<size_t>(
-      std::count_if(passed.outcomes.begin(), passed.outcomes.end(), [way](const PassOutcome& o) { return (o.*way).applied; }));
+  return static_cast<size_t>(std::count_if(passed.outcomes.begin(), passed.outcomes.end(),
+                                           [way](const PassOutcome& o) { return (o.*way).applied; }));
 }
 
 }  // namespace
 
-std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan, const std::map<int64_t, std::vector<int32_t>>& baseline,
-                         int64_t new_tokens) {
+std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan,
+                         const std::map<int64_t, std::vector<int32_t>>& baseline, int64_t new_tokens) {
   for (const auto& [batch, decoded] : plan) {
     const auto at = baseline.find(batch);
     if (at == baseline.end()) continue;
     const int64_t turns = turns_of(decoded, new_tokens), of_baseline = turns_of(at->second, new_tokens);
     if (turns != of_baseline)
-      return "its texts of batch " + std::to_string(batch) + " end after " + counted(turns, "turn") + ", the baseline's after " +
-             std::to_string(of_baseline) + ", which is other work";
+      return "its texts of batch " + std::to_string(batch) + " end after " + counted(turns, "turn") +
+             ", the baseline's after " + std::to_string(of_baseline) + ", which is other work";
   }
   return {};
 }
 
-Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
-                           const Progress& progress, const ChooseTrying& choose) {
+Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen,
+                           OnTheirOwn on_their_own, const Progress& progress, const ChooseTrying& choose) {
   Candidates c;
   progress.report("passes", 0, std::ssize(chosen));
   c.passed = run_passes(work.pass_input(profile), chosen, on_their_own);
-  const size_t upon = count_applied(c.passed, &PassOutcome::cumulative), alone = count_applied(c.passed, &PassOutcome::alone);
+  const size_t upon = count_applied(c.passed, &PassOutcome::cumulative),
+               alone = count_applied(c.passed, &PassOutcome::alone);
   // The first pass that applies is measured alone in any case.
   if (choose) c.trying = choose(upon, alone > 0 ? alone - 1 : 0);
   c.only_together = c.trying == Trying::together && upon > 1;
@@ -64,7 +65,8 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
       promises.add(outcome.cumulative);
     }
     const bool is_tried = !c.only_together || &outcome == last;
-    c.cumulative_of.push_back(is_tried ? add(outcome.cumulative, promises, "up to " + std::string(outcome.pass->id), until) : kNoPlan);
+    c.cumulative_of.push_back(
+        is_tried ? add(outcome.cumulative, promises, "up to " + std::string(outcome.pass->id), until) : kNoPlan);
     if (c.cumulative_of.back() != kNoPlan) c.final_plan = c.cumulative_of.back();
     progress.report("passes", std::ssize(c.cumulative_of), std::ssize(chosen));
   }
@@ -101,7 +103,8 @@ std::vector<Contribution> contributions_of(const Candidates& c, const ReadyPlan&
 }
 
 Contribution total_of(const Candidates& c, const ReadyPlan& baseline, const MirroredTimes& times) {
-  return {"all passes", times.speedup(c.final_plan), bytes_of(baseline), bytes_of(*c.plans[c.final_plan]), c.no_speed(c.final_plan)};
+  return {"all passes", times.speedup(c.final_plan), bytes_of(baseline), bytes_of(*c.plans[c.final_plan]),
+          c.no_speed(c.final_plan)};
 }
 
 }  // namespace stormcell

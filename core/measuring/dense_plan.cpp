@@ -12,13 +12,15 @@ namespace {
 
 std::shared_ptr<const Graph> made_dense(const Graph& routed) {
   DenseGraph dense = dense_graph(routed);
-  if (!dense.why_not.empty()) failed("--dense", "pictures of one size have a dense plan, those of another not: " + dense.why_not);
+  if (!dense.why_not.empty())
+    failed("--dense", "pictures of one size have a dense plan, those of another not: " + dense.why_not);
   return std::make_shared<const Graph>(std::move(dense.graph));
 }
 
 std::unique_ptr<ReadyPlan> make_dense(Workload& work, const Progress& progress) {
   const GraphOfSize routed = work.graph_of_size();
-  return work.state().make_plan("dense", GraphOfSize([routed](PictureSize size) { return made_dense(*routed(size)); }), 0, progress);
+  return work.state().make_plan("dense", GraphOfSize([routed](PictureSize size) { return made_dense(*routed(size)); }),
+                                0, progress);
 }
 
 /// How the plan answers otherwise than the baseline, on a batch of each size; empty: nowhere.
@@ -32,9 +34,11 @@ std::string difference(Workload& work, ReadyPlan& baseline, const std::vector<st
 
 }  // namespace
 
-void measure_dense(Workload& work, ReadyPlan& baseline, const std::vector<int64_t>& batches, double seconds, RunSummaryFigures& figures,
-                   const Progress& progress) {
-  const auto leave_out = [&](const std::string& why) { figures.warnings.push_back("--dense: there is no dense plan to show: " + why); };
+void measure_dense(Workload& work, ReadyPlan& baseline, const std::vector<int64_t>& batches, double seconds,
+                   RunSummaryFigures& figures, const Progress& progress) {
+  const auto leave_out = [&](const std::string& why) {
+    figures.warnings.push_back("--dense: there is no dense plan to show: " + why);
+  };
   if (const DenseGraph tried = dense_graph(*work.graph()); !tried.why_not.empty()) return leave_out(tried.why_not);
   std::vector<std::unique_ptr<ReadyPlan>> dense;
   dense.push_back(make_dense(work, progress));

@@ -8,8 +8,8 @@ struct FirstBatches {
   double compile = 0;  ///< seconds to make a plan, without reading weights
   double batch = 0;    ///< seconds of one execution of the baseline, with its data
 };
-/// Runs the baseline on the first batch and, unless that takes long, on the second, whose time then counts: the first one touches all
-/// memory. Throws Error(bad_input) if the model does not fit into memory.
+/// Runs the baseline on the first batch and, unless that takes long, on the second, whose time then counts: the first
+/// one touches all memory. Throws Error(bad_input) if the model does not fit into memory.
 FirstBatches time_first_batches(Workload& work, const Progress& progress);
 
 }  // namespace stormcell

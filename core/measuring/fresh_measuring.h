@@ -1,7 +1,7 @@
 // One measuring in its own process: the request, the answer, and the call that does it (measure_afresh.h).
 //
-// The process opens the model anew, replays the configuration and times the plan: beside the baseline for optimize, alone for run. It does
-// not verify, probe or write a session: the run that asks has done so.
+// The process opens the model anew, replays the configuration and times the plan: beside the baseline for optimize,
+// alone for run. It does not verify, probe or write a session: the run that asks has done so.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,8 @@ struct FreshRequest {
   std::string settings;          ///< the run's settings, as settings_json() writes them, for one phase
   std::string config;            ///< the plan's configuration, stormcell.config/1
   double seconds = 0;            ///< time for measuring; at least kLeastFreshChains chains run
-  std::vector<int64_t> batches;  ///< numbers of those to measure; at least one, drawn anew each time, under a budget in this order
+  /// numbers of those to measure; at least one, drawn anew each time, under a budget in this order
+  std::vector<int64_t> batches;
 };
 /// A run that measures for fewer seconds repeats nothing.
 inline constexpr double kWorthRepeating = 1;

@@ -10,7 +10,9 @@ namespace stormcell {
 namespace {
 using RequestJson = nlohmann::json;
 
-RequestJson json_of(const Latency& l) { return {{"median", l.median}, {"p95", l.p95}, {"min", l.min}, {"mean", l.mean}, {"runs", l.runs}}; }
+RequestJson json_of(const Latency& l) {
+  return {{"median", l.median}, {"p95", l.p95}, {"min", l.min}, {"mean", l.mean}, {"runs", l.runs}};
+}
 Latency latency_at(const RequestJson& j) {
   Latency l;
   l.median = real_at(j, "median"), l.p95 = real_at(j, "p95"), l.min = real_at(j, "min"), l.mean = real_at(j, "mean");
@@ -33,7 +35,8 @@ FreshRequest parse_fresh_request(const std::string& text, const std::string& whe
   const RequestJson j = parse_json_text(text, where);
   if (!value_at(j, "settings").is_object() || !value_at(j, "config").is_object())
     bad_input(where, "is no request of a run to measure again", "optimize and run write it for themselves");
-  FreshRequest request{flag_at(j, "beside_baseline"), j["settings"].dump(), j["config"].dump(), real_at(j, "seconds"), {}};
+  FreshRequest request{
+      flag_at(j, "beside_baseline"), j["settings"].dump(), j["config"].dump(), real_at(j, "seconds"), {}};
   for (const RequestJson& batch : list_at(j, "batches"))
     if (batch.is_number_integer()) request.batches.push_back(batch.get<int64_t>());
   if (request.batches.empty()) bad_input(where, "names no batches", "optimize and run write it for themselves");
@@ -54,7 +57,8 @@ FreshFigures parse_fresh_figures(const std::string& text, const std::string& whe
   f.plan = latency_at(j["plan"]);
   if (value_at(j, "baseline").is_object()) f.baseline = latency_at(j["baseline"]);
   const RequestJson& ends = list_at(j, "speedup_ci95");
-  if (const auto value = known_at(j, "speedup"); value && ends.size() == 2 && ends[0].is_number() && ends[1].is_number())
+  if (const auto value = known_at(j, "speedup");
+      value && ends.size() == 2 && ends[0].is_number() && ends[1].is_number())
     f.speedup = Measurement{*value, {ends[0].get<double>(), ends[1].get<double>()}};
   return f;
 }

@@ -21,10 +21,12 @@ void Gains::tell(std::vector<PassReport>& passes, std::vector<std::string>& warn
   for (PassReport& pass : passes) {
     const auto at = withheld_.find(pass.name);
     if (at == withheld_.end()) continue;
-    const std::string why = " (no speed-up: a plan that was measured for it differs from the baseline: " + at->second + ")";
+    const std::string why =
+        " (no speed-up: a plan that was measured for it differs from the baseline: " + at->second + ")";
     pass.reason += why;
     if (!pass.reason_without_speeds.empty()) pass.reason_without_speeds += why;
-    warnings.push_back("pass " + pass.name + " has no speed-up: a plan that was measured for it differs from the baseline: " + at->second);
+    warnings.push_back("pass " + pass.name +
+                       " has no speed-up: a plan that was measured for it differs from the baseline: " + at->second);
   }
 }
 

@@ -12,8 +12,8 @@
 
 namespace stormcell {
 
-/// Speed-ups of passes. Two kinds are withheld, with a message: those of a plan whose results differ from the baseline's, and those from
-/// too few pairs.
+/// Speed-ups of passes. Two kinds are withheld, with a message: those of a plan whose results differ from the
+/// baseline's, and those from too few pairs.
 class Gains {
  public:
   /// `held_out`: the number of batches that could be measured.

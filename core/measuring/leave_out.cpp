@@ -9,20 +9,24 @@
 namespace stormcell {
 namespace {
 
-std::string text_of(const Ratio& speed) { return fmt::format("{:.3f} [{:.3f}, {:.3f}]", speed.value, speed.ci95[0], speed.ci95[1]); }
+std::string text_of(const Ratio& speed) {
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", speed.value, speed.ci95[0], speed.ci95[1]);
+}
 
 /// The words that replace a speed that was not measured well enough.
 constexpr const char* kCostNotKnown = "no gain was seen, not measured well enough to say what it costs";
 
 std::string cost_text(const Ratio& speed) { return text_of(speed) + " of the speed without it"; }
 
-std::string memory_text(int64_t more) { return more > 0 ? to_text(Bytes(more)) + " of memory more" : "no memory saved"; }
+std::string memory_text(int64_t more) {
+  return more > 0 ? to_text(Bytes(more)) + " of memory more" : "no memory saved";
+}
 
 /// More than a pass may take that gains nothing: as much as would count as saved.
 int64_t added_bytes(const PlanBytes& without, const PlanBytes& with) { return saved_bytes(with, without); }
 
-/// Slower, or more memory for a gain that is measured to be none or below a fiftieth. A measurement that cannot exclude such a gain, since
-/// it was short or beside others, says nothing against a pass: else it would throw out what helps.
+/// Slower, or more memory for a gain that is measured to be none or below a fiftieth. A measurement that cannot exclude
+/// such a gain, since it was short or beside others, says nothing against a pass: else it would throw out what helps.
 bool is_loss(const Contribution& c) {
   constexpr double kWorthMemory = 1.02;
   if (c.speed.below_one()) return true;
@@ -47,13 +51,16 @@ std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contri
     if (saved_bytes(c.without, c.with) > 0) continue;
     if (!is_loss(c)) continue;
     const std::string memory = ", and " + memory_text(added_bytes(c.without, c.with));
-    list.push_back({c.pass, "left out: " + cost_text(c.speed) + memory, std::string("left out: ") + kCostNotKnown + memory});
+    list.push_back(
+        {c.pass, "left out: " + cost_text(c.speed) + memory, std::string("left out: ") + kCostNotKnown + memory});
   }
   if (!list.empty() || !least || !total.speed.below_one() || saved_bytes(total.without, total.with) > 0) return list;
   return {{least->pass,
            "left out: all passes together gave " + text_of(total.speed) +
-               " of the baseline's speed and saved no memory, and this one brought least (" + text_of(least->speed) + ")",
-           "left out: all passes together gave no gain that was measured well enough and saved no memory, and this one brought least"}};
+               " of the baseline's speed and saved no memory, and this one brought least (" + text_of(least->speed) +
+               ")",
+           "left out: all passes together gave no gain that was measured well enough and saved no memory, and this one "
+           "brought least"}};
 }
 
 std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes, int64_t batches) {
@@ -71,8 +78,11 @@ WhyKept why_kept(const Contribution& c, bool keep_all) {
     return WhyKept{begin + cost_text(c.speed) + end, begin + kCostNotKnown + end};
   };
   const int64_t saved = saved_bytes(c.without, c.with);
-  if (saved > 0) return c.speed.below_one() ? both(" (kept for " + to_text(Bytes(saved)) + " of memory less: ", ")") : WhyKept();
-  return keep_all && is_loss(c) ? both(" (kept by --keep-all: ", ", and " + memory_text(added_bytes(c.without, c.with)) + ")") : WhyKept();
+  if (saved > 0)
+    return c.speed.below_one() ? both(" (kept for " + to_text(Bytes(saved)) + " of memory less: ", ")") : WhyKept();
+  return keep_all && is_loss(c)
+             ? both(" (kept by --keep-all: ", ", and " + memory_text(added_bytes(c.without, c.with)) + ")")
+             : WhyKept();
 }
 
 }  // namespace stormcell

@@ -10,16 +10,17 @@
 
 namespace stormcell {
 
-void run_over_data(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
-                   const std::function<void(const Batch&)>& then) {
+void run_over_data(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options,
+                   const Progress& progress, const std::function<void(const Batch&)>& then) {
   run_over_batches(state, plan, what, options, progress, all_batches(*state.data), [&](const Batch& batch) {
     then(batch);
     return true;
   });
 }
 
-void run_over_batches(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
-                      const std::vector<int64_t>& batches, const std::function<bool(const Batch&)>& then) {
+void run_over_batches(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options,
+                      const Progress& progress, const std::vector<int64_t>& batches,
+                      const std::function<bool(const Batch&)>& then) {
   for (size_t i = 0; i < batches.size(); ++i) {
     progress.report(what, static_cast<int64_t>(i), std::ssize(batches));
     const Batch batch = state.data->batch(batches[i], progress.cancel);
@@ -65,8 +66,10 @@ bool tells_speed(const MirroredTimes& times) {
   return times.unlike_fills() <= kMostUnlike;
 }
 std::string why_not_stated(const std::string& what, const MirroredTimes& times) {
-  return what + " is not stated: on the same batches the same plan had to read " + std::to_string(std::lround(100 * times.unlike_fills())) +
-         " % less one time than another, because other batches had left other weights in the budget's slots; measure longer "
+  return what + " is not stated: on the same batches the same plan had to read " +
+         std::to_string(std::lround(100 * times.unlike_fills())) +
+         " % less one time than another, because other batches had left other weights in the budget's slots; measure "
+         "longer "
          "(--measure-seconds)";
 }
 
@@ -77,10 +80,11 @@ Measured measured(const MirroredTimes& times) {
   return m;
 }
 
-void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probed, RunSummaryFigures& r,
-                 const Progress& progress) {
+void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probed,
+                 RunSummaryFigures& r, const Progress& progress) {
   ExperimentState& s = work.state();
-  for (const MeasuredPlan& p : plans) p.figures = plan_figures(work, p.plan, p.latency, p.read, measured.batches, measured.rounds);
+  for (const MeasuredPlan& p : plans)
+    p.figures = plan_figures(work, p.plan, p.latency, p.read, measured.batches, measured.rounds);
   r.peak_resident_bytes = s.peak_resident();
   if (probed) {
     warn_of_noise(s, measured.spread, measured.others, r.warnings);

@@ -1,7 +1,7 @@
 // Plans while they are measured, and what comes of it in the results: alike in run and optimize.
 //
-// This room times plans: mirrored rounds, paired speed-ups, intervals over several processes, ceilings that hold while plans are measured,
-// passes that are left out, and plans of the time that all this takes.
+// This room times plans: mirrored rounds, paired speed-ups, intervals over several processes, ceilings that hold while
+// plans are measured, passes that are left out, and plans of the time that all this takes.
 #pragma once
 #include <functional>
 #include <optional>
@@ -16,19 +16,21 @@
 namespace stormcell {
 
 /// Runs a plan over all batches of the data and shows each to `then`. `what` it is doing, for the progress.
-void run_over_data(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
-                   const std::function<void(const Batch&)>& then);
+void run_over_data(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options,
+                   const Progress& progress, const std::function<void(const Batch&)>& then);
 
 /// The same over these batches; stops when `then` returns false.
-void run_over_batches(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
-                      const std::vector<int64_t>& batches, const std::function<bool(const Batch&)>& then);
+void run_over_batches(ExperimentState& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options,
+                      const Progress& progress, const std::vector<int64_t>& batches,
+                      const std::function<bool(const Batch&)>& then);
 
-/// Runs a plan on a batch that is measured; returns milliseconds. It is the only function of its file, because one program of the tests is
-/// linked with another run_timed(), which delays plans.
+/// Runs a plan on a batch that is measured; returns milliseconds. It is the only function of its file, because one
+/// program of the tests is linked with another run_timed(), which delays plans.
 double run_timed(ExperimentState& state, ReadyPlan& plan, const Batch& batch);
 
-/// Plans side by side, the first as the baseline. A batch is read once for all of them, and a size of picture compiled for all of them
-/// before one is timed: a plan that is compiled between two executions would find cold caches, the other not.
+/// Plans side by side, the first as the baseline. A batch is read once for all of them, and a size of picture compiled
+/// for all of them before one is timed: a plan that is compiled between two executions would find cold caches, the
+/// other not.
 class MeasuredPlans {
  public:
   MeasuredPlans(ExperimentState& state, std::vector<ReadyPlan*> plans, const Progress& progress)
@@ -51,8 +53,8 @@ class MeasuredPlans {
   KeptBatch kept_;
 };
 
-/// Whether times of plans side by side tell which is faster: under a budget they do where the baseline had as much to read in each place
-/// of a chain. `why_not_stated`: where they do not, a sentence about what is not stated.
+/// Whether times of plans side by side tell which is faster: under a budget they do where the baseline had as much to
+/// read in each place of a chain. `why_not_stated`: where they do not, a sentence about what is not stated.
 bool tells_speed(const MirroredTimes& times);
 std::string why_not_stated(const std::string& what, const MirroredTimes& times);
 
@@ -62,7 +64,8 @@ struct Measured {
   int64_t rounds = 0;            ///< as MirroredTimes has them
   double spread = 1;             ///< as repeat_spread()
   OtherLoad others;              ///< at work meanwhile
-  int64_t further = INT64_MAX;   ///< batches that a plan may run again: for times by operator, then for its physical limit
+  /// batches that a plan may run again: for times by operator, then for its physical limit
+  int64_t further = INT64_MAX;
 };
 Measured measured(const MirroredTimes& times);
 
@@ -74,8 +77,8 @@ struct MeasuredPlan {
   std::optional<PlanFigures>& figures;
   std::vector<OperatorTime>& operators;
 };
-/// Sets the figures of the plans, of the device, of limits and of times by operator. `probed`: the device was probed after measuring too;
-/// a warning then says whether the machine was busy.
+/// Sets the figures of the plans, of the device, of limits and of times by operator. `probed`: the device was probed
+/// after measuring too; a warning then says whether the machine was busy.
 void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probed,
                  RunSummaryFigures& figures, const Progress& progress);
 

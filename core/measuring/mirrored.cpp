@@ -13,9 +13,9 @@
 namespace stormcell {
 namespace {
 
-// The batches in orders drawn one after another. The first way through them goes in parts, the first few of which run twice: where there is
-// no time for a second way, those tell whether batches gain alike. A part's second order is drawn too: a fixed distance could lock onto
-// something periodic.
+// The batches in orders drawn one after another. The first way through them goes in parts, the first few of which run
+// twice: where there is no time for a second way, those tell whether batches gain alike. A part's second order is drawn
+// too: a fixed distance could lock onto something periodic.
 class BatchOrder {
  public:
   explicit BatchOrder(std::vector<int64_t> batches) : way_(std::move(batches)) {
@@ -105,7 +105,8 @@ class DataOrder {
     size_t place = 0;
     for (const size_t p : of[0].order) {
       go_through(p + 1, [&](size_t i, const TimedExecution& ran) { add_plan(of[i], p, ran); });
-      filled_[++place] += go_through(0, [&](size_t i, const TimedExecution& ran) { of[i].plans[p].after = add_baseline(of[i], ran); });
+      filled_[++place] +=
+          go_through(0, [&](size_t i, const TimedExecution& ran) { of[i].plans[p].after = add_baseline(of[i], ran); });
     }
     first_ = (first_ + stretch_) % job_.batches.size();
     chains.insert(chains.end(), of.begin(), of.end());
@@ -153,7 +154,8 @@ void set_rounds(MirroredTimes& times, size_t batches, size_t stretch) {
   const size_t rounds = whole ? chains / batches : std::min(stretches, kMostParts);
   for (size_t i = 0; i < chains; ++i) {
     const size_t at = i / stretch;
-    times.chains[i].round = static_cast<int32_t>(whole ? std::min(at * stretch / batches, rounds - 1) : at * rounds / stretches);
+    times.chains[i].round =
+        static_cast<int32_t>(whole ? std::min(at * stretch / batches, rounds - 1) : at * rounds / stretches);
   }
   times.rounds = static_cast<int64_t>(rounds);
 }
@@ -197,7 +199,8 @@ Ratio MirroredTimes::speedup(size_t plan) const {
   const std::map<int64_t, double> weight = baseline_by_batch(chains);
   std::vector<PairedVisit> visits;
   for (const Chain& c : chains)
-    visits.push_back({c.batch, c.round, weight.at(c.batch), {c.plans[plan].before, c.plans[plan].after}, c.plans[plan].plan});
+    visits.push_back(
+        {c.batch, c.round, weight.at(c.batch), {c.plans[plan].before, c.plans[plan].after}, c.plans[plan].plan});
   return paired_ratio(visits);
 }
 
@@ -265,10 +268,11 @@ double MirroredTimes::unlike_fills() const {
 void set_order(MirroredJob& job, double milliseconds, int64_t settling) {
   const auto count = std::ssize(job.batches);
   const double executions = 2 * job.plans + 1;
-  const double room =
-      std::min(job.seconds * 1e3 / (static_cast<double>(job.least_chains) * executions * std::max(milliseconds, 1e-6)), 1e9);
+  const double room = std::min(
+      job.seconds * 1e3 / (static_cast<double>(job.least_chains) * executions * std::max(milliseconds, 1e-6)), 1e9);
   job.lead = std::clamp<int64_t>(std::min<int64_t>(settling, std::llround(2 * room)), 1, count);
-  job.stretch = std::clamp<int64_t>(std::llround(room) - (job.plans > 0 ? job.lead : 0), std::min<int64_t>(count, 2), count);
+  job.stretch =
+      std::clamp<int64_t>(std::llround(room) - (job.plans > 0 ? job.lead : 0), std::min<int64_t>(count, 2), count);
 }
 
 MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress) {
@@ -292,7 +296,8 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
     if (job.between) job.between();
     if (job.stretch > 0) {
       in_order.run(i, times.chains);
-      for (size_t c = times.chains.size() - in_order.stretch(); c < times.chains.size(); ++c) seen.insert(times.chains[c].batch);
+      for (size_t c = times.chains.size() - in_order.stretch(); c < times.chains.size(); ++c)
+        seen.insert(times.chains[c].batch);
     } else {
       times.chains.push_back(run_chain(job, drawn.next(), i));
       seen.insert(times.chains.back().batch);

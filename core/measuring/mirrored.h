@@ -1,14 +1,17 @@
-// Plans measured beside the baseline, batch by batch, so that whatever else the machine does hits both sides of a pair alike.
+// Plans measured beside the baseline, batch by batch, so that whatever else the machine does hits both sides of a pair
+// alike.
 //
-// One chain: baseline, plan, baseline, plan, ..., baseline, all on one batch: of n plans 2n + 1 executions and one before them that warms
-// up and is not kept. Every execution of a plan has one of the baseline directly before and one directly after it (two mirrored pairs), and
-// follows another plan, as every other does. The order of the plans rotates from chain to chain and turns round in every second one, so
-// that no plan always stands at the same place of something periodic, and a trend cancels.
+// One chain: baseline, plan, baseline, plan, ..., baseline, all on one batch: of n plans 2n + 1 executions and one
+// before them that warms up and is not kept. Every execution of a plan has one of the baseline directly before and one
+// directly after it (two mirrored pairs), and follows another plan, as every other does. The order of the plans rotates
+// from chain to chain and turns round in every second one, so that no plan always stands at the same place of something
+// periodic, and a trend cancels.
 //
-// In the data's order, where what an execution finds depends on the batch before it (slots of a budget that all plans share): the unit that
-// alternates is a stretch of batches instead of a batch. Each plan goes through it as through the data, behind some batches before it that
-// are not timed, so that it finds what it would have left itself; then the next plan does. Each batch of the stretch is a chain. Whether
-// those before were enough is counted: the baseline goes through a stretch several times, and has to fill as much of the slots each time.
+// In the data's order, where what an execution finds depends on the batch before it (slots of a budget that all plans
+// share): the unit that alternates is a stretch of batches instead of a batch. Each plan goes through it as through the
+// data, behind some batches before it that are not timed, so that it finds what it would have left itself; then the
+// next plan does. Each batch of the stretch is a chain. Whether those before were enough is counted: the baseline goes
+// through a stretch several times, and has to fill as much of the slots each time.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -53,13 +56,16 @@ struct MirroredTimes {
   /// In the data's order: bytes of slots that the baseline filled, by the place of its execution in the chain.
   std::vector<int64_t> baseline_filled;
 
-  /// How much less of them it filled in one place than in another, as a share: what it found there was not its own. 0 where nothing was.
+  /// How much less of them it filled in one place than in another, as a share: what it found there was not its own. 0
+  /// where nothing was.
   double unlike_fills() const;
   /// Speed-up of a plan over the baseline.
   Ratio speedup(size_t plan) const;
-  /// Speed-up of plan `second` over plan `first`, from the chains in which only one execution of the baseline stands between them.
+  /// Speed-up of plan `second` over plan `first`, from the chains in which only one execution of the baseline stands
+  /// between them.
   Ratio speedup_between(size_t first, size_t second) const;
-  /// The batches that were measured, those that the plan gains least on first; without a plan, those that take the least time first.
+  /// The batches that were measured, those that the plan gains least on first; without a plan, those that take the
+  /// least time first.
   std::vector<int64_t> by_gain(size_t plan) const;
   std::vector<int64_t> by_time() const;
   /// Of a plan, and of the baseline around it: the executions that the speed-up comes from.
@@ -83,25 +89,30 @@ struct MirroredJob {
   std::function<void()> between;  ///< called before each chain; its time counts among `seconds`; empty: nothing
   // In the data's order:
   int64_t stretch = 0;  ///< so many of `batches` at a time, one after another; 0: batches are drawn, and warmed up
-  int64_t lead = 1;     ///< batches before a stretch that a plan goes through first where it does not come from them; at most all
+  /// batches before a stretch that a plan goes through first where it does not come from them; at most all
+  int64_t lead = 1;
   std::function<void(size_t plan, int64_t batch)> run_untimed;  ///< of the lead; empty: as execute
-  std::function<int64_t()> filled;                              ///< bytes of slots that were filled so far; empty: not counted
-  std::function<double(size_t plan)> finish;  ///< milliseconds that the end of a stretch takes, its last batch's; empty: none
+  std::function<int64_t()> filled;  ///< bytes of slots that were filled so far; empty: not counted
+  std::function<double(size_t plan)>
+      finish;  ///< milliseconds that the end of a stretch takes, its last batch's; empty: none
   int64_t least_chains = kLeastRounds;
-  int64_t least_batches = 0;  ///< different batches to be run, in drawn order, while `most_times` x `seconds` have room for them
+  /// different batches to be run, in drawn order, while `most_times` x `seconds` have room for them
+  int64_t least_batches = 0;
   double most_times = 2;
-  double most_seconds = std::numeric_limits<double>::infinity();  ///< after that time no chain begins; the first one always runs
+  /// after that time no chain begins; the first one always runs
+  double most_seconds = std::numeric_limits<double>::infinity();
 };
-/// Sets the stretch and the lead of a job whose batches take `milliseconds` each. After `settling` batches, the slots hold what the plan
-/// itself left. The least rounds take about the job's seconds. A stretch has two batches if there are two. A lead that would take more than
-/// twice that time is shortened.
+/// Sets the stretch and the lead of a job whose batches take `milliseconds` each. After `settling` batches, the slots
+/// hold what the plan itself left. The least rounds take about the job's seconds. A stretch has two batches if there
+/// are two. A lead that would take more than twice that time is shortened.
 void set_order(MirroredJob& job, double milliseconds, int64_t settling);
-/// Goes through the batches, in an order drawn anew each time, until the time is up; the first way through runs up to 64 of them twice. A
-/// round is one way through them; where the time does not suffice for kLeastRounds of those, up to 20 equal parts of what was run.
+/// Goes through the batches, in an order drawn anew each time, until the time is up; the first way through runs up to
+/// 64 of them twice. A round is one way through them; where the time does not suffice for kLeastRounds of those, up to
+/// 20 equal parts of what was run.
 MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress);
 
-/// How much longer than its batch's median the slowest twentieth of the baseline's executions took: 1 on a quiet machine, however the
-/// batches differ, and where nothing was repeated.
+/// How much longer than its batch's median the slowest twentieth of the baseline's executions took: 1 on a quiet
+/// machine, however the batches differ, and where nothing was repeated.
 double repeat_spread(const MirroredTimes& times);
 
 }  // namespace stormcell

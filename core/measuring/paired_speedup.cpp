@@ -43,7 +43,8 @@ class AllPairs {
  public:
   explicit AllPairs(const std::vector<PairedVisit>& visits) {
     for (const PairedVisit& v : visits)
-      for (const double first : v.first) pairs_.push_back({std::log(first / v.second), v.weight, static_cast<size_t>(v.round)});
+      for (const double first : v.first)
+        pairs_.push_back({std::log(first / v.second), v.weight, static_cast<size_t>(v.round)});
     std::sort(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) { return a.log_ratio < b.log_ratio; });
   }
   double operator()(const Drawn& drawn) const {
@@ -62,15 +63,16 @@ class AllPairs {
   std::vector<Pair> pairs_;
 };
 
-/// Batches unlike, each visited often: sum(w) / sum(w / r). Where a neighbour computes half of the time, it decides what the median of a
-/// batch's times is; the shortest one is the batch's own.
+/// Batches unlike, each visited often: sum(w) / sum(w / r). Where a neighbour computes half of the time, it decides
+/// what the median of a batch's times is; the shortest one is the batch's own.
 class BatchByBatch {
  public:
   explicit BatchByBatch(const std::vector<PairedVisit>& visits) {
     for (const auto& [batch, list] : by_batch(visits)) {
       std::vector<Visit>& into = batches_.emplace_back();
       for (const PairedVisit* v : list) {
-        Visit& visit = into.emplace_back(Visit{{}, *std::min_element(v->first.begin(), v->first.end()), static_cast<size_t>(v->round)});
+        Visit& visit = into.emplace_back(
+            Visit{{}, *std::min_element(v->first.begin(), v->first.end()), static_cast<size_t>(v->round)});
         for (const double ms : v->first) visit.log_ratios.push_back(std::log(ms / v->second));
       }
     }
@@ -82,7 +84,8 @@ class BatchByBatch {
       double shortest = 0;
       log_ratios.clear();
       for (const Visit& v : batch) {
-        for (int32_t i = 0; i < drawn[v.round]; ++i) log_ratios.insert(log_ratios.end(), v.log_ratios.begin(), v.log_ratios.end());
+        for (int32_t i = 0; i < drawn[v.round]; ++i)
+          log_ratios.insert(log_ratios.end(), v.log_ratios.begin(), v.log_ratios.end());
         if (drawn[v.round] > 0) shortest = shortest > 0 ? std::min(shortest, v.shortest) : v.shortest;
       }
       if (log_ratios.empty()) continue;
@@ -166,8 +169,8 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
   return ranks;
 }
 
-/// Kruskal and Wallis's H of groups, and the most that it can be, as normal deviates: chi square scaled to the mean and variance of H where
-/// the groups are alike (Kruskal 1952), Wilson and Hilferty's cube root.
+/// Kruskal and Wallis's H of groups, and the most that it can be, as normal deviates: chi square scaled to the mean and
+/// variance of H where the groups are alike (Kruskal 1952), Wilson and Hilferty's cube root.
 struct GroupTest {
   double deviate = 0, most = 0;
 };
@@ -185,7 +188,8 @@ GroupTest kruskal_wallis(const std::vector<double>& values, const std::vector<si
     inverse += 1 / of_group;
   }
   const double mean = k - 1;
-  const double variance = 2 * mean - 2 * (3 * k * k - 6 * k + n * (2 * k * k - 6 * k + 1)) / (5 * n * (n + 1)) - 1.2 * inverse;
+  const double variance =
+      2 * mean - 2 * (3 * k * k - 6 * k + n * (2 * k * k - 6 * k + 1)) / (5 * n * (n + 1)) - 1.2 * inverse;
   const double width = 2 / (9 * (2 * mean * mean / variance));
   const auto deviate = [&](double h) { return (std::cbrt(h / mean) - (1 - width)) / std::sqrt(width); };
   return {deviate(12 * squares / (n * (n + 1))), deviate((n * n * n - cubes) / (n * (n + 1)))};
@@ -223,9 +227,10 @@ Ratio paired_ratio(const std::vector<PairedVisit>& visits) {
   for (const PairedVisit& v : visits) rounds = std::max(rounds, static_cast<size_t>(v.round) + 1);
   const auto batches = by_batch(visits);
   for (const auto& [batch, list] : batches) fewest = std::min(fewest, list.size());
-  Ratio ratio = batch_gains(visits) == BatchGains::alike ? with_interval(AllPairs(visits), rounds, RatioBasis::all_pairs)
-                : fewest >= kOften                       ? with_interval(BatchByBatch(visits), rounds, RatioBasis::batches)
-                                                         : with_interval(Totals(visits), rounds, RatioBasis::totals);
+  Ratio ratio = batch_gains(visits) == BatchGains::alike
+                    ? with_interval(AllPairs(visits), rounds, RatioBasis::all_pairs)
+                : fewest >= kOften ? with_interval(BatchByBatch(visits), rounds, RatioBasis::batches)
+                                   : with_interval(Totals(visits), rounds, RatioBasis::totals);
   ratio.pairs = std::ssize(visits), ratio.batches = std::ssize(batches);
   return ratio;
 }

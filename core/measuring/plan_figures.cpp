@@ -37,7 +37,8 @@ double limit_milliseconds(const ExperimentState& s, const ReadyPlan& plan, const
 }
 
 /// Of `batches`, which may name a batch more than once: each is run again, recorded.
-double mean_limit_milliseconds(ExperimentState& s, ReadyPlan& plan, const std::vector<int64_t>& batches, const Progress& progress) {
+double mean_limit_milliseconds(ExperimentState& s, ReadyPlan& plan, const std::vector<int64_t>& batches,
+                               const Progress& progress) {
   double limit = 0;
   for (const auto& [b, share] : shares_of(batches)) {
     progress.cancel.check();
@@ -103,13 +104,15 @@ std::vector<OperatorTime> operator_times(ExperimentState& s, ReadyPlan& plan, in
     t.batches = batches;
     if (t.steps > 0) list.push_back(t);
   }
-  std::sort(list.begin(), list.end(), [](const OperatorTime& a, const OperatorTime& b) { return a.milliseconds > b.milliseconds; });
+  std::sort(list.begin(), list.end(),
+            [](const OperatorTime& a, const OperatorTime& b) { return a.milliseconds > b.milliseconds; });
   return list;
 }
 
 void set_limit_share(PlanFigures& figures, ReadyPlan& plan, ExperimentState& state, const std::vector<int64_t>& batches,
                      const Progress& progress) {
-  if (figures.latency_ms.mean > 0) figures.limit_share = mean_limit_milliseconds(state, plan, batches, progress) / figures.latency_ms.mean;
+  if (figures.latency_ms.mean > 0)
+    figures.limit_share = mean_limit_milliseconds(state, plan, batches, progress) / figures.latency_ms.mean;
 }
 
 }  // namespace stormcell

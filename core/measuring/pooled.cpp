@@ -11,7 +11,9 @@ namespace {
 constexpr double kNormal95 = 1.959964;
 
 /// Half the width of the interval from within one process, of the logarithm.
-double half_width(const Measurement& m) { return m.ci95[0] > 0 && m.ci95[1] > m.ci95[0] ? std::log(m.ci95[1] / m.ci95[0]) / 2 : 0; }
+double half_width(const Measurement& m) {
+  return m.ci95[0] > 0 && m.ci95[1] > m.ci95[0] ? std::log(m.ci95[1] / m.ci95[0]) / 2 : 0;
+}
 
 struct Mean {
   double value = 0, half = 0;  // half the width of the 95 % interval
@@ -46,7 +48,8 @@ std::optional<Pooled> pooled(const std::vector<Measurement>& measurings) {
   if (std::any_of(measurings.begin(), measurings.end(), [](const Measurement& m) { return !(m.value > 0); })) return {};
   std::vector<double> logarithms;
   double within = 0;
-  for (const Measurement& m : measurings) logarithms.push_back(std::log(m.value)), within += std::pow(half_width(m) / kNormal95, 2);
+  for (const Measurement& m : measurings)
+    logarithms.push_back(std::log(m.value)), within += std::pow(half_width(m) / kNormal95, 2);
   const Mean mean = trimmed_mean(logarithms, measurings.size() < kRobust ? 0 : measurings.size() / 5);
   const double half = std::max(mean.half, kNormal95 * std::sqrt(within) / static_cast<double>(measurings.size()));
   Pooled p;

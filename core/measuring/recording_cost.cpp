@@ -70,8 +70,8 @@ MirroredTimes measure_ways(ExperimentState& s, RecordedPlan& plan, double batch_
 }
 
 /// Under a budget: batches in the data's order, each an execution.
-MirroredTimes measure_in_order(ExperimentState& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
-                               const Progress& progress) {
+MirroredTimes measure_in_order(ExperimentState& s, RecordedPlan& plan, double batch_ms, double seconds,
+                               RecordingCost& cost, const Progress& progress) {
   MirroredJob job{.plans = 1, .batches = all_batches(*s.data), .seconds = seconds};
   set_order(job, batch_ms, s.budget.settling_batches());
   job.filled = [&] { return s.budget.filled(); };
@@ -92,19 +92,21 @@ MirroredTimes measure_in_order(ExperimentState& s, RecordedPlan& plan, double ba
 }  // namespace
 
 std::vector<int64_t> evenly_spread(int64_t count, double most) {
-  const auto stride = static_cast<int64_t>(std::ceil(static_cast<double>(count) / std::clamp(most, 1.0, static_cast<double>(count))));
+  const auto stride =
+      static_cast<int64_t>(std::ceil(static_cast<double>(count) / std::clamp(most, 1.0, static_cast<double>(count))));
   std::vector<int64_t> list;
   for (int64_t i = stride / 2; i < count; i += stride) list.push_back(i);
   return list;
 }
 
-RecordingCost measure_recording(ExperimentState& s, ReadyPlan& plan, const RunAbout& about, double all_ms, double seconds,
-                                const Progress& progress) {
+RecordingCost measure_recording(ExperimentState& s, ReadyPlan& plan, const RunAbout& about, double all_ms,
+                                double seconds, const Progress& progress) {
   RecordingCost cost;
   const double batch_ms = all_ms / static_cast<double>(s.data->batch_count());
   const bool in_order = s.store->budget() > 0;
   RecordedPlan recorded(s, plan, about, progress);
-  const MirroredTimes times = (in_order ? measure_in_order : measure_ways)(s, recorded, batch_ms, seconds, cost, progress);
+  const MirroredTimes times =
+      (in_order ? measure_in_order : measure_ways)(s, recorded, batch_ms, seconds, cost, progress);
   cost.rounds = times.rounds;
   cost.plain_read = times.baseline_reads();
   cost.spread = repeat_spread(times);

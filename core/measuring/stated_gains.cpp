@@ -16,11 +16,13 @@ void add_why_kept(const WhyKept& why, PassReport& report) {
 }  // namespace
 
 PassReport& StatedGains::report(std::string_view pass) const {
-  return *std::find_if(result_.passes.begin(), result_.passes.end(), [&](const PassReport& r) { return r.name == pass; });
+  return *std::find_if(result_.passes.begin(), result_.passes.end(),
+                       [&](const PassReport& r) { return r.name == pass; });
 }
 
 void StatedGains::set_alone(PassReport& r, const PlanTimes& measured, size_t plan) {
-  gains_.set(r, measured.times.speedup(plan), measured.candidates.no_speed(plan), r.speedup_alone, r.speedup_alone_ci95);
+  gains_.set(r, measured.times.speedup(plan), measured.candidates.no_speed(plan), r.speedup_alone,
+             r.speedup_alone_ci95);
 }
 
 void StatedGains::set_own(const Contribution& c) {
@@ -49,7 +51,8 @@ void StatedGains::set_of_plans(const PlanTimes& measured, bool keep_all) {
     if (candidates.cumulative_of[i] == kNoPlan) continue;
     PassReport& r = report(candidates.passed.outcomes[i].pass->id);
     const size_t plan = candidates.cumulative_of[i];
-    gains_.set(r, measured.times.speedup(plan), candidates.no_speed(plan), r.speedup_cumulative, r.speedup_cumulative_ci95);
+    gains_.set(r, measured.times.speedup(plan), candidates.no_speed(plan), r.speedup_cumulative,
+               r.speedup_cumulative_ci95);
   }
   if (const std::string& unlike = candidates.unlike[candidates.final_plan]; !unlike.empty()) {
     if (result_.verified->passed)
@@ -81,7 +84,8 @@ void StatedGains::set_total(const std::optional<Pooled>& total) const {
   result_.speedup = total->value;
   result_.speedup_ci95 = total->ci95;
   PassReport* const last = last_applied();
-  if (last && last->speedup_cumulative) last->speedup_cumulative = total->value, last->speedup_cumulative_ci95 = total->ci95;
+  if (last && last->speedup_cumulative)
+    last->speedup_cumulative = total->value, last->speedup_cumulative_ci95 = total->ci95;
 }
 
 }  // namespace stormcell

@@ -25,7 +25,8 @@ struct PlanTimes {
 
 class StatedGains {
  public:
-  /// `held_out`: the number of batches that could be measured. `result` is kept, and gets a report of each pass before a gain is set.
+  /// `held_out`: the number of batches that could be measured. `result` is kept, and gets a report of each pass before
+  /// a gain is set.
   StatedGains(int64_t held_out, RunSummaryFigures& result) : gains_(held_out), result_(result) {}
 
   /// The report of a pass. It must exist.
@@ -36,8 +37,8 @@ class StatedGains {
   void set_own(const Contribution& contribution);
   /// States the gains after the verification, or the reason why there are none.
   void set(const PlanTimes& measured, bool keep_all);
-  /// Sets the speed-up to the one over all processes, also as the cumulative speed-up of the last pass that applied. Nothing: too few
-  /// processes measured, and no figure changes.
+  /// Sets the speed-up to the one over all processes, also as the cumulative speed-up of the last pass that applied.
+  /// Nothing: too few processes measured, and no figure changes.
   void set_total(const std::optional<Pooled>& total) const;
 
  private:

@@ -44,7 +44,8 @@ void SteadyMeasuring::end_repetition() {
   probed_ = true;
   const auto fell = [&] {
     const DeviceFigures d = machine_.figures();
-    return ceilings_moved_too_far(d) && (d.peak_readings[1] < d.peak_readings[0] || d.read_readings[1] < d.read_readings[0]);
+    return ceilings_moved_too_far(d) &&
+           (d.peak_readings[1] < d.peak_readings[0] || d.read_readings[1] < d.read_readings[0]);
   };
   for (int i = 0; i < kMostReadings && fell(); ++i) probe(true);
 }

@@ -1,6 +1,7 @@
-// Judges the machine while plans are measured. Its ceilings are probed again and again between executions. A measurement is repeated while
-// the best readings of its first and its last half differ too far for a speed-up to be stated (docs/decisions/060): the processors of a
-// virtual machine may change places, and memory is then read at another rate.
+// Judges the machine while plans are measured. Its ceilings are probed again and again between executions. A
+// measurement is repeated while the best readings of its first and its last half differ too far for a speed-up to be
+// stated (docs/decisions/060): the processors of a virtual machine may change places, and memory is then read at
+// another rate.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -33,17 +34,22 @@ struct RepetitionLimits {
 
 class SteadyMeasuring {
  public:
-  SteadyMeasuring(ProbedMachine machine, RepetitionLimits limits) : machine_(std::move(machine)), limits_(std::move(limits)) {}
+  SteadyMeasuring(ProbedMachine machine, RepetitionLimits limits)
+      : machine_(std::move(machine)), limits_(std::move(limits)) {}
 
-  /// Runs `measure` once, and at most four times more in all calls together. It is not repeated beside steady work of others, which would
-  /// disturb the repetition too.
+  /// Runs `measure` once, and at most four times more in all calls together. It is not repeated beside steady work of
+  /// others, which would disturb the repetition too.
   void run(const std::function<void()>& measure);
-  /// Probes the machine between two executions, if the last time is long enough ago: probing takes a sixth of the time at most.
+  /// Probes the machine between two executions, if the last time is long enough ago: probing takes a sixth of the time
+  /// at most.
   void probe_between();
   /// Adds the load of other processes during one part of a measurement.
-  void add_load(const ProcessorTimes& before, const ProcessorTimes& after) { others_.add(before, after), probed_ = false; }
+  void add_load(const ProcessorTimes& before, const ProcessorTimes& after) {
+    others_.add(before, after), probed_ = false;
+  }
   const OtherLoad& others() const { return others_; }
-  /// Probes the machine after the last measurement, unless run() did. The readings are then those that judge all measurements.
+  /// Probes the machine after the last measurement, unless run() did. The readings are then those that judge all
+  /// measurements.
   void end();
   /// Ends, and writes the device and the load of others into the figures.
   void end_in(RunSummaryFigures& figures);

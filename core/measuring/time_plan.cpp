@@ -12,7 +12,8 @@
 namespace stormcell {
 namespace {
 
-/// Weights by Stage. Measuring gets most: too few pairs state no speed-up. Verification has a floor that no limit lowers.
+/// Weights by Stage. Measuring gets most: too few pairs state no speed-up. Verification has a floor that no limit
+/// lowers.
 constexpr std::array<double, kStages> kWeights = {2, 2, 1, 4, 2, 2, 0.5, 2, 2};
 
 constexpr int64_t kFurtherRuns = 22;  // executions of a plan for times by operator and for its physical limit
@@ -31,7 +32,8 @@ std::vector<int64_t> spread(const std::vector<int64_t>& list, int64_t count) {
 
 }  // namespace
 
-TimePlan::TimePlan(double limit, double begun, Clock clock) : limit_(limit), begun_(begun), clock_(std::move(clock)), weight_(kWeights) {}
+TimePlan::TimePlan(double limit, double begun, Clock clock)
+    : limit_(limit), begun_(begun), clock_(std::move(clock)), weight_(kWeights) {}
 
 double TimePlan::left() const {
   if (!limited()) return std::numeric_limits<double>::infinity();
@@ -66,13 +68,14 @@ ExpectedSeconds expected_seconds(const ExpectedWork& w) {
   if (w.exits) ++data;
   if (w.target) data += 2;
   ExpectedSeconds s;
-  s.low = w.opened + w.compile + batches * data * w.batch + (w.measure > 0 ? rounds(0) : 0) + std::min(w.verify, batches * w.batch) +
-          kOracleBatch * w.batch;
+  s.low = w.opened + w.compile + batches * data * w.batch + (w.measure > 0 ? rounds(0) : 0) +
+          std::min(w.verify, batches * w.batch) + kOracleBatch * w.batch;
   const size_t plans = w.passes * (w.alone ? 2 : 1);
   // Fresh processes measure again if the measuring is long enough for it.
   const double again = w.measure >= kWorthRepeating ? std::max(kMostShare * w.measure, rounds(plans) / 2) : 0;
-  s.high = again + w.opened + static_cast<double>(1 + 2 * plans) * w.compile + batches * (data + 1) * w.batch + kAgain * rounds(plans) +
-           1.5 * w.verify + kOracleBatch * w.batch + 2 * static_cast<double>(kFurtherRuns) * w.batch;
+  s.high = again + w.opened + static_cast<double>(1 + 2 * plans) * w.compile + batches * (data + 1) * w.batch +
+           kAgain * rounds(plans) + 1.5 * w.verify + kOracleBatch * w.batch +
+           2 * static_cast<double>(kFurtherRuns) * w.batch;
   if (!w.session && w.passes == 0) s.high -= batches * w.batch;
   s.high = std::max(s.high, s.low);
   return s;
@@ -96,7 +99,8 @@ std::vector<int64_t> FittingBatches::all() const {
   return both;
 }
 
-FittingBatches batches_that_fit(const std::vector<int64_t>& profiled, const std::vector<int64_t>& measured, int64_t most) {
+FittingBatches batches_that_fit(const std::vector<int64_t>& profiled, const std::vector<int64_t>& measured,
+                                int64_t most) {
   const auto of_profiled = std::ssize(profiled), of_measured = std::ssize(measured);
   if (profiled == measured || most >= of_profiled + of_measured) return {profiled, measured};
   const int64_t first = std::clamp<int64_t>(most * of_profiled / (of_profiled + of_measured), 1, of_profiled);

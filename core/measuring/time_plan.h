@@ -1,4 +1,5 @@
-// Plans the time of an optimisation: how long it is expected to take, and how a limit is shared among its stages. The clock is a parameter.
+// Plans the time of an optimisation: how long it is expected to take, and how a limit is shared among its stages. The
+// clock is a parameter.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -23,8 +24,8 @@ class TimePlan {
   double spent() const { return clock_() - begun_; }
   /// Infinity without a limit; 0 if it is spent.
   double left() const;
-  /// Seconds that a stage may take. The time left is divided by weight among this stage and the later ones, so that they also share what
-  /// earlier stages did not need. Infinity without a limit.
+  /// Seconds that a stage may take. The time left is divided by weight among this stage and the later ones, so that
+  /// they also share what earlier stages did not need. Infinity without a limit.
   double allowed(Stage stage) const;
   /// Gives the share of a stage that does not run to the others.
   void skip(Stage stage) { weight_[static_cast<size_t>(stage)] = 0; }
@@ -39,23 +40,24 @@ class TimePlan {
 
 /// The work of an optimisation as known before its first stage. Times are in seconds.
 struct ExpectedWork {
-  double opened = 0;               ///< spent before: opening the model
-  double batch = 0;                ///< time of one execution of the baseline
-  double compile = 0;              ///< time to make one plan
-  int64_t batches = 1;             ///< batches of the data
-  size_t passes = 0;               ///< passes that may apply; each has a plan upon the others, and with `alone` one of its own
-  bool alone = true;               ///< each pass is also measured on its own
-  bool ordered = false;            ///< under a budget, batches are measured in stretches in the order of the data
-  bool exits = false;              ///< every batch runs once more, through the whole network
-  bool target = false;             ///< another such run searches thresholds, which are then judged
-  bool session = false;            ///< the optimised run is recorded
+  double opened = 0;     ///< spent before: opening the model
+  double batch = 0;      ///< time of one execution of the baseline
+  double compile = 0;    ///< time to make one plan
+  int64_t batches = 1;   ///< batches of the data
+  size_t passes = 0;     ///< passes that may apply; each has a plan upon the others, and with `alone` one of its own
+  bool alone = true;     ///< each pass is also measured on its own
+  bool ordered = false;  ///< under a budget, batches are measured in stretches in the order of the data
+  bool exits = false;    ///< every batch runs once more, through the whole network
+  bool target = false;   ///< another such run searches thresholds, which are then judged
+  bool session = false;  ///< the optimised run is recorded
   double measure = 0, verify = 0;  ///< seconds asked for
 };
 struct ExpectedSeconds {
   double low = 0, high = 0;
   double middle() const { return (low + high) / 2; }
 };
-/// The time of the whole command, including what is spent already. `low`: no pass applies; `high`: all apply and some are left out again.
+/// The time of the whole command, including what is spent already. `low`: no pass applies; `high`: all apply and some
+/// are left out again.
 ExpectedSeconds expected_seconds(const ExpectedWork& work);
 /// The number of executions in one round that measures `plans` beside the baseline.
 double executions_of_round(size_t plans, bool ordered);
@@ -84,13 +86,14 @@ struct TryChoice {
 };
 Trying way_of_trying(const TryChoice& choice);
 
-/// The batches that run under a limit: at most `most` of `profiled` and `measured` together (both ascending), divided between the two in
-/// proportion, and at least one of each. They are spread evenly over the data and include the first.
+/// The batches that run under a limit: at most `most` of `profiled` and `measured` together (both ascending), divided
+/// between the two in proportion, and at least one of each. They are spread evenly over the data and include the first.
 struct FittingBatches {
   std::vector<int64_t> profiled, measured;
   /// Batches of both, ascending.
   std::vector<int64_t> all() const;
 };
-FittingBatches batches_that_fit(const std::vector<int64_t>& profiled, const std::vector<int64_t>& measured, int64_t most);
+FittingBatches batches_that_fit(const std::vector<int64_t>& profiled, const std::vector<int64_t>& measured,
+                                int64_t most);
 
 }  // namespace stormcell

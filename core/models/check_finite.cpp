@@ -26,18 +26,20 @@ Word number_of(const std::byte* block) {
   return bits;
 }
 
-/// True when the exponent of any block's number is all ones. No early way out, so that the loop vectorises where `stride`, the bytes of a
-/// block, is known when it is compiled.
+/// True when the exponent of any block's number is all ones. No early way out, so that the loop vectorises where
+/// `stride`, the bytes of a block, is known when it is compiled.
 template <class Word, class Stride>
 bool any_nonfinite(const std::byte* bytes, int64_t blocks, Word exponent, Stride stride) {
   Word found = 0;
-  for (int64_t i = 0; i < blocks; ++i) found |= static_cast<Word>((number_of<Word>(bytes + i * stride) & exponent) == exponent);
+  for (int64_t i = 0; i < blocks; ++i)
+    found |= static_cast<Word>((number_of<Word>(bytes + i * stride) & exponent) == exponent);
   return found != 0;
 }
 template <class Word>
 bool any_nonfinite(const std::byte* bytes, int64_t blocks, const NumberFormat& format) {
   const auto exponent = static_cast<Word>(format.exponent);
-  if (format.block_bytes == sizeof(Word)) return any_nonfinite(bytes, blocks, exponent, std::integral_constant<int64_t, sizeof(Word)>());
+  if (format.block_bytes == sizeof(Word))
+    return any_nonfinite(bytes, blocks, exponent, std::integral_constant<int64_t, sizeof(Word)>());
   return any_nonfinite(bytes, blocks, exponent, int64_t{format.block_bytes});
 }
 
@@ -45,7 +47,8 @@ bool is_wide(const NumberFormat& format) { return format.exponent > 0xffff; }
 
 bool blocks_are_finite(const std::byte* bytes, const NumberFormat& format, int64_t blocks) {
   if (format.exponent == 0) return true;
-  return !(is_wide(format) ? any_nonfinite<uint32_t>(bytes, blocks, format) : any_nonfinite<uint16_t>(bytes, blocks, format));
+  return !(is_wide(format) ? any_nonfinite<uint32_t>(bytes, blocks, format)
+                           : any_nonfinite<uint16_t>(bytes, blocks, format));
 }
 
 /// Of a number that is not finite: "NaN", "infinity" or "-infinity".
@@ -56,7 +59,8 @@ std::string_view nonfinite_text(const std::byte* block, const NumberFormat& form
   return (bits & sign) == 0 ? "infinity" : "-infinity";
 }
 
-/// The weight's blocks, some at a time. Stored ones come piece by piece: a whole tensor is not held where nobody needs it.
+/// The weight's blocks, some at a time. Stored ones come piece by piece: a whole tensor is not held where nobody needs
+/// it.
 class Pieces {
  public:
   Pieces(const WeightSource& weights, const std::string& text, const NumberFormat& format)
@@ -97,8 +101,8 @@ std::optional<Found> first_nonfinite(const Pieces& pieces, const WeightInfo& inf
 
 }  // namespace
 
-std::vector<std::string> check_finite(const Graph& graph, const WeightSource& weights, bool allow, const Progress& progress,
-                                      std::string_view where) {
+std::vector<std::string> check_finite(const Graph& graph, const WeightSource& weights, bool allow,
+                                      const Progress& progress, std::string_view where) {
   const ReusedMemory reused;
   int64_t total = 0, done = 0;
   for (const Value& v : graph.values)
@@ -109,13 +113,14 @@ std::vector<std::string> check_finite(const Graph& graph, const WeightSource& we
     const WeightInfo* info = v.kind == ValueKind::weight ? weights.find(weight_text(v)) : nullptr;
     if (!info) continue;
     progress.report("checking the weights", done, total);
-    if (const std::optional<Found> found = first_nonfinite(Pieces(weights, weight_text(v), format_of(info->dtype)), *info, progress)) {
+    if (const std::optional<Found> found =
+            first_nonfinite(Pieces(weights, weight_text(v), format_of(info->dtype)), *info, progress)) {
       // Row-major, as numpy would index it.
       std::vector<int64_t> index(info->shape.size());
       int64_t rest = found->element;
       for (size_t d = info->shape.size(); d-- > 0;) index[d] = rest % info->shape[d], rest /= info->shape[d];
-      const std::string what = "the weight " + in_quotes(v.name) + " holds " + std::string(found->what) + " at element " +
-                               shape_text(index) + " of shape " + shape_text(info->shape);
+      const std::string what = "the weight " + in_quotes(v.name) + " holds " + std::string(found->what) +
+                               " at element " + shape_text(index) + " of shape " + shape_text(info->shape);
       if (!allow) bad_input(where, what, "use --allow-nonfinite to run it all the same");
       warnings.push_back(what);
     }

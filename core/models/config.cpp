@@ -51,7 +51,8 @@ int64_t Config::integer(std::string_view key, int64_t otherwise, int64_t least, 
   const nlohmann::json* value = at(key);
   if (!value) return otherwise;
   const std::string expected = "an integer from " + std::to_string(least) + " to " + std::to_string(most);
-  if (!value->is_number_integer() || (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)))
+  if (!value->is_number_integer() ||
+      (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)))
     refuse(key, expected);
   const auto n = value->get<int64_t>();
   if (n < least || n > most) refuse(key, expected);
@@ -82,7 +83,8 @@ std::string Config::word(std::string_view key, std::string_view otherwise) const
   return value->get<std::string>();
 }
 
-std::string Config::word(std::string_view key, std::string_view otherwise, const std::vector<std::string_view>& known) const {
+std::string Config::word(std::string_view key, std::string_view otherwise,
+                         const std::vector<std::string_view>& known) const {
   std::string came = word(key, otherwise);
   std::string list;
   for (size_t i = 0; i < known.size(); ++i) {
@@ -129,12 +131,13 @@ std::vector<int64_t> Config::integers(std::string_view key, int64_t least, int64
   return list;
 }
 
-std::vector<int64_t> Config::integers_of_each(std::string_view key, std::vector<int64_t> otherwise, size_t count, std::string_view noun,
-                                              int64_t least, int64_t most) const {
+std::vector<int64_t> Config::integers_of_each(std::string_view key, std::vector<int64_t> otherwise, size_t count,
+                                              std::string_view noun, int64_t least, int64_t most) const {
   std::vector<int64_t> given = integers(key, least, most);
   if (given.empty()) given = std::move(otherwise);
   if (given.size() == 1) given.resize(count, given.front());
-  if (given.size() != count) refuse(key, "one number, or one for each of " + std::to_string(count) + " " + std::string(noun));
+  if (given.size() != count)
+    refuse(key, "one number, or one for each of " + std::to_string(count) + " " + std::string(noun));
   return given;
 }
 
@@ -175,7 +178,8 @@ std::vector<std::string> Config::names(std::string_view key, int64_t count) cons
   std::vector<std::string> list;
   std::map<std::string, int> given;
   for (size_t n = 0; n < all; ++n) {
-    const auto found = value->is_array() ? value->begin() + static_cast<std::ptrdiff_t>(n) : value->find(std::to_string(n));
+    const auto found =
+        value->is_array() ? value->begin() + static_cast<std::ptrdiff_t>(n) : value->find(std::to_string(n));
     if (found == value->end() || !found->is_string() || found->get<std::string>().empty()) refuse(key, expected);
     ++given[list.emplace_back(found->get<std::string>())];
   }

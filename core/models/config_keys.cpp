@@ -1,5 +1,6 @@
-// Defaults and names are those of transformers 5.24.0: configuration_utils.py, generation/configuration_utils.py and the configuration
-// classes of its text models. tests/reference/check_config_keys.py holds the tables of Mixtral and Switch Transformers to the classes.
+// Defaults and names are those of transformers 5.24.0: configuration_utils.py, generation/configuration_utils.py and
+// the configuration classes of its text models. tests/reference/check_config_keys.py holds the tables of Mixtral and
+// Switch Transformers to the classes.
 #include "core/models/config_keys.h"
 
 #include <algorithm>
@@ -250,7 +251,8 @@ constexpr ConfigKey kOfText[] = {
 /// Checks the keys of one file against the tables of one family.
 class KeyCheck {
  public:
-  KeyCheck(const std::string& where, std::span<const std::span<const ConfigKey>> tables) : where_(where), tables_(tables) {}
+  KeyCheck(const std::string& where, std::span<const std::span<const ConfigKey>> tables)
+      : where_(where), tables_(tables) {}
 
   void look_at(const Json& object, const std::string& prefix) {
     for (const auto& [key, value] : object.items()) {
@@ -299,7 +301,8 @@ class KeyCheck {
   [[noreturn]] void refuse(const std::string& name, const Json& value, const std::string& expected) const {
     std::string came = shown_json(value);
     if (came.size() > 80) came = came.substr(0, 77) + "...";
-    bad_input(where_, in_quotes(name) + ": expected " + expected + ", got " + came, "use a model that this version runs");
+    bad_input(where_, in_quotes(name) + ": expected " + expected + ", got " + came,
+              "use a model that this version runs");
   }
 
   const std::string& where_;
@@ -331,7 +334,8 @@ std::vector<std::string> check_generation_keys(const Json& generation, const std
   check.look_at(generation, {});
   std::string named;
   for (const std::string& key : check.strangers())
-    if (!generation[key].is_structured() || !generation[key].empty()) add_to_list(named, in_quotes(key));  // an empty list forbids nothing
+    if (!generation[key].is_structured() || !generation[key].empty())
+      add_to_list(named, in_quotes(key));  // an empty list forbids nothing
   if (named.empty()) return {};
   return {where + ": Stormcell generates greedily, so it does not follow " + named};
 }

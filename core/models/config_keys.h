@@ -1,5 +1,5 @@
-// Says how a family of models uses each key of a config.json. One table for each family decides whether a key is read, ignored, refused or
-// named in a warning.
+// Says how a family of models uses each key of a config.json. One table for each family decides whether a key is read,
+// ignored, refused or named in a warning.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -40,20 +40,22 @@ constexpr std::array<ConfigKey, kFirst + kSecond> in_one(const std::array<Config
   return all;
 }
 
-/// Keys that mean the same in every family: those that transformers writes into every file, parameters of training and of generation.
+/// Keys that mean the same in every family: those that transformers writes into every file, parameters of training and
+/// of generation.
 std::span<const ConfigKey> keys_of_all();
 /// Keys that change the results of a text model, in families that have them. A row of the family itself comes first.
 std::span<const ConfigKey> keys_of_text();
 
-/// Looks up each key of a configuration; its first row in the tables counts. Returns one warning that names all keys that are not null and
-/// not read, with the keys that `family` reads. Empty: there are none. Error(bad_input) names a key that the family does not implement.
-std::vector<std::string> check_config_keys(const nlohmann::json& config, const std::string& where, std::string_view family,
-                                           std::span<const std::span<const ConfigKey>> tables);
+/// Looks up each key of a configuration; its first row in the tables counts. Returns one warning that names all keys
+/// that are not null and not read, with the keys that `family` reads. Empty: there are none. Error(bad_input) names a
+/// key that the family does not implement.
+std::vector<std::string> check_config_keys(const nlohmann::json& config, const std::string& where,
+                                           std::string_view family, std::span<const std::span<const ConfigKey>> tables);
 
 /// The keys of generation_config.json.
 std::span<const ConfigKey> keys_of_generation();
-/// Returns one warning that names unknown keys of a generation_config.json, and keys that ask for another text than that of greedy
-/// decoding. Empty: there are none.
+/// Returns one warning that names unknown keys of a generation_config.json, and keys that ask for another text than
+/// that of greedy decoding. Empty: there are none.
 std::vector<std::string> check_generation_keys(const nlohmann::json& generation, const std::string& where);
 
 }  // namespace stormcell

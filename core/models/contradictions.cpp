@@ -21,7 +21,8 @@ std::string list_of(const std::vector<int32_t>& ids) {
 bool are_floats(const TensorPlace& tensor) { return is_engine_float(tensor.dtype) || tensor.dtype == DType::f64; }
 
 /// Reads the elements [first, first + n) as f32.
-void read_f32(const WeightFiles& files, const TensorPlace& tensor, int64_t first, std::vector<std::byte>& bytes, std::vector<float>& to) {
+void read_f32(const WeightFiles& files, const TensorPlace& tensor, int64_t first, std::vector<std::byte>& bytes,
+              std::vector<float>& to) {
   const int64_t size = element_size(tensor.dtype);
   bytes.resize(to.size() * static_cast<size_t>(size));
   files.read(tensor, first * size, bytes);
@@ -54,23 +55,27 @@ void warn_of_end_tokens(const Config& config, const Config& generation, Model& m
                              of_config = config.ids("eos_token_id", model.vocabulary);
   const auto is_asked = [&](int32_t id) { return std::find(asked.begin(), asked.end(), id) != asked.end(); };
   if (asked.empty() || std::all_of(of_config.begin(), of_config.end(), is_asked)) return;
-  model.warnings.push_back(generation.where() + ": \"eos_token_id\" is " + list_of(asked) + ", in config.json it is " + list_of(of_config) +
-                           "; each of them ends a text, as in vLLM and SGLang (transformers takes generation_config.json alone)");
+  model.warnings.push_back(
+      generation.where() + ": \"eos_token_id\" is " + list_of(asked) + ", in config.json it is " + list_of(of_config) +
+      "; each of them ends a text, as in vLLM and SGLang (transformers takes generation_config.json alone)");
 }
 
-void warn_of_unlike_copies(Model& model, const Architecture& architecture, const WeightFiles& files, const Progress& progress) {
+void warn_of_unlike_copies(Model& model, const Architecture& architecture, const WeightFiles& files,
+                           const Progress& progress) {
   const std::vector<std::string> read = tensors_read(model.forward->values);
   const std::unordered_set<std::string_view> known(read.begin(), read.end());
   for (const std::vector<std::string>& group : architecture.tied()) {
-    const auto used = std::find_if(group.begin(), group.end(), [&](const std::string& name) { return known.contains(name); });
+    const auto used =
+        std::find_if(group.begin(), group.end(), [&](const std::string& name) { return known.contains(name); });
     const TensorPlace* original = used == group.end() ? nullptr : files.find(*used);
     if (!original) continue;
     for (const std::string& name : group) {
       const TensorPlace* copy = known.contains(name) ? nullptr : files.find(name);
       if (!copy) continue;
       if (const std::string unlike = difference(files, *original, *copy, progress); !unlike.empty())
-        model.warnings.push_back(files.listing() + ": " + in_quotes(name) + " " + unlike + ", and config.json ties it to " +
-                                 in_quotes(*used) + ", which is used for both, as vLLM and SGLang do");
+        model.warnings.push_back(files.listing() + ": " + in_quotes(name) + " " + unlike +
+                                 ", and config.json ties it to " + in_quotes(*used) +
+                                 ", which is used for both, as vLLM and SGLang do");
     }
   }
 }

@@ -11,6 +11,7 @@ namespace stormcell {
 void warn_of_end_tokens(const Config& config, const Config& generation, Model& model);
 
 /// Warns if tensors that the configuration ties hold different values. It reads both from disk, which takes time.
-void warn_of_unlike_copies(Model& model, const Architecture& architecture, const WeightFiles& files, const Progress& progress);
+void warn_of_unlike_copies(Model& model, const Architecture& architecture, const WeightFiles& files,
+                           const Progress& progress);
 
 }  // namespace stormcell

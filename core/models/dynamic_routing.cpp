@@ -1,17 +1,21 @@
-// Pictures through a grid of layers and levels, where gates say of each picture at each node whether anything is computed, and to which
-// of the next layer's levels the result goes: DynamicRouting (Li et al., CVPR 2020), in the form of the artifact of Brainstorm (OSDI'23).
+// Pictures through a grid of layers and levels, where gates say of each picture at each node whether anything is
+// computed, and to which of the next layer's levels the result goes: DynamicRouting (Li et al., CVPR 2020), in the form
+// of the artifact of Brainstorm (OSDI'23).
 //
-//   x    = stem(standardize(pixels)) at level 0, a quarter of the sides; level i has 2^i times the channels, 1/2^i of the sides
+//   x    = stem(standardize(pixels)) at level 0, a quarter of the sides; level i has 2^i times the channels,
+//        1/2^i of the sides
 //   x    = sum of what arrives, at each later node
-//   g    = relu(tanh(scores(mean(relu(conv(x'))))))      a number a way; x' = x, or at a quarter of the sides with small gates
+//   g    = relu(tanh(scores(mean(relu(conv(x'))))))      a number a way; x' = x, or at a quarter of the
+//                                                        sides with small gates
 //   skip where sum(g) < threshold: x goes on to the next layer at its own level, as it is; the others compute
 //   y    = relu(x + cell(x))                             twice depthwise 3 x 3 and 1 x 1, ReLU between
 //   and send g_w way_w(y) by each way w with g_w > threshold:
 //   keep y,  up resize(relu(conv(y))),  down relu(conv(y)) with stride 2
-//   maps = resize(predictor(head(last layer)))           head: from the coarsest level up, a 1 x 1 convolution and a sum each
+//   maps = resize(predictor(head(last layer)))           head: from the coarsest level up, a 1 x 1 convolution and a
+//   sum each
 //
-// Batch norm follows each 1 x 1 convolution and the stem's first, folded into its weights by recipe. Keys, tensors and shapes:
-// docs/models.md. No published checkpoint has this layout.
+// Batch norm follows each 1 x 1 convolution and the stem's first, folded into its weights by recipe. Keys, tensors and
+// shapes: docs/models.md. No published checkpoint has this layout.
 #include <array>
 
 #include "core/models/dynamic_routing_plan.h"
@@ -25,8 +29,8 @@ using namespace dynamic_routing;
 
 constexpr int64_t kLeastSide = 8, kMostChannels = 4096, kMostLevels = 8, kMostLayers = 256;
 constexpr double kLeastThreshold = 1e-12;
-constexpr std::array kKeys = keys_read("image_size", "num_channels", "num_labels", "stem_channels", "num_levels", "num_layers", "gate",
-                                       "unreached", "threshold", "batch_norm_eps", "id2label");
+constexpr std::array kKeys = keys_read("image_size", "num_channels", "num_labels", "stem_channels", "num_levels",
+                                       "num_layers", "gate", "unreached", "threshold", "batch_norm_eps", "id2label");
 
 Settings read_settings(const Config& config) {
   Settings s;
@@ -36,15 +40,15 @@ Settings read_settings(const Config& config) {
   s.levels = config.integer("num_levels", 4, 1, kMostLevels);
   s.layers = config.integer("num_layers", 16, 1, kMostLayers);
   if (s.layers + 1 < s.levels)
-    config.refuse("num_layers",
-                  "at least " + std::to_string(s.levels - 1) + ": each layer reaches one level more, up to " + std::to_string(s.levels));
+    config.refuse("num_layers", "at least " + std::to_string(s.levels - 1) +
+                                    ": each layer reaches one level more, up to " + std::to_string(s.levels));
   if (s.stem % 2 != 0 || s.width(s.levels - 1) > kMostChannels)
-    config.refuse("stem_channels",
-                  "an even number that makes at most " + std::to_string(kMostChannels) + " channels at the coarsest level");
+    config.refuse("stem_channels", "an even number that makes at most " + std::to_string(kMostChannels) +
+                                       " channels at the coarsest level");
   s.small_gate = config.word("gate", "small", {"small", "full"}) == "small";
   s.skips_unreached = config.word("unreached", "skip", {"skip", "zeros"}) == "skip";
-  // Of 0 no node would skip, and a closed gate, which is exactly 0, would lie on the limit: its margin would call each such decision a tie,
-  // and the node of one way would send it on.
+  // Of 0 no node would skip, and a closed gate, which is exactly 0, would lie on the limit: its margin would call each
+  // such decision a tie, and the node of one way would send it on.
   s.threshold = config.real("threshold", 1e-4, kLeastThreshold, 1);
   s.eps = config.real("batch_norm_eps", 1e-5, 1e-12, 1);
   return s;
@@ -56,13 +60,15 @@ class DynamicRoutingBuilder : public LayerBuilder {
 
   Graph forward(PictureSize size) {
     pictures_ = root_space("picture", symbol(kSequences));
-    const ValueId pixels = input("pixels", DType::f32, pictures_, {size.height, size.width, s_.channels}, InputRole::pixels);
+    const ValueId pixels =
+        input("pixels", DType::f32, pictures_, {size.height, size.width, s_.channels}, InputRole::pixels);
     const ValueId first = stem(pixels);
     sizes_ = level_sizes(s_, {extent(first, 0), extent(first, 1)});
     std::vector<Arrivals> now(s_.levels);
     for (int64_t layer = 0; layer <= s_.layers; ++layer) {
       std::vector<Arrivals> next(s_.levels);
-      for (int64_t level = 0; level < s_.nodes(layer); ++level) node({layer, level}, layer == 0 ? first : kNone, now[level], next);
+      for (int64_t level = 0; level < s_.nodes(layer); ++level)
+        node({layer, level}, layer == 0 ? first : kNone, now[level], next);
       now = std::move(next);
     }
     const ValueId predicted = convolution(head(now), "head.predictor", {.outputs = s_.labels});
@@ -80,7 +86,8 @@ class DynamicRoutingBuilder : public LayerBuilder {
   ValueId relu(ValueId x, const std::string& name) { return activation(x, "relu", name); }
   /// relu(norm(conv(x))) by a kernel of 1 x 1.
   ValueId unit(ValueId x, const std::string& name, int64_t outputs, int64_t stride = 1) {
-    return relu(normed_convolution(x, name, {.outputs = outputs, .size = 1, .stride = stride, .bias = false}, s_.eps), name + ".relu");
+    return relu(normed_convolution(x, name, {.outputs = outputs, .size = 1, .stride = stride, .bias = false}, s_.eps),
+                name + ".relu");
   }
   ValueId depthwise(ValueId x, const std::string& name, int64_t stride = 1) {
     return convolution(x, name, {.outputs = width(x), .stride = stride, .bias = false, .groups = width(x)});
@@ -102,7 +109,8 @@ class DynamicRoutingBuilder : public LayerBuilder {
   ValueId arrived(const Arrivals& from, const std::string& name) {
     const ValueId x = gather(from.maps, pictures_, "sum", kNone, name + ".sum");
     if (!s_.skips_unreached) return x;
-    // A weight is the score of a gate that is open, or 1: any number below that of the least open gate and above 0 tells them from none.
+    // A weight is the score of a gate that is open, or 1: any number below that of the least open gate and above 0
+    // tells them from none.
     Protocol rule;
     rule.kind = ProtocolKind::threshold;
     rule.threshold = static_cast<float>(s_.threshold / 2);
@@ -124,9 +132,12 @@ class DynamicRoutingBuilder : public LayerBuilder {
       weights.push_back(tensor_recipe(of + ".weight"));
       biases.push_back(tensor_recipe(of + ".bias"));
     }
-    const auto joined = [](std::vector<Recipe>& parts) { return parts.size() == 1 ? parts.front() : concat_recipe(std::move(parts)); };
+    const auto joined = [](std::vector<Recipe>& parts) {
+      return parts.size() == 1 ? parts.front() : concat_recipe(std::move(parts));
+    };
     const auto count = std::ssize(ways);
-    const ValueId weight = made(name + ".weight", joined(weights), {count, width(x)}), bias = made(name + ".bias", joined(biases), {count});
+    const ValueId weight = made(name + ".weight", joined(weights), {count, width(x)}),
+                  bias = made(name + ".bias", joined(biases), {count});
     x = value("linear", {x, weight, bias}, {{"extras", std::string("bias")}}, name + ".scores");
     return relu(activation(x, "tanh", name + ".tanh"), name + ".open");
   }
@@ -150,11 +161,14 @@ class DynamicRoutingBuilder : public LayerBuilder {
   ValueId cell(ValueId x, const std::string& name) {
     const ValueId y = unit(depthwise(x, name + ".0.depthwise"), name + ".0.pointwise", width(x));
     const std::string last = name + ".1.pointwise";
-    return add(x, normed_convolution(depthwise(y, name + ".1.depthwise"), last, {.outputs = width(x), .size = 1, .bias = false}, s_.eps),
+    return add(x,
+               normed_convolution(depthwise(y, name + ".1.depthwise"), last,
+                                  {.outputs = width(x), .size = 1, .bias = false}, s_.eps),
                name);
   }
 
-  /// The result of a node by the ways that its gates open. One way alone needs no further router: who is computed goes it.
+  /// The result of a node by the ways that its gates open. One way alone needs no further router: who is computed goes
+  /// it.
   void send(const Place& at, ValueId y, ValueId gates, ValueId computed, std::vector<Arrivals>& next) {
     const std::string name = name_of(at);
     const std::vector<Way> ways = s_.ways(at);
@@ -222,8 +236,12 @@ class DynamicRouting final : public Architecture {
     model.classes = classes_;
     model.answer = {Task::segmentation, std::string(kLogits), s_.labels};
   }
-  Graph forward(WeightCatalog& weights, PictureSize picture) const override { return DynamicRoutingBuilder(s_, weights).forward(picture); }
-  Initialisation initialisation(std::string_view name) const override { return dynamic_routing::initialisation(s_, name); }
+  Graph forward(WeightCatalog& weights, PictureSize picture) const override {
+    return DynamicRoutingBuilder(s_, weights).forward(picture);
+  }
+  Initialisation initialisation(std::string_view name) const override {
+    return dynamic_routing::initialisation(s_, name);
+  }
 
  private:
   Settings s_;
@@ -235,7 +253,8 @@ class DynamicRouting final : public Architecture {
 
 std::span<const ConfigKey> keys_of_dynamic_routing() { return kKeys; }
 
-std::unique_ptr<const Architecture> configure_dynamic_routing(const Config& config, const Config&, const WeightCatalog*) {
+std::unique_ptr<const Architecture> configure_dynamic_routing(const Config& config, const Config&,
+                                                              const WeightCatalog*) {
   const Settings settings = read_settings(config);
   std::vector<std::string> classes = config.names("id2label", settings.labels);
   return std::make_unique<DynamicRouting>(settings, read_picture(config, kLeastSide, {1024, 2048}), std::move(classes));

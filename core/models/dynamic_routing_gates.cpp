@@ -1,5 +1,5 @@
-// Made by tests/reference/fit_dynamic_routing.py, on twelve pictures of random:12 at 1024 x 2048 and the weights of seed 0. Their mean of
-// multiplications, the convolutions' and the gates', is the stated one, by the script:
+// Made by tests/reference/fit_dynamic_routing.py, on twelve pictures of random:12 at 1024 x 2048 and the weights of
+// seed 0. Their mean of multiplications, the convolutions' and the gates', is the stated one, by the script:
 //
 //   a 52.40    b 58.92    c 59.8    raw 111.97    (G, of 52.5, 58.9, 59.8, 114.9)
 //

@@ -18,7 +18,8 @@ std::vector<Way> Settings::ways(const Place& at) const {
 
 std::vector<PictureSize> level_sizes(const Settings& s, PictureSize finest) {
   std::vector<PictureSize> sizes{finest};
-  for (int64_t level = 1; level < s.levels; ++level) sizes.push_back({(sizes.back().height + 1) / 2, (sizes.back().width + 1) / 2});
+  for (int64_t level = 1; level < s.levels; ++level)
+    sizes.push_back({(sizes.back().height + 1) / 2, (sizes.back().width + 1) / 2});
   return sizes;
 }
 
@@ -27,8 +28,9 @@ PictureSize gate_size(const Settings& s, PictureSize maps) {
   return {std::max<int64_t>(1, maps.height / 4), std::max<int64_t>(1, maps.width / 4)};
 }
 
-/// Second moments are kept, but that a cell adds a quarter of what came, and ways to other levels, of which several meet in a sum, leave a
-/// half: pixels are as uniform ones from 0 to 1 are, and along 16 layers maps neither fade nor overflow.
+/// Second moments are kept, but that a cell adds a quarter of what came, and ways to other levels, of which several
+/// meet in a sum, leave a half: pixels are as uniform ones from 0 to 1 are, and along 16 layers maps neither fade nor
+/// overflow.
 Initialisation initialisation(const Settings& s, std::string_view name) {
   constexpr int64_t kField = 9;
   constexpr double kAdded = 0.25, kMoved = 1;

@@ -1,4 +1,5 @@
-// The grid of DynamicRouting: which nodes there are, where each may send to, extents of the levels, how seeded weights are drawn.
+// The grid of DynamicRouting: which nodes there are, where each may send to, extents of the levels, how seeded weights
+// are drawn.
 #pragma once
 #include <cstdint>
 #include <string>

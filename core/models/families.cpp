@@ -58,8 +58,8 @@ const Family& family_of(const Config& config) {
 }
 
 std::vector<std::string> check_keys(const Family& family, const Config& config) {
-  const std::span<const ConfigKey> tables[] = {family.keys(), family.is_text ? keys_of_text() : std::span<const ConfigKey>(),
-                                               keys_of_all()};
+  const std::span<const ConfigKey> tables[] = {
+      family.keys(), family.is_text ? keys_of_text() : std::span<const ConfigKey>(), keys_of_all()};
   return check_config_keys(config.object(), config.where(), family.name, tables);
 }
 
@@ -78,7 +78,8 @@ std::vector<int32_t> end_ids(const Config& config, const Config& generation, int
   return ends.empty() ? std::vector<int32_t>{otherwise} : ends;
 }
 
-int32_t token_id(const Config& config, const Config& generation, std::string_view key, int32_t otherwise, int64_t vocabulary) {
+int32_t token_id(const Config& config, const Config& generation, std::string_view key, int32_t otherwise,
+                 int64_t vocabulary) {
   for (const Config* c : {&generation, &config})
     if (c->has(key)) return static_cast<int32_t>(c->integer(key, otherwise, -1, vocabulary - 1));
   return otherwise;

@@ -21,21 +21,25 @@ class Architecture {
   virtual ~Architecture() = default;
   /// Fills what the configuration says: vocabulary, lengths, token ids, sizes of pictures, what parts there are.
   virtual void describe(Model& model) const = 0;
-  /// `picture`: the size that the graph is built for, one of those that describe() states; families without pictures pass over it.
+  /// `picture`: the size that the graph is built for, one of those that describe() states; families without pictures
+  /// pass over it.
   virtual Graph forward(WeightCatalog& weights, PictureSize picture) const = 0;
-  /// Decodes greedily; called only where describe() says that the model generates. `with_logits`: those of every token are an output, too.
+  /// Decodes greedily; called only where describe() says that the model generates. `with_logits`: those of every token
+  /// are an output, too.
   virtual Graph generate(WeightCatalog& weights, bool with_logits) const;
   /// How a seeded weight is drawn: as the reference initialises it, changed where a comment says so.
   virtual Initialisation initialisation(std::string_view weight) const = 0;
   /// The tokens before and after a text if the tokenizer's files do not mention them.
   virtual FrameRule frame_rule() const { return {}; }
-  /// Groups of tensors that the configuration ties into one. The graph reads one of a group; files may hold the others too.
+  /// Groups of tensors that the configuration ties into one. The graph reads one of a group; files may hold the others
+  /// too.
   virtual std::vector<std::vector<std::string>> tied() const { return {}; }
 };
 
 struct Family {
   std::string_view name;  ///< "model_type" of config.json
-  std::unique_ptr<const Architecture> (*configure)(const Config& config, const Config& generation, const WeightCatalog* stored);
+  std::unique_ptr<const Architecture> (*configure)(const Config& config, const Config& generation,
+                                                   const WeightCatalog* stored);
   std::span<const ConfigKey> (*keys)();  ///< its rows for keys of config.json; keys of keys_of_all() need no row
   bool is_text = false;                  ///< the rows of keys_of_text() apply, too
 };
@@ -52,10 +56,12 @@ PictureSize read_picture(const Config& config, int64_t least_side, PictureSize o
 /// What a picture of any family has at most, in pixels.
 inline constexpr int64_t kMostSide = 8192;
 
-/// The token ids that end decoding: those of generation_config.json, then further ones of config.json, as vLLM and SGLang do.
+/// The token ids that end decoding: those of generation_config.json, then further ones of config.json, as vLLM and
+/// SGLang do.
 std::vector<int32_t> end_ids(const Config& config, const Config& generation, int32_t otherwise, int64_t vocabulary);
 /// The id of another token: from generation_config.json if it has one, else from config.json.
-int32_t token_id(const Config& config, const Config& generation, std::string_view key, int32_t otherwise, int64_t vocabulary);
+int32_t token_id(const Config& config, const Config& generation, std::string_view key, int32_t otherwise,
+                 int64_t vocabulary);
 /// An activation of transformers by the name that our operators give it.
 std::string activation_word(const Config& config, std::string_view key, std::string_view otherwise);
 

@@ -31,7 +31,8 @@ ValueId LayerBuilder::linear(ValueId x, const std::string& prefix, int64_t outpu
 
 ValueId LayerBuilder::standardized(ValueId pixels, const std::string& name) {
   const std::vector<int64_t> channels{width(pixels)};
-  return value("standardize", {pixels, stored("pixels.mean", channels), stored("pixels.deviation", channels)}, {}, name);
+  return value("standardize", {pixels, stored("pixels.mean", channels), stored("pixels.deviation", channels)}, {},
+               name);
 }
 
 ValueId LayerBuilder::rms_norm(ValueId x, const std::string& prefix, double eps) {
@@ -40,7 +41,8 @@ ValueId LayerBuilder::rms_norm(ValueId x, const std::string& prefix, double eps)
 
 ValueId LayerBuilder::layer_norm(ValueId x, const std::string& prefix, double eps) {
   const std::vector<int64_t> shape{width(x)};
-  return value("layer_norm", {x, stored(prefix + ".weight", shape), stored(prefix + ".bias", shape)}, {{"eps", eps}}, prefix);
+  return value("layer_norm", {x, stored(prefix + ".weight", shape), stored(prefix + ".bias", shape)}, {{"eps", eps}},
+               prefix);
 }
 
 ValueId LayerBuilder::activation(ValueId x, const std::string& kind, const std::string& name) {
@@ -60,7 +62,8 @@ Attributes attributes_of(const LayerBuilder::Field& field) {
 }  // namespace
 
 ValueId LayerBuilder::convolution(ValueId x, const std::string& prefix, const Field& field) {
-  std::vector<ValueId> inputs{x, stored(prefix + ".weight", {field.outputs, field.size, field.size, width(x) / field.groups})};
+  std::vector<ValueId> inputs{
+      x, stored(prefix + ".weight", {field.outputs, field.size, field.size, width(x) / field.groups})};
   Attributes attributes = attributes_of(field);
   if (field.bias) {
     inputs.push_back(stored(prefix + ".bias", {field.outputs}));
@@ -71,16 +74,17 @@ ValueId LayerBuilder::convolution(ValueId x, const std::string& prefix, const Fi
 
 ValueId LayerBuilder::normed_convolution(ValueId x, const std::string& prefix, const Field& field, double eps) {
   const std::string norm = prefix + ".norm.";
-  const std::vector<int64_t> shape{field.outputs, field.size, field.size, width(x) / field.groups}, channels{field.outputs};
+  const std::vector<int64_t> shape{field.outputs, field.size, field.size, width(x) / field.groups},
+      channels{field.outputs};
   catalog_.need(prefix + ".weight", shape);
   for (const char* part : {"weight", "bias", "running_mean", "running_var"}) catalog_.need(norm + part, channels);
   if (field.bias) catalog_.need(prefix + ".bias", channels);
   const auto tensor = [&](const char* part) { return tensor_recipe(norm + part); };
   const Recipe scale = batch_norm_scale_recipe(tensor("weight"), tensor("running_var"), eps);
-  const Recipe shift = field.bias
-                           ? batch_norm_shift_recipe(tensor("bias"), tensor("running_mean"), tensor("weight"), tensor("running_var"),
-                                                     tensor_recipe(prefix + ".bias"), eps)
-                           : batch_norm_shift_recipe(tensor("bias"), tensor("running_mean"), tensor("weight"), tensor("running_var"), eps);
+  const Recipe shift = field.bias ? batch_norm_shift_recipe(tensor("bias"), tensor("running_mean"), tensor("weight"),
+                                                            tensor("running_var"), tensor_recipe(prefix + ".bias"), eps)
+                                  : batch_norm_shift_recipe(tensor("bias"), tensor("running_mean"), tensor("weight"),
+                                                            tensor("running_var"), eps);
   const ValueId weight = made(prefix + ".weight", scale_recipe(tensor_recipe(prefix + ".weight"), scale), shape);
   const ValueId bias = made(prefix + ".bias", shift, channels);
   Attributes attributes = attributes_of(field);
@@ -99,7 +103,8 @@ ValueId LayerBuilder::mixture(ValueId x, ValueId decision, Joined joined, const 
                 joined == Joined::or_scaled_input ? x : kNone, name);
 }
 
-ValueId LayerBuilder::attention(ValueId q, ValueId k, ValueId v, const Extras& extras, Attributes attributes, const std::string& name) {
+ValueId LayerBuilder::attention(ValueId q, ValueId k, ValueId v, const Extras& extras, Attributes attributes,
+                                const std::string& name) {
   std::vector<ValueId> inputs{q, k, v};
   std::string words;
   for (const auto& [word, input] : {std::pair{"bias", extras.bias}, {"mask", extras.mask}, {"step", extras.step}}) {
@@ -125,7 +130,9 @@ void LayerBuilder::count(ValueId state, const std::string& name) {
 
 LayerBuilder::Ended LayerBuilder::end(ValueId next, ValueId done, const std::vector<int32_t>& ends, int32_t pad) {
   const auto node = [&](ValueId finished, int32_t end, int32_t fill, const char* name) {
-    return graph().node(add("end_sequences", {next, finished}, {{"end", int64_t{end}}, {"pad", int64_t{fill}}}, name)).outputs;
+    return graph()
+        .node(add("end_sequences", {next, finished}, {{"end", int64_t{end}}, {"pad", int64_t{fill}}}, name))
+        .outputs;
   };
   const ValueId read = node(done, ends.front(), pad, "read")[0];
   const std::vector<ValueId> first = node(done, ends.front(), -1, "written");

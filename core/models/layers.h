@@ -36,8 +36,8 @@ class LayerBuilder : public GraphBuilder {
   ValueId activation(ValueId x, const std::string& kind, const std::string& name);
   /// Of maps the mean of each channel.
   ValueId global_average(ValueId x, const std::string& name);
-  /// A convolution of size x size, padded to keep the extents that its stride leaves where nothing else is said; PREFIX.weight
-  /// [outputs, size, size, inputs / groups] and, with `bias`, PREFIX.bias. The node is named PREFIX.
+  /// A convolution of size x size, padded to keep the extents that its stride leaves where nothing else is said;
+  /// PREFIX.weight [outputs, size, size, inputs / groups] and, with `bias`, PREFIX.bias. The node is named PREFIX.
   struct Field {
     int64_t outputs = 0, size = 3, stride = 1;
     bool bias = true;
@@ -56,8 +56,8 @@ class LayerBuilder : public GraphBuilder {
     or_scaled_input,  ///< the same; of a cell that no branch took its own row, weighed
     in_place,         ///< each cell's row as its one branch made it
   };
-  /// The rows of `x` through the branches that their cells chose. The chain of a branch stands in one piece behind the scatter, branch
-  /// after branch: lowering skips it as a whole where nothing came.
+  /// The rows of `x` through the branches that their cells chose. The chain of a branch stands in one piece behind the
+  /// scatter, branch after branch: lowering skips it as a whole where nothing came.
   ValueId mixture(ValueId x, ValueId decision, Joined joined, const std::string& name,
                   const std::function<ValueId(ValueId x, int32_t branch)>& branch);
 
@@ -65,26 +65,31 @@ class LayerBuilder : public GraphBuilder {
   struct Extras {
     ValueId bias = kNone, mask = kNone, step = kNone;
   };
-  ValueId attention(ValueId q, ValueId k, ValueId v, const Extras& extras, Attributes attributes, const std::string& name);
+  ValueId attention(ValueId q, ValueId k, ValueId v, const Extras& extras, Attributes attributes,
+                    const std::string& name);
 
   /// State helpers: puts the rows of each parent from its place `at` on, or from the first place on.
   void put(ValueId state, ValueId rows, ValueId at, const std::string& name);
   void write(ValueId state, ValueId x, const std::string& name) { add("state_write", {state, x}, {}, name); }
-  void fill(ValueId state, double with, const std::string& name) { add("state_fill", {state}, {{"value", with}}, name); }
+  void fill(ValueId state, double with, const std::string& name) {
+    add("state_fill", {state}, {{"value", with}}, name);
+  }
   /// A state of integers that counts up by one.
   void count(ValueId state, const std::string& name);
   ValueId broadcast_to(ValueId x, SpaceId space, const std::string& name) {
     return value("broadcast", {x}, {{"space", int64_t{space}}}, name);
   }
-  ValueId last(ValueId x, const std::string& name) { return value("reduce", {x}, {{"mode", std::string("last")}}, name); }
+  ValueId last(ValueId x, const std::string& name) {
+    return value("reduce", {x}, {{"mode", std::string("last")}}, name);
+  }
 
-  /// Keeps [parents of `step`, n] logits at the parents' places `at` of the state `kept`, over as many cells as there are tokens; kNone
-  /// keeps nothing.
+  /// Keeps [parents of `step`, n] logits at the parents' places `at` of the state `kept`, over as many cells as there
+  /// are tokens; kNone keeps nothing.
   void keep_logits(ValueId kept, ValueId logits, SpaceId step, ValueId at) {
     if (kept != kNone) put(kept, broadcast_to(logits, step, "logits.cell"), at, "logits.keep");
   }
-  /// What is written next and what is read next, given the best token: a finished sequence writes -1 and reads `pad`; one that writes
-  /// any of `ends` is finished from then on. Returns {written, read, done}.
+  /// What is written next and what is read next, given the best token: a finished sequence writes -1 and reads `pad`;
+  /// one that writes any of `ends` is finished from then on. Returns {written, read, done}.
   struct Ended {
     ValueId written, read, done;
   };

@@ -1,12 +1,14 @@
-// A frame enlarged patch by patch: a classifier's features of a patch say which of several small networks enlarges it: LiveSR, in the form
-// of the artifact of Brainstorm (OSDI'23).
+// A frame enlarged patch by patch: a classifier's features of a patch say which of several small networks enlarges it:
+// LiveSR, in the form of the artifact of Brainstorm (OSDI'23).
 //
 //   patches = unfold(pixels)                               patch_size x patch_size, patch_stride apart
-//   f       = mean(resnet(standardize(patch)))             ResNet of basic blocks (He et al., CVPR 2016), without its head
+//   f       = mean(resnet(standardize(patch)))             ResNet of basic blocks (He et al., CVPR 2016), without
+//                                                          its head
 //   score_k = 1 / |f - clusters_k|^2                       the nearest cluster's network takes the patch
 //   y       = head(patch)                                  convolutions of 3 x 3 in the network
 //   z       = y + end(blocks(y)), a block x + second(relu(first(x)))
-//   result  = tail(up(z))                                  up: a convolution to 4 F channels and a pixel shuffle, once for each doubling
+//   result  = tail(up(z))                                  up: a convolution to 4 F channels and a pixel shuffle,
+//                                                          once for each doubling
 //   picture = fold(results)                                overlapping patches: their mean
 //
 // Norms of the classifier are folded into its convolutions by recipe. Keys, tensors and shapes: docs/models.md.
@@ -23,9 +25,9 @@ namespace {
 constexpr int64_t kMostPatch = 256, kMostChannels = 4096, kMostSubnets = 256, kMostBlocks = 1000, kMostStages = 8;
 /// The least patch that a pooled stem leaves a window of 3 x 3 of.
 constexpr int64_t kLeastPooled = 5;
-constexpr std::array kKeys =
-    keys_read("image_size", "num_channels", "patch_size", "patch_stride", "border", "upscale", "num_subnets", "subnet_channels",
-              "subnet_blocks", "normalization", "classifier_stem", "classifier_channels", "classifier_blocks", "batch_norm_eps");
+constexpr std::array kKeys = keys_read("image_size", "num_channels", "patch_size", "patch_stride", "border", "upscale",
+                                       "num_subnets", "subnet_channels", "subnet_blocks", "normalization",
+                                       "classifier_stem", "classifier_channels", "classifier_blocks", "batch_norm_eps");
 
 struct Settings {
   PictureSize picture;
@@ -53,7 +55,8 @@ void read_classifier(const Config& config, Settings& s) {
   s.classifier_blocks = config.integers("classifier_blocks", 1, kMostBlocks);
   if (s.classifier_blocks.empty()) s.classifier_blocks.assign(s.classifier_channels.size(), 2);
   if (s.classifier_blocks.size() != s.classifier_channels.size())
-    config.refuse("classifier_blocks", "as many numbers as classifier_channels has: " + std::to_string(s.classifier_channels.size()));
+    config.refuse("classifier_blocks",
+                  "as many numbers as classifier_channels has: " + std::to_string(s.classifier_channels.size()));
   s.eps = config.real("batch_norm_eps", 1e-5, 1e-12, 1);
 }
 
@@ -79,8 +82,10 @@ class LivesrBuilder : public LayerBuilder {
 
   Graph forward(PictureSize size) {
     const PatchGrid grid{size.height, size.width, s_.patch, s_.patch, s_.stride, s_.border};
-    const SpaceId pictures = root_space("picture", symbol(kSequences)), cells = dense_space("patch", pictures, grid.patches());
-    const ValueId pixels = input("pixels", DType::f32, pictures, {size.height, size.width, s_.channels}, InputRole::pixels);
+    const SpaceId pictures = root_space("picture", symbol(kSequences)),
+                  cells = dense_space("patch", pictures, grid.patches());
+    const ValueId pixels =
+        input("pixels", DType::f32, pictures, {size.height, size.width, s_.channels}, InputRole::pixels);
     const ValueId patches = value("unfold", {pixels},
                                   {{"space", int64_t{cells}},
                                    {"height", s_.patch},
@@ -88,8 +93,8 @@ class LivesrBuilder : public LayerBuilder {
                                    {"stride", s_.stride},
                                    {"border", std::string(s_.border == PatchBorder::cut ? "cut" : "shift")}},
                                   "patches");
-    const ValueId enlarged =
-        mixture(patches, decided(patches), Joined::in_place, "enlarged", [&](ValueId patch, int32_t k) { return subnet(patch, k); });
+    const ValueId enlarged = mixture(patches, decided(patches), Joined::in_place, "enlarged",
+                                     [&](ValueId patch, int32_t k) { return subnet(patch, k); });
     output("picture", value("fold", {enlarged},
                             {{"height", grid.covered_height() * s_.upscale},
                              {"width", grid.covered_width() * s_.upscale},
@@ -99,7 +104,9 @@ class LivesrBuilder : public LayerBuilder {
   }
 
  private:
-  ValueId conv(ValueId x, const std::string& prefix, int64_t outputs) { return convolution(x, prefix, {.outputs = outputs}); }
+  ValueId conv(ValueId x, const std::string& prefix, int64_t outputs) {
+    return convolution(x, prefix, {.outputs = outputs});
+  }
   ValueId relu(ValueId x, const std::string& name) { return activation(x, "relu", name + ".relu"); }
 
   ValueId stem(ValueId x) {
@@ -107,15 +114,18 @@ class LivesrBuilder : public LayerBuilder {
     const int64_t channels = s_.classifier_channels.front();
     if (!s_.pooled_stem) return relu(normed_convolution(x, name, {channels, 3, 1, false}, s_.eps), name);
     x = relu(normed_convolution(x, name, {channels, 7, 2, false}, s_.eps), name);
-    return value("pool", {x}, {{"kind", std::string("max")}, {"size", int64_t{3}}, {"stride", int64_t{2}}, {"padding", int64_t{1}}},
+    return value("pool", {x},
+                 {{"kind", std::string("max")}, {"size", int64_t{3}}, {"stride", int64_t{2}}, {"padding", int64_t{1}}},
                  name + ".pool");
   }
 
-  /// relu(x + second(relu(first(x)))), both with their norms; where channels or extents change, x goes through a convolution of 1 x 1.
+  /// relu(x + second(relu(first(x)))), both with their norms; where channels or extents change, x goes through a
+  /// convolution of 1 x 1.
   ValueId basic_block(ValueId x, const std::string& name, int64_t channels, int64_t stride) {
     ValueId y = relu(normed_convolution(x, name + ".first", {channels, 3, stride, false}, s_.eps), name + ".first");
     y = normed_convolution(y, name + ".second", {channels, 3, 1, false}, s_.eps);
-    if (stride != 1 || width(x) != channels) x = normed_convolution(x, name + ".shortcut", {channels, 1, stride, false}, s_.eps);
+    if (stride != 1 || width(x) != channels)
+      x = normed_convolution(x, name + ".shortcut", {channels, 1, stride, false}, s_.eps);
     return relu(add(x, y, name), name);
   }
 
@@ -124,8 +134,8 @@ class LivesrBuilder : public LayerBuilder {
     x = stem(x);
     for (size_t stage = 0; stage < s_.classifier_channels.size(); ++stage)
       for (int64_t i = 0; i < s_.classifier_blocks[stage]; ++i)
-        x = basic_block(x, "classifier.layers." + std::to_string(stage) + "." + std::to_string(i), s_.classifier_channels[stage],
-                        stage > 0 && i == 0 ? 2 : 1);
+        x = basic_block(x, "classifier.layers." + std::to_string(stage) + "." + std::to_string(i),
+                        s_.classifier_channels[stage], stage > 0 && i == 0 ? 2 : 1);
     const ValueId features = global_average(x, "classifier.features");
     std::vector<Recipe> centres;
     for (int64_t k = 0; k < s_.subnets(); ++k) {
@@ -134,7 +144,8 @@ class LivesrBuilder : public LayerBuilder {
       centres.push_back(tensor_recipe(name));
     }
     const ValueId scores =
-        value("squared_distance", {features, made("clusters", stack_recipe(std::move(centres)), {s_.subnets(), s_.features()})},
+        value("squared_distance",
+              {features, made("clusters", stack_recipe(std::move(centres)), {s_.subnets(), s_.features()})},
               {{"reciprocal", int64_t{true}}}, "scores");
     Protocol nearest;
     nearest.softmax = SoftmaxPlace::none;
@@ -170,10 +181,13 @@ class Livesr final : public Architecture {
     model.sizes = PictureSizes{s_.patch, kMostSide};
     model.answer = {Task::super_resolution, "picture", 0};
   }
-  Graph forward(WeightCatalog& weights, PictureSize picture) const override { return LivesrBuilder(s_, weights).forward(picture); }
+  Graph forward(WeightCatalog& weights, PictureSize picture) const override {
+    return LivesrBuilder(s_, weights).forward(picture);
+  }
 
-  /// Second moments are kept from layer to layer: pixels are as uniform ones from 0 to 1 are. A block without norm adds to what came, and
-  /// so does one of the classifier: `second` is drawn so small that all blocks together less than triple the moment.
+  /// Second moments are kept from layer to layer: pixels are as uniform ones from 0 to 1 are. A block without norm adds
+  /// to what came, and so does one of the classifier: `second` is drawn so small that all blocks together less than
+  /// triple the moment.
   Initialisation initialisation(std::string_view name) const override {
     if (const auto neutral = neutral_initialisation(name)) return *neutral;
     if (name.starts_with("clusters.")) return {kFeature, kFeature};

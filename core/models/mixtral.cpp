@@ -1,5 +1,6 @@
-// Mixtral in the Hugging Face layout: a decoder with rotary positions, grouped-query attention, and in every layer a softmax top-k
-// router, renormalised, over gated experts. On token ids. Reference: transformers 4.56.2, models/mixtral; keys as of 5.24.0.
+// Mixtral in the Hugging Face layout: a decoder with rotary positions, grouped-query attention, and in every layer a
+// softmax top-k router, renormalised, over gated experts. On token ids. Reference: transformers 4.56.2, models/mixtral;
+// keys as of 5.24.0.
 #include <array>
 #include <cmath>
 
@@ -10,36 +11,39 @@
 namespace stormcell {
 namespace {
 
-constexpr std::array kRead =
-    keys_read("architectures", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
-              "num_key_value_heads", "head_dim", "num_local_experts", "num_experts_per_tok", "sliding_window", "max_position_embeddings",
-              "rms_norm_eps", "rope_theta", "rope_parameters.rope_theta", "rope_scaling.rope_theta", "initializer_range", "hidden_act",
-              "tie_word_embeddings", "bos_token_id", "eos_token_id", "pad_token_id");
+constexpr std::array kRead = keys_read(
+    "architectures", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
+    "num_key_value_heads", "head_dim", "num_local_experts", "num_experts_per_tok", "sliding_window",
+    "max_position_embeddings", "rms_norm_eps", "rope_theta", "rope_parameters.rope_theta", "rope_scaling.rope_theta",
+    "initializer_range", "hidden_act", "tie_word_embeddings", "bos_token_id", "eos_token_id", "pad_token_id");
 constexpr std::string_view kScaled = "scaled rotary positions are not in this version",
                            kPartial = "rotary positions of a part of each head are not in this version",
                            kByLayer = "rotary positions that differ from layer to layer are not in this version",
                            kInTwo = "rotary positions in several dimensions are not in this version";
-// transformers 5 writes "rope_parameters". Earlier versions write "rope_theta", and "rope_scaling" if it is not the default.
-constexpr std::array kOther = {ConfigKey{KeyUse::alias, "num_experts", "num_local_experts"},
-                               ConfigKey{KeyUse::group, "rope_parameters"},
-                               ConfigKey{KeyUse::fixed, "rope_parameters.rope_type", "\"default\"", kScaled},
-                               ConfigKey{KeyUse::fixed, "rope_parameters.type", "\"default\"", kScaled},
-                               ConfigKey{KeyUse::defaulted, "rope_parameters.factor", "1.0"},
-                               ConfigKey{KeyUse::fixed, "rope_parameters.partial_rotary_factor", "1.0", kPartial},
-                               ConfigKey{KeyUse::fixed, "rope_parameters.full_attention", "null", kByLayer},
-                               ConfigKey{KeyUse::fixed, "rope_parameters.sliding_attention", "null", kByLayer},
-                               ConfigKey{KeyUse::fixed, "rope_parameters.mrope_section", "null", kInTwo},
-                               ConfigKey{KeyUse::group, "rope_scaling"},
-                               ConfigKey{KeyUse::fixed, "rope_scaling.rope_type", "\"default\"", kScaled},
-                               ConfigKey{KeyUse::fixed, "rope_scaling.type", "\"default\"", kScaled},
-                               ConfigKey{KeyUse::defaulted, "rope_scaling.factor", "1.0"},
-                               ConfigKey{KeyUse::fixed, "rope_scaling.partial_rotary_factor", "1.0", kPartial},
-                               ConfigKey{KeyUse::fixed, "rope_scaling.mrope_section", "null", kInTwo},
-                               ConfigKey{KeyUse::fixed, "is_encoder_decoder", "false", "encoders are not in this version of the family"},
-                               ConfigKey{KeyUse::harmless, "is_decoder"}};
+// transformers 5 writes "rope_parameters". Earlier versions write "rope_theta", and "rope_scaling" if it is not the
+// default.
+constexpr std::array kOther = {
+    ConfigKey{KeyUse::alias, "num_experts", "num_local_experts"},
+    ConfigKey{KeyUse::group, "rope_parameters"},
+    ConfigKey{KeyUse::fixed, "rope_parameters.rope_type", "\"default\"", kScaled},
+    ConfigKey{KeyUse::fixed, "rope_parameters.type", "\"default\"", kScaled},
+    ConfigKey{KeyUse::defaulted, "rope_parameters.factor", "1.0"},
+    ConfigKey{KeyUse::fixed, "rope_parameters.partial_rotary_factor", "1.0", kPartial},
+    ConfigKey{KeyUse::fixed, "rope_parameters.full_attention", "null", kByLayer},
+    ConfigKey{KeyUse::fixed, "rope_parameters.sliding_attention", "null", kByLayer},
+    ConfigKey{KeyUse::fixed, "rope_parameters.mrope_section", "null", kInTwo},
+    ConfigKey{KeyUse::group, "rope_scaling"},
+    ConfigKey{KeyUse::fixed, "rope_scaling.rope_type", "\"default\"", kScaled},
+    ConfigKey{KeyUse::fixed, "rope_scaling.type", "\"default\"", kScaled},
+    ConfigKey{KeyUse::defaulted, "rope_scaling.factor", "1.0"},
+    ConfigKey{KeyUse::fixed, "rope_scaling.partial_rotary_factor", "1.0", kPartial},
+    ConfigKey{KeyUse::fixed, "rope_scaling.mrope_section", "null", kInTwo},
+    ConfigKey{KeyUse::fixed, "is_encoder_decoder", "false", "encoders are not in this version of the family"},
+    ConfigKey{KeyUse::harmless, "is_decoder"}};
 constexpr std::array kKeys = in_one(kRead, kOther);
 
-/// The base of rotary positions, under the key of transformers 5 or of earlier versions. If a file has both, they must agree.
+/// The base of rotary positions, under the key of transformers 5 or of earlier versions. If a file has both, they must
+/// agree.
 double read_theta(const Config& config) {
   constexpr double kDefault = 1e6, kLeast = 1e-3, kMost = 1e12;
   std::optional<double> theta;
@@ -70,7 +74,8 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
   s.layers = config.integer("num_hidden_layers", 32, 1, 1024);
   s.heads = config.integer("num_attention_heads", 32, 1, 1 << 12);
   s.kv_heads = config.integer("num_key_value_heads", config.has("num_attention_heads") ? s.heads : 8, 1, s.heads);
-  if (s.heads % s.kv_heads != 0) config.refuse("num_key_value_heads", "a divisor of num_attention_heads (" + std::to_string(s.heads) + ")");
+  if (s.heads % s.kv_heads != 0)
+    config.refuse("num_key_value_heads", "a divisor of num_attention_heads (" + std::to_string(s.heads) + ")");
   s.head_width = config.integer("head_dim", s.width / s.heads, 2, 1 << 14);
   if (s.head_width % 2 != 0) config.refuse("head_dim", "an even number");
   s.experts = config.integer("num_local_experts", 8, 1, 4096);
@@ -119,8 +124,9 @@ class MixtralBuilder : public LayerBuilder {
     return finish();
   }
 
-  /// The prompt in one pass, which gives the first token, then one token a turn. A sequence's caches hold its real cells alone: what the
-  /// mask leaves out is not computed, and each sequence decodes at a place of its own, behind what it has already (P cells at most).
+  /// The prompt in one pass, which gives the first token, then one token a turn. A sequence's caches hold its real
+  /// cells alone: what the mask leaves out is not computed, and each sequence decodes at a place of its own, behind
+  /// what it has already (P cells at most).
   Graph generate(bool with_logits) {
     const Dim most = symbol(kDecoderLength);
     const SpaceId step = dense_space("step", sequences_, 1),
@@ -133,7 +139,8 @@ class MixtralBuilder : public LayerBuilder {
     for (int64_t i = 0; i < s_.layers; ++i) {
       const std::string name = "model.layers." + std::to_string(i) + ".cache.";
       const int64_t width = s_.kv_heads * s_.head_width;
-      const DType kept = cache_dtype("model.layers." + std::to_string(i) + ".self_attn.k_proj.weight", {width, s_.width});
+      const DType kept =
+          cache_dtype("model.layers." + std::to_string(i) + ".self_attn.k_proj.weight", {width, s_.width});
       caches_.push_back({state(name + "k", kept, cache, {width}), state(name + "v", kept, cache, {width})});
     }
     fill(done, 0, "done.start");
@@ -187,7 +194,8 @@ class MixtralBuilder : public LayerBuilder {
     return value("all_set", {ended.done}, {}, "all_done");
   }
 
-  /// With a cache: keys and values go there from the sequence's place (extras.step) on, and queries attend to what stands in it.
+  /// With a cache: keys and values go there from the sequence's place (extras.step) on, and queries attend to what
+  /// stands in it.
   ValueId layer(ValueId x, int64_t index, const Extras& extras, const Memory* cache) {
     const std::string prefix = "model.layers." + std::to_string(index), name = prefix + ".self_attn";
     const ValueId normed = rms_norm(x, prefix + ".input_layernorm", s_.eps);
@@ -228,14 +236,16 @@ class MixtralBuilder : public LayerBuilder {
       const auto product = [&](ValueId in, const std::string& which, int64_t outputs) {
         const std::string called = expert + "." + which;
         if (!in_one) return linear(in, called, outputs);
-        return value("linear", {in, made(called + ".weight", part_of(all, which, b), {outputs, width(in)})}, {}, called);
+        return value("linear", {in, made(called + ".weight", part_of(all, which, b), {outputs, width(in)})}, {},
+                     called);
       };
       const ValueId gate = activation(product(part, "w1", s_.ffn_width), s_.activation, expert + ".act");
-      return product(value("multiply", {gate, product(part, "w3", s_.ffn_width)}, {}, expert + ".gated"), "w2", s_.width);
+      return product(value("multiply", {gate, product(part, "w3", s_.ffn_width)}, {}, expert + ".gated"), "w2",
+                     s_.width);
     });
   }
-  /// One expert's weight where all experts of a layer lie in one tensor, w1 and w3 in one: gate_up_proj [experts, 2 x ffn, width], w1
-  /// first, and down_proj [experts, width, ffn].
+  /// One expert's weight where all experts of a layer lie in one tensor, w1 and w3 in one: gate_up_proj [experts, 2 x
+  /// ffn, width], w1 first, and down_proj [experts, width, ffn].
   Recipe part_of(const std::string& all, const std::string& which, int32_t expert) {
     const std::string both = all + ".gate_up_proj", down = all + ".down_proj";
     if (which == "w2") {
@@ -265,7 +275,9 @@ class Mixtral final : public Architecture {
     model.generates = s_.head;
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return MixtralBuilder(s_, weights).forward(); }
-  Graph generate(WeightCatalog& weights, bool with_logits) const override { return MixtralBuilder(s_, weights).generate(with_logits); }
+  Graph generate(WeightCatalog& weights, bool with_logits) const override {
+    return MixtralBuilder(s_, weights).generate(with_logits);
+  }
   Initialisation initialisation(std::string_view name) const override {
     return name.ends_with("norm.weight") ? Initialisation{1, 0} : Initialisation{0, s_.deviation};
   }
@@ -283,7 +295,8 @@ class Mixtral final : public Architecture {
 
 std::span<const ConfigKey> keys_of_mixtral() { return kKeys; }
 
-std::unique_ptr<const Architecture> configure_mixtral(const Config& config, const Config& generation, const WeightCatalog* stored) {
+std::unique_ptr<const Architecture> configure_mixtral(const Config& config, const Config& generation,
+                                                      const WeightCatalog* stored) {
   return std::make_unique<Mixtral>(read_settings(config, generation, stored));
 }
 

@@ -1,4 +1,5 @@
-// A model: its architecture as a graph, its weights, its tokenizer. Immutable once opened, shared as shared_ptr<const Model>.
+// A model: its architecture as a graph, its weights, its tokenizer. Immutable once opened, shared as shared_ptr<const
+// Model>.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -28,17 +29,20 @@ struct TokenIds {
   std::vector<int32_t> ends{1};  ///< each of them ends a sequence; `end` is the first
 };
 
-/// What families of language models call their inputs in files and graphs; who fills them asks for their roles (InputSpec).
-inline constexpr std::string_view kInputIds = "input_ids", kAttentionMask = "attention_mask", kDecoderInputIds = "decoder_input_ids",
+/// What families of language models call their inputs in files and graphs; who fills them asks for their roles
+/// (InputSpec).
+inline constexpr std::string_view kInputIds = "input_ids", kAttentionMask = "attention_mask",
+                                  kDecoderInputIds = "decoder_input_ids",
                                   kDecoderAttentionMask = "decoder_attention_mask";
 /// And its outputs.
-inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHidden = "decoder_hidden", kLogits = "logits",
-                                  kGenerated = "generated";
-/// Symbols of the extents: sequences of a batch, their length, the length of the decoder's input or the most new tokens, and the most cells
-/// that one of them has already.
+inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHidden = "decoder_hidden",
+                                  kLogits = "logits", kGenerated = "generated";
+/// Symbols of the extents: sequences of a batch, their length, the length of the decoder's input or the most new
+/// tokens, and the most cells that one of them has already.
 inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLength = "U", kPastLength = "P";
 
-/// What a model's answers are for, where the data's labels can tell how good they are. Each has a row in core/quality/tasks.cpp.
+/// What a model's answers are for, where the data's labels can tell how good they are. Each has a row in
+/// core/quality/tasks.cpp.
 enum class Task : uint8_t {
   none,              ///< nothing that data bring says how good they are
   classification,    ///< one class of each item
@@ -48,8 +52,8 @@ enum class Task : uint8_t {
 /// The output of the forward graph that answers.
 struct TaskAnswer {
   Task task = Task::none;
-  std::string output;   ///< [items, classes]: the largest number is the answer; [items, height, width, classes]: of each pixel; or pictures
-                        ///< [items, height, width, channels], 0 to 1
+  std::string output;  ///< [items, classes]: the largest number is the answer; [items, height, width, classes]: of each
+                       ///< pixel; or pictures [items, height, width, channels], 0 to 1
   int64_t classes = 0;  ///< of a classification, of a segmentation
 };
 
@@ -58,13 +62,15 @@ struct Model {
   std::string family;       ///< the `model_type` of its configuration, a row of families.cpp
   std::string path;         ///< of the folder or file; empty for presets
   std::string config;       ///< canonical JSON text: keys sorted, no white space
-  std::string fingerprint;  ///< SHA-256: canonical config, headers of the weight files, first and last 4 KiB of 256 sampled tensors
-  /// The fingerprint as earlier versions computed it, from all tensors; takes seconds where there are many, once. Empty where it is the
-  /// same.
+  std::string fingerprint;  ///< SHA-256: canonical config, headers of the weight files, first and last 4 KiB of 256
+                            ///< sampled tensors
+  /// The fingerprint as earlier versions computed it, from all tensors; takes seconds where there are many, once. Empty
+  /// where it is the same.
   std::function<std::string()> older_fingerprint;
   /// True if `known`, of a session or a configuration, is this model's fingerprint, new or old.
   bool is_known_as(std::string_view known) const {
-    return known == fingerprint || (older_fingerprint && known.size() == fingerprint.size() && known == older_fingerprint());
+    return known == fingerprint ||
+           (older_fingerprint && known.size() == fingerprint.size() && known == older_fingerprint());
   }
   WeightOrigin origin = WeightOrigin::trained;
   bool origin_stated = true;  ///< false: a folder that does not say it (config.json: stormcell_weights)
@@ -80,17 +86,18 @@ struct Model {
   bool generates = false;    ///< has a head and a decoder
 
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null if the folder has none, or one that cannot be used
-  std::optional<Error> tokenizer_fault;        ///< why it cannot be used: thrown if text is needed; token ids need no tokenizer
+  /// why it cannot be used: thrown if text is needed; token ids need no tokenizer
+  std::optional<Error> tokenizer_fault;
   std::shared_ptr<const WeightSource> weights;
-  std::vector<std::string> classes;   ///< names of the labels that data may give, by their numbers; empty: it knows none
-  std::vector<InputSpec> inputs;      ///< of the forward graph: what the data has to bring
-  PictureSize picture;                ///< that `forward` is built for, by config.json; 0x0: it takes no pictures
+  std::vector<std::string> classes;  ///< names of the labels that data may give, by their numbers; empty: it knows none
+  std::vector<InputSpec> inputs;     ///< of the forward graph: what the data has to bring
+  PictureSize picture;               ///< that `forward` is built for, by config.json; 0x0: it takes no pictures
   std::optional<PictureSizes> sizes;  ///< which others it takes; none: no others
   std::shared_ptr<const Graph> forward;
   /// Builds the forward graph for another of `sizes`, over the same weights. Ask forward_for().
   std::function<std::shared_ptr<const Graph>(PictureSize)> build_forward;
-  /// The forward graph for pictures of a size; 0x0, and `picture`: `forward`. Error(bad_input) that names the model where it takes none
-  /// of that size.
+  /// The forward graph for pictures of a size; 0x0, and `picture`: `forward`. Error(bad_input) that names the model
+  /// where it takes none of that size.
   std::shared_ptr<const Graph> forward_for(PictureSize size) const;
   /// The graph that decodes greedily; the symbol U is the most new tokens. Empty where the model cannot generate.
   std::function<std::shared_ptr<const Graph>()> generate;
@@ -100,9 +107,10 @@ struct Model {
   /// Which of its weight files were written to since they were opened, a sentence each. Empty: it has no files.
   std::function<std::vector<std::string>()> changed_files;
 
-  int64_t unread_tensors = 0;            ///< tensors of its files; a warning counts them
-  std::vector<std::string> unsupported;  ///< what the files ask for and this version does not do, said where it does not matter
-  std::vector<std::string> warnings;     ///< tensors in the files that the family does not know, and the like
+  int64_t unread_tensors = 0;  ///< tensors of its files; a warning counts them
+  /// what the files ask for and this version does not do, said where it does not matter
+  std::vector<std::string> unsupported;
+  std::vector<std::string> warnings;  ///< tensors in the files that the family does not know, and the like
 
   TaskAnswer answer;  ///< by which the data's labels are met
 };
@@ -116,16 +124,18 @@ struct ModelOptions {
   Progress progress;
 };
 
-/// Opens FOLDER, FILE.safetensors, preset:NAME or demo:NAME. Reads headers, configuration and tokenizer; weights only to check them,
-/// and presets generate none. Everything wrong is an Error(bad_input) that names the file, what was expected and what came.
+/// Opens FOLDER, FILE.safetensors, preset:NAME or demo:NAME. Reads headers, configuration and tokenizer; weights only
+/// to check them, and presets generate none. Everything wrong is an Error(bad_input) that names the file, what was
+/// expected and what came.
 std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOptions& options = {});
 
 /// $STORMCELL_RESOURCES, else ../share/stormcell beside the program, else the source tree of the build.
 std::string resources_folder();
 
-/// Reads every weight once, giving each back at once, and names the first that holds NaN or infinity: refused unless allowed, then
-/// returned as a warning; `where` begins the message. Empty when all are finite. Takes about as long as reading the weights from disk.
-std::vector<std::string> check_finite(const Graph& graph, const WeightSource& weights, bool allow, const Progress& progress,
-                                      std::string_view where = "weights");
+/// Reads every weight once, giving each back at once, and names the first that holds NaN or infinity: refused unless
+/// allowed, then returned as a warning; `where` begins the message. Empty when all are finite. Takes about as long as
+/// reading the weights from disk.
+std::vector<std::string> check_finite(const Graph& graph, const WeightSource& weights, bool allow,
+                                      const Progress& progress, std::string_view where = "weights");
 
 }  // namespace stormcell

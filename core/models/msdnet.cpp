@@ -1,5 +1,6 @@
-// Pictures through layers that keep maps of several scales at once; after each block of layers an exit may answer, and pictures of which it
-// is sure go no further: MSDNet (Huang et al., ICLR 2018), in the form of the artifact of Brainstorm (OSDI'23).
+// Pictures through layers that keep maps of several scales at once; after each block of layers an exit may answer, and
+// pictures of which it is sure go no further: MSDNet (Huang et al., ICLR 2018), in the form of the artifact of
+// Brainstorm (OSDI'23).
 //
 //   x_0..x_S  = stem(standardize(pixels))             finest first; each scale has half the extents of the one before
 //   x_s       = concat(x_s, down(x_{s-1}), normal(x_s))   a layer; of the finest concat(x_0, normal(x_0))
@@ -7,9 +8,10 @@
 //   exit      where the largest softmax(logits_b) >= threshold_b; the others go on with all their maps
 //   logits    = of the exit that each picture took
 //
-// `down` and `normal` are a 1 x 1 convolution to fewer channels and one of 3 x 3; each convolution is followed by batch norm and ReLU, and
-// its norm is folded into its weights by recipe. In parts of the layers the finest scale is dropped, and 1 x 1 convolutions reduce the
-// others. Keys, tensors and shapes: docs/models.md. No published model has this configuration.
+// `down` and `normal` are a 1 x 1 convolution to fewer channels and one of 3 x 3; each convolution is followed by batch
+// norm and ReLU, and its norm is folded into its weights by recipe. In parts of the layers the finest scale is dropped,
+// and 1 x 1 convolutions reduce the others. Keys, tensors and shapes: docs/models.md. No published model has this
+// configuration.
 #include <array>
 #include <cmath>
 #include <map>
@@ -25,14 +27,16 @@ namespace {
 using namespace msdnet;
 
 constexpr int64_t kLeastSide = 8, kMostChannels = 4096, kMostScales = 8, kMostLayers = 1000, kMostFactor = 256;
-constexpr std::array kKeys = keys_read("image_size", "num_channels", "num_labels", "initial_channels", "growth_rate", "scale_factors",
-                                       "bottleneck_factors", "bottleneck", "block_layers", "prune", "reduction", "stem",
-                                       "classifier_channels", "exit_thresholds", "batch_norm_eps", "id2label");
+constexpr std::array kKeys =
+    keys_read("image_size", "num_channels", "num_labels", "initial_channels", "growth_rate", "scale_factors",
+              "bottleneck_factors", "bottleneck", "block_layers", "prune", "reduction", "stem", "classifier_channels",
+              "exit_thresholds", "batch_norm_eps", "id2label");
 
 std::vector<double> read_thresholds(const Config& config, int64_t exits) {
   const std::vector<double> given = config.reals("exit_thresholds", is_exit_threshold, kExitThresholdRange);
   if (given.empty()) return std::vector<double>(exits, 0.9);
-  if (std::ssize(given) != exits) config.refuse("exit_thresholds", std::to_string(exits) + " numbers, one for each block but the last");
+  if (std::ssize(given) != exits)
+    config.refuse("exit_thresholds", std::to_string(exits) + " numbers, one for each block but the last");
   return given;
 }
 
@@ -44,10 +48,12 @@ Settings read_settings(const Config& config) {
   s.growth = config.integer("growth_rate", 16, 2, kMostChannels);
   s.factors = config.integers("scale_factors", 1, kMostFactor);
   if (s.factors.empty()) s.factors = {1, 2, 4, 4};
-  if (s.scales() > kMostScales) config.refuse("scale_factors", "1 to " + std::to_string(kMostScales) + " numbers, one a scale");
+  if (s.scales() > kMostScales)
+    config.refuse("scale_factors", "1 to " + std::to_string(kMostScales) + " numbers, one a scale");
   for (int64_t scale = 1; scale < s.scales(); ++scale)
     if (s.growth * s.factors[scale] % 2 != 0)
-      config.refuse("growth_rate", "an even number of channels at every scale but the finest: half come from each side");
+      config.refuse("growth_rate",
+                    "an even number of channels at every scale but the finest: half come from each side");
   s.bottlenecks = config.integers("bottleneck_factors", 1, kMostFactor);
   if (s.bottlenecks.empty()) s.bottlenecks = s.factors;
   if (s.bottlenecks.size() != s.factors.size())
@@ -56,7 +62,8 @@ Settings read_settings(const Config& config) {
   s.block_layers = config.integers("block_layers", 1, kMostLayers);
   if (s.block_layers.empty()) s.block_layers = {4, 4, 4, 4, 4};
   if (s.layers() > kMostLayers || s.layers() < s.scales())
-    config.refuse("block_layers", "layers of the blocks, together at least as many as scales and at most " + std::to_string(kMostLayers));
+    config.refuse("block_layers", "layers of the blocks, together at least as many as scales and at most " +
+                                      std::to_string(kMostLayers));
   s.pruned = config.word("prune", "max", {"max", "none"}) == "max";
   s.reduction = config.real("reduction", 0.5, 1.0 / 64, 1);
   s.pooled_stem = config.word("stem", "pooled", {"pooled", "plain"}) == "pooled";
@@ -72,7 +79,8 @@ class MsdnetBuilder : public LayerBuilder {
 
   Graph forward(PictureSize size) {
     pictures_ = root_space("picture", symbol(kSequences));
-    const ValueId pixels = input("pixels", DType::f32, pictures_, {size.height, size.width, s_.channels}, InputRole::pixels);
+    const ValueId pixels =
+        input("pixels", DType::f32, pictures_, {size.height, size.width, s_.channels}, InputRole::pixels);
     std::vector<ValueId> maps = stem(pixels), exits;
     for (size_t b = 0; b < plan_.blocks.size(); ++b) {
       for (const Layer& l : plan_.blocks[b].layers) maps = layer(l, std::move(maps));
@@ -84,7 +92,9 @@ class MsdnetBuilder : public LayerBuilder {
   }
 
  private:
-  ValueId unit(ValueId x, const Unit& u) { return convolution(u.reduce ? convolution(x, *u.reduce) : x, u.convolution); }
+  ValueId unit(ValueId x, const Unit& u) {
+    return convolution(u.reduce ? convolution(x, *u.reduce) : x, u.convolution);
+  }
 
   /// relu(norm(conv(x))), the norm within the weights.
   ValueId convolution(ValueId x, const Convolution& c) {
@@ -98,7 +108,8 @@ class MsdnetBuilder : public LayerBuilder {
     for (const Convolution& c : plan_.stem) {
       x = convolution(x, c);
       if (maps.empty() && s_.pooled_stem)
-        x = value("pool", {x}, {{"kind", std::string("max")}, {"size", int64_t{3}}, {"stride", int64_t{2}}, {"padding", int64_t{1}}},
+        x = value("pool", {x},
+                  {{"kind", std::string("max")}, {"size", int64_t{3}}, {"stride", int64_t{2}}, {"padding", int64_t{1}}},
                   "stem.pool");
       maps.push_back(x);
     }
@@ -160,9 +171,12 @@ class Msdnet final : public Architecture {
     model.classes = classes_;
     model.answer = {Task::classification, std::string(kLogits), s_.labels};
   }
-  Graph forward(WeightCatalog& weights, PictureSize picture) const override { return MsdnetBuilder(s_, weights).forward(picture); }
+  Graph forward(WeightCatalog& weights, PictureSize picture) const override {
+    return MsdnetBuilder(s_, weights).forward(picture);
+  }
 
-  /// Second moments are kept from layer to layer; pixels are as uniform ones from 0 to 1 are; a head's logits deviate by about kDeviation.
+  /// Second moments are kept from layer to layer; pixels are as uniform ones from 0 to 1 are; a head's logits deviate
+  /// by about kDeviation.
   Initialisation initialisation(std::string_view name) const override {
     constexpr double kDeviation = 3;
     if (const auto neutral = neutral_initialisation(name)) return *neutral;
@@ -185,10 +199,12 @@ std::span<const ConfigKey> keys_of_msdnet() { return kKeys; }
 std::unique_ptr<const Architecture> configure_msdnet(const Config& config, const Config&, const WeightCatalog*) {
   Settings settings = read_settings(config);
   bool leaves_channels = true;
-  msdnet::plan(settings).visit([&](const Convolution& c) { leaves_channels = leaves_channels && c.in > 0 && c.out > 0; });
+  msdnet::plan(settings).visit(
+      [&](const Convolution& c) { leaves_channels = leaves_channels && c.in > 0 && c.out > 0; });
   if (!leaves_channels) config.refuse("reduction", "a share that leaves a channel where a scale is dropped");
   std::vector<std::string> classes = config.names("id2label", settings.labels);
-  return std::make_unique<Msdnet>(std::move(settings), read_picture(config, kLeastSide, {224, 224}), std::move(classes));
+  return std::make_unique<Msdnet>(std::move(settings), read_picture(config, kLeastSide, {224, 224}),
+                                  std::move(classes));
 }
 
 }  // namespace stormcell

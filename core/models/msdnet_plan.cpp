@@ -58,7 +58,8 @@ class Planner {
   ScaleStep step(const std::string& name, int64_t scale, bool from_finer) const {
     const auto bottleneck = [&](int64_t of) { return s_.bottlenecks[of]; };
     const int64_t out = s_.growth * factor(scale);
-    if (!from_finer) return {name, std::nullopt, unit(name + ".normal", width_ * factor(scale), out, bottleneck(scale), 1)};
+    if (!from_finer)
+      return {name, std::nullopt, unit(name + ".normal", width_ * factor(scale), out, bottleneck(scale), 1)};
     return {name, unit(name + ".down", width_ * factor(scale - 1), out / 2, bottleneck(scale - 1), 2),
             unit(name + ".normal", width_ * factor(scale), out / 2, bottleneck(scale), 1)};
   }
@@ -76,7 +77,8 @@ class Planner {
     if (layer.finest_in < finest && s_.reduction < 1) {
       const auto fewer = static_cast<int64_t>(std::floor(s_.reduction * static_cast<double>(width_)));
       for (int64_t scale = layer.finest_out; scale < s_.scales(); ++scale)
-        layer.transition.push_back({name + std::to_string(scale) + ".transition", width_ * factor(scale), fewer * factor(scale), 1, 1});
+        layer.transition.push_back(
+            {name + std::to_string(scale) + ".transition", width_ * factor(scale), fewer * factor(scale), 1, 1});
       width_ = fewer;
     }
     return layer;

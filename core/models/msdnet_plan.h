@@ -9,8 +9,9 @@ namespace stormcell::msdnet {
 
 struct Settings {
   int64_t channels = 3, labels = 1000, initial = 32, growth = 16;
-  std::vector<int64_t> factors;       ///< of each scale, finest first: channels are multiples of it
-  std::vector<int64_t> bottlenecks;   ///< of each scale: a 1 x 1 convolution leaves at most so many times the channels that follow
+  std::vector<int64_t> factors;  ///< of each scale, finest first: channels are multiples of it
+  /// of each scale: a 1 x 1 convolution leaves at most so many times the channels that follow
+  std::vector<int64_t> bottlenecks;
   std::vector<int64_t> block_layers;  ///< layers before each exit
   bool bottleneck = true, pruned = true, pooled_stem = true;
   double reduction = 0.5;          ///< of channels, where a scale is dropped
@@ -41,7 +42,8 @@ struct ScaleStep {
   Unit normal;
 };
 struct Layer {
-  int64_t finest_in = 0, finest_out = 0;  ///< the finest scale that it takes, that it gives; where one is dropped they differ
+  int64_t finest_in = 0,
+          finest_out = 0;  ///< the finest scale that it takes, that it gives; where one is dropped they differ
   std::vector<ScaleStep> steps;
   std::vector<Convolution> transition;  ///< of each scale that it gives; empty: none
 };

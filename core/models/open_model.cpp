@@ -47,7 +47,8 @@ void count_weights(Model& model) {
     if (bytes > most) most = bytes, model.dtype = dtype;
 }
 
-void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, std::shared_ptr<WeightCatalog> catalog) {
+void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture,
+                std::shared_ptr<WeightCatalog> catalog) {
   architecture->describe(model);
   model.forward = std::make_shared<const Graph>(architecture->forward(*catalog, model.picture));
   model.inputs = input_specs(*model.forward);
@@ -59,8 +60,12 @@ void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, 
       return std::make_shared<const Graph>(architecture->forward(*catalog, size));
     };
   if (model.generates) {
-    model.generate = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog, false)); };
-    model.generate_with_logits = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog, true)); };
+    model.generate = [architecture, catalog] {
+      return std::make_shared<const Graph>(architecture->generate(*catalog, false));
+    };
+    model.generate_with_logits = [architecture, catalog] {
+      return std::make_shared<const Graph>(architecture->generate(*catalog, true));
+    };
   }
   count_weights(model);
 }
@@ -79,7 +84,9 @@ struct Once {
 
 WeightOrigin origin_of(const Config& config, std::string_view otherwise) {
   const std::string origin = config.word("stormcell_weights", otherwise, {"trained", "calibrated", "seeded"});
-  return origin == "trained" ? WeightOrigin::trained : origin == "seeded" ? WeightOrigin::seeded : WeightOrigin::calibrated;
+  return origin == "trained"  ? WeightOrigin::trained
+         : origin == "seeded" ? WeightOrigin::seeded
+                              : WeightOrigin::calibrated;
 }
 
 /// Token ids need no tokenizer, so one that cannot be used does not stop such a run.
@@ -97,7 +104,8 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
   const bool folder = fs::is_directory(path);
   if (!folder) refuse_other_kind(path, FileUse::model);
   const fs::path place = folder ? fs::path(path) : fs::path(path).parent_path();
-  const std::string config_path = (place / "config.json").string(), generation_path = (place / "generation_config.json").string();
+  const std::string config_path = (place / "config.json").string(),
+                    generation_path = (place / "generation_config.json").string();
   if (!present(config_path)) {
     // A folder that has no usable weights either has the greater lack: WeightFiles says which.
     WeightFiles::open(path);
@@ -122,7 +130,8 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
   warn_of_unread(*model, *architecture, *files, config_path);
   warn_of_end_tokens(config, generation, *model);
   if (model->generates)
-    for (std::string& warning : check_generation_keys(generation_json, generation_path)) model->warnings.push_back(std::move(warning));
+    for (std::string& warning : check_generation_keys(generation_json, generation_path))
+      model->warnings.push_back(std::move(warning));
   if (options.check_weights) warn_of_unlike_copies(*model, *architecture, *files, options.progress);
   model->origin = origin_of(config, "trained");
   model->origin_stated = config.has("stormcell_weights");
@@ -138,7 +147,8 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
 }
 
 /// How a preset's weights are drawn: as was fitted, else as their family says.
-std::function<Initialisation(std::string_view)> drawing_of(std::shared_ptr<const Architecture> architecture, const Json& config) {
+std::function<Initialisation(std::string_view)> drawing_of(std::shared_ptr<const Architecture> architecture,
+                                                           const Json& config) {
   std::map<std::string, Initialisation, std::less<>> fitted;
   if (const auto at = config.find(kCalibrationKey); at != config.end())
     for (const auto& [weight, drawn] : at->items())
@@ -170,11 +180,11 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   // What was fitted was fitted to the weights of seed 0 as they are drawn.
   const bool fits = options.seed == 0 && options.preset_dtype == DType::f32;
   model->origin = fits ? origin_of(config, "seeded") : WeightOrigin::seeded;
-  add_graphs(
-      *model, architecture,
-      std::make_shared<SeededCatalog>(options.seed, options.preset_dtype, drawing_of(architecture, config_json), stated_by(config_json)));
-  model->fingerprint =
-      fingerprint_of(model->config, "seeded " + std::to_string(options.seed) + " " + std::string(to_text(options.preset_dtype)));
+  add_graphs(*model, architecture,
+             std::make_shared<SeededCatalog>(options.seed, options.preset_dtype, drawing_of(architecture, config_json),
+                                             stated_by(config_json)));
+  model->fingerprint = fingerprint_of(
+      model->config, "seeded " + std::to_string(options.seed) + " " + std::string(to_text(options.preset_dtype)));
   return model;
 }
 
@@ -208,8 +218,10 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
 
 [[noreturn]] void refuse_absent(const std::string& spec, const std::string& resources) {
   std::vector<std::string> known, bare;
-  for (const std::string_view name : preset_names()) known.push_back("preset:" + std::string(name)), bare.emplace_back(name);
-  for (const std::string& name : demo_models(fs::path(resources) / "demos")) known.push_back("demo:" + name), bare.push_back(name);
+  for (const std::string_view name : preset_names())
+    known.push_back("preset:" + std::string(name)), bare.emplace_back(name);
+  for (const std::string& name : demo_models(fs::path(resources) / "demos"))
+    known.push_back("demo:" + name), bare.push_back(name);
   // A plain name may mean one with a prefix; a path may not.
   std::vector<std::string> near;
   if (spec.find('/') == std::string::npos && !spec.ends_with(".safetensors")) {
@@ -218,7 +230,8 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
       near.push_back(known[std::find(bare.begin(), bare.end(), name) - bare.begin()]);
   }
   bad_input(spec.empty() ? "MODEL" : spec, "no such model",
-            near.empty() ? "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME" : did_you_mean(near));
+            near.empty() ? "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME"
+                         : did_you_mean(near));
 }
 
 }  // namespace
@@ -230,9 +243,11 @@ std::string_view to_text(WeightOrigin origin) {
 
 std::shared_ptr<const Graph> Model::forward_for(PictureSize size) const {
   if (size == PictureSize() || size == picture) return forward;
-  if (picture == PictureSize()) bad_input(name, "takes no pictures, so none of " + to_text(size), "name data that the model takes");
+  if (picture == PictureSize())
+    bad_input(name, "takes no pictures, so none of " + to_text(size), "name data that the model takes");
   if (!sizes || !sizes->take(size))
-    bad_input(name, "takes no pictures of " + to_text(size), sizes ? "it takes " + to_text(*sizes) : "it takes " + to_text(picture));
+    bad_input(name, "takes no pictures of " + to_text(size),
+              sizes ? "it takes " + to_text(*sizes) : "it takes " + to_text(picture));
   return build_forward(size);
 }
 
@@ -253,16 +268,19 @@ std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOpti
   if (spec.starts_with("preset:")) {
     model = open_preset(spec.substr(7), options);
   } else if (spec.starts_with("demo:")) {
-    model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources), options);
+    model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources),
+                       options);
     model->origin_stated = true;  // ours, and trained: see the demo's README
   } else {
-    if (spec.empty() || !present(spec)) refuse_absent(spec, options.resources.empty() ? resources_folder() : options.resources);
+    if (spec.empty() || !present(spec))
+      refuse_absent(spec, options.resources.empty() ? resources_folder() : options.resources);
     model = open_files(spec, options);
   }
   model->name = spec;
   // What a seed gives is finite.
   if (options.check_weights && !model->path.empty()) {
-    std::vector<std::string> warnings = check_finite(*model->forward, *model->weights, options.allow_nonfinite, options.progress, spec);
+    std::vector<std::string> warnings =
+        check_finite(*model->forward, *model->weights, options.allow_nonfinite, options.progress, spec);
     model->warnings.insert(model->warnings.end(), warnings.begin(), warnings.end());
   }
   return model;

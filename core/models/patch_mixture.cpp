@@ -1,9 +1,11 @@
-// Pictures cut into overlapping patches; a small convolutional network sends each patch to one of several networks of unlike width and
-// depth, and the patches are joined to one picture again, as large as the one that came or larger: the form of ClassSR and its kin.
+// Pictures cut into overlapping patches; a small convolutional network sends each patch to one of several networks of
+// unlike width and depth, and the patches are joined to one picture again, as large as the one that came or larger: the
+// form of ClassSR and its kin.
 //
 //   patches = unfold(pixels)                                     patch_size x patch_size, patch_stride apart
 //   scores  = head(mean(relu(router.conv(patches))))             one score a branch; the largest wins
-//   y_b     = first; blocks of (conv, act, conv) + y; last       3 x 3 convolutions, to num_channels * upscale^2 channels
+//   y_b     = first; blocks of (conv, act, conv) + y; last       3 x 3 convolutions, to num_channels * upscale^2
+//                                                                channels
 //   picture = fold(pixel_shuffle(y)) + resize(pixels)            overlapping patches: their mean
 //
 // Keys, tensors and shapes: docs/models.md. No published model has this configuration.
@@ -19,8 +21,8 @@ namespace {
 
 constexpr int64_t kMostPatch = 256, kMostChannels = 1024, kMostSubnets = 64, kKernel = 3;
 
-constexpr std::array kKeys = keys_read("image_size", "num_channels", "patch_size", "patch_stride", "upscale", "router_channels",
-                                       "branch_channels", "branch_blocks", "hidden_act");
+constexpr std::array kKeys = keys_read("image_size", "num_channels", "patch_size", "patch_stride", "upscale",
+                                       "router_channels", "branch_channels", "branch_blocks", "hidden_act");
 
 struct Settings {
   PictureSize picture;
@@ -58,12 +60,15 @@ class PatchMixtureBuilder : public LayerBuilder {
 
   Graph forward(PictureSize size) {
     const PatchGrid grid{size.height, size.width, s_.patch, s_.patch, s_.stride};
-    const SpaceId pictures = root_space("picture", symbol(kSequences)), patches = dense_space("patch", pictures, grid.patches());
-    const ValueId pixels = input("pixels", DType::f32, pictures, {size.height, size.width, s_.channels}, InputRole::pixels);
-    const ValueId cut = value("unfold", {pixels},
-                              {{"space", int64_t{patches}}, {"height", s_.patch}, {"width", s_.patch}, {"stride", s_.stride}}, "patches");
-    const ValueId joined =
-        mixture(cut, decided(cut), Joined::in_place, "joined", [&](ValueId patch, int32_t b) { return branch(patch, b); });
+    const SpaceId pictures = root_space("picture", symbol(kSequences)),
+                  patches = dense_space("patch", pictures, grid.patches());
+    const ValueId pixels =
+        input("pixels", DType::f32, pictures, {size.height, size.width, s_.channels}, InputRole::pixels);
+    const ValueId cut = value(
+        "unfold", {pixels},
+        {{"space", int64_t{patches}}, {"height", s_.patch}, {"width", s_.patch}, {"stride", s_.stride}}, "patches");
+    const ValueId joined = mixture(cut, decided(cut), Joined::in_place, "joined",
+                                   [&](ValueId patch, int32_t b) { return branch(patch, b); });
     output("picture", add(folded(joined, size), enlarged(pixels, size), "picture"));
     return finish();
   }
@@ -93,15 +98,18 @@ class PatchMixtureBuilder : public LayerBuilder {
 
   ValueId folded(ValueId joined, PictureSize size) {
     if (s_.upscale > 1) joined = value("pixel_shuffle", {joined}, {{"factor", s_.upscale}}, "joined.large");
-    return value("fold", {joined},
-                 {{"height", size.height * s_.upscale}, {"width", size.width * s_.upscale}, {"stride", s_.stride * s_.upscale}}, "folded");
+    return value(
+        "fold", {joined},
+        {{"height", size.height * s_.upscale}, {"width", size.width * s_.upscale}, {"stride", s_.stride * s_.upscale}},
+        "folded");
   }
 
   ValueId enlarged(ValueId pixels, PictureSize size) {
     if (s_.upscale == 1) return pixels;
-    return value("resize", {pixels},
-                 {{"height", size.height * s_.upscale}, {"width", size.width * s_.upscale}, {"mode", std::string("bilinear")}},
-                 "pixels.large");
+    return value(
+        "resize", {pixels},
+        {{"height", size.height * s_.upscale}, {"width", size.width * s_.upscale}, {"mode", std::string("bilinear")}},
+        "pixels.large");
   }
 
   const Settings& s_;
@@ -115,19 +123,23 @@ class PatchMixture final : public Architecture {
     model.picture = s_.picture;
     model.sizes = s_.sizes();
   }
-  Graph forward(WeightCatalog& weights, PictureSize picture) const override { return PatchMixtureBuilder(s_, weights).forward(picture); }
+  Graph forward(WeightCatalog& weights, PictureSize picture) const override {
+    return PatchMixtureBuilder(s_, weights).forward(picture);
+  }
 
-  /// Variances are kept through the layers. Of the router, features are those of patches brighter than grey: drawn around 0 they would be
-  /// nearly the same for all patches, and one branch would get them all.
+  /// Variances are kept through the layers. Of the router, features are those of patches brighter than grey: drawn
+  /// around 0 they would be nearly the same for all patches, and one branch would get them all.
   Initialisation initialisation(std::string_view name) const override {
     constexpr double kBrightness = 0.15;
     if (name == "router.conv.weight") return {kBrightness, 0.4 * kBrightness};
-    if (name == "router.conv.bias") return {-0.5 * kBrightness * static_cast<double>(s_.channels * kKernel * kKernel), 0};
+    if (name == "router.conv.bias")
+      return {-0.5 * kBrightness * static_cast<double>(s_.channels * kKernel * kKernel), 0};
     if (name == "router.head.bias") return {0, 0.3};
     if (name.ends_with(".bias")) return {0, 0};
     if (name == "router.head.weight") return {0, 4 / std::sqrt(static_cast<double>(s_.router_channels))};
     int64_t inputs = s_.channels;
-    if (name.starts_with("branches.") && !name.ends_with(".first.weight")) inputs = s_.branch_channels[number_at(name, 1)];
+    if (name.starts_with("branches.") && !name.ends_with(".first.weight"))
+      inputs = s_.branch_channels[number_at(name, 1)];
     return kaiming(inputs * kKernel * kKernel);
   }
 

@@ -1,5 +1,5 @@
-// preset:NAME: architectures with seeded weights, published ones and small ones. Their routing is what the seed gives, but for thresholds
-// that were fitted to it: such presets are called calibrated.
+// preset:NAME: architectures with seeded weights, published ones and small ones. Their routing is what the seed gives,
+// but for thresholds that were fitted to it: such presets are called calibrated.
 #include "core/models/presets.h"
 
 #include <array>
@@ -70,8 +70,9 @@ struct ExitSet {
   std::array<double, 4> thresholds;
 };
 constexpr double kAllDo = -1;  // leave, as at kAllLeave; a preset's fingerprint has it
-/// Portions that leave at the five exits, as Brainstorm's artifact has them: 0 0 0 0 1; 0 0 0 .4 .6; 0 0 .3 .3 .4; .1 .1 .2 .3 .3;
-/// .5 .2 .2 .1 0; .5 .3 .2 0 0; .5 .5 0 0 0; 1 0 0 0 0. Fitted to random:512 and the weights of seed 0 (exit_calibration_test.cpp).
+/// Portions that leave at the five exits, as Brainstorm's artifact has them: 0 0 0 0 1; 0 0 0 .4 .6; 0 0 .3 .3 .4; .1
+/// .1 .2 .3 .3; .5 .2 .2 .1 0; .5 .3 .2 0 0; .5 .5 0 0 0; 1 0 0 0 0. Fitted to random:512 and the weights of seed 0
+/// (exit_calibration_test.cpp).
 constexpr std::array kExitSets = {
     ExitSet{{kNoneLeaves, kNoneLeaves, kNoneLeaves, kNoneLeaves}},
     ExitSet{{kNoneLeaves, kNoneLeaves, kNoneLeaves, 0.055655}},
@@ -102,9 +103,10 @@ nlohmann::json msdnet() {
           {"exit_thresholds", kExitSets[kSet - 1].thresholds}};
 }
 
-/// Means of the elements of LiveSR's centres, by the number of networks. Shares of the patches are fitted by them to the loads that
-/// Brainstorm's artifact profiled (19 25 18 36; 9 32 18 16 18 7; 21 8 16 11 20 8 7 15; 6 7 12 27 8 8 8 12 12 4), on 16 pictures of
-/// random:24 and the weights of seed 0; of the other 8 no share is 3.2 points from them (cluster_calibration_test.cpp).
+/// Means of the elements of LiveSR's centres, by the number of networks. Shares of the patches are fitted by them to
+/// the loads that Brainstorm's artifact profiled (19 25 18 36; 9 32 18 16 18 7; 21 8 16 11 20 8 7 15; 6 7 12 27 8 8 8
+/// 12 12 4), on 16 pictures of random:24 and the weights of seed 0; of the other 8 no share is 3.2 points from them
+/// (cluster_calibration_test.cpp).
 const std::map<int64_t, std::vector<double>> kCentres = {
     {4, {0.2976, 0.5576, 0.2076, 0.3997}},
     {6, {0.3105, 0.5088, 0.2286, 0.3997, 0.2144, 0.625}},
@@ -119,7 +121,8 @@ nlohmann::json calibrated_centres(int64_t networks) {
   return drawn;
 }
 
-/// LiveSR as in Brainstorm's artifact: frames of 320 x 240 as 8 x 11 patches, ResNet-18, kSubnets networks of 80 blocks.
+/// LiveSR as in Brainstorm's artifact: frames of 320 x 240 as 8 x 11 patches, ResNet-18, kSubnets networks of 80
+/// blocks.
 template <int64_t kSubnets, int64_t kChannels>
 nlohmann::json livesr() {
   return {{"model_type", "livesr"},
@@ -140,7 +143,8 @@ nlohmann::json livesr() {
           {kCalibrationKey, calibrated_centres(kSubnets)}};
 }
 
-nlohmann::json dynamic_routing_gates(const dynamic_routing::Settings& s, std::span<const dynamic_routing::FittedGate> fitted) {
+nlohmann::json dynamic_routing_gates(const dynamic_routing::Settings& s,
+                                     std::span<const dynamic_routing::FittedGate> fitted) {
   nlohmann::json drawn;
   size_t at = 0;
   for (int64_t layer = 0; layer <= s.layers; ++layer)
@@ -154,8 +158,8 @@ nlohmann::json dynamic_routing_gates(const dynamic_routing::Settings& s, std::sp
   return drawn;
 }
 
-/// DynamicRouting for Cityscapes as in Brainstorm's artifact: 16 layers, 4 levels; its three budgets, and gates at full resolution without
-/// one.
+/// DynamicRouting for Cityscapes as in Brainstorm's artifact: 16 layers, 4 levels; its three budgets, and gates at full
+/// resolution without one.
 template <dynamic_routing::Arch kArch>
 nlohmann::json dynamic_routing_of() {
   return {{"model_type", "dynamic_routing"},
@@ -172,30 +176,40 @@ nlohmann::json dynamic_routing_of() {
           {kCalibrationKey, dynamic_routing_gates({}, dynamic_routing::fitted_gates(kArch))}};
 }
 
-/// Biases of the gates, by block: with them every expert gets an even share of the tokens, as in a network that was trained to balance
-/// them. By tests/reference/fit_swin_moe.py, of the weights of seed 0 and pictures 32 to 79 as random:N has them; of the first 32 no share
-/// is 2 points from even (expert_calibration_test.cpp).
+/// Biases of the gates, by block: with them every expert gets an even share of the tokens, as in a network that was
+/// trained to balance them. By tests/reference/fit_swin_moe.py, of the weights of seed 0 and pictures 32 to 79 as
+/// random:N has them; of the first 32 no share is 2 points from even (expert_calibration_test.cpp).
 const std::map<std::string, std::vector<double>> kGates = {
     {"stages.2.blocks.1",
-     {0.735, 0.414, -1.3, -0.088, 0.342, 0.232, -0.559, 0.826, -0.396, 0.454, -0.469, 0.108, 0.667, -0.248, -0.497, -0.221}},
+     {0.735, 0.414, -1.3, -0.088, 0.342, 0.232, -0.559, 0.826, -0.396, 0.454, -0.469, 0.108, 0.667, -0.248, -0.497,
+      -0.221}},
     {"stages.2.blocks.3",
-     {-0.045, 0.26, -1.009, 0.844, -0.094, -0.725, 0.727, 0.41, 0.3, 0.717, -0.837, 0.067, -0.409, -0.892, 0.651, 0.034}},
+     {-0.045, 0.26, -1.009, 0.844, -0.094, -0.725, 0.727, 0.41, 0.3, 0.717, -0.837, 0.067, -0.409, -0.892, 0.651,
+      0.034}},
     {"stages.2.blocks.5",
-     {0.234, -0.331, 0.561, -0.653, 0.129, 0.871, 0.304, -1.168, 0.9, -0.141, -0.25, 0.01, 0.303, -0.425, -0.163, -0.181}},
+     {0.234, -0.331, 0.561, -0.653, 0.129, 0.871, 0.304, -1.168, 0.9, -0.141, -0.25, 0.01, 0.303, -0.425, -0.163,
+      -0.181}},
     {"stages.2.blocks.7",
-     {0.297, 1.053, 0.318, -0.094, 0.576, 0.11, -1.211, -0.107, 0.213, 0.153, -0.776, 0.555, -0.528, -0.085, -0.551, 0.079}},
+     {0.297, 1.053, 0.318, -0.094, 0.576, 0.11, -1.211, -0.107, 0.213, 0.153, -0.776, 0.555, -0.528, -0.085, -0.551,
+      0.079}},
     {"stages.2.blocks.9",
-     {-0.223, 0.464, -0.077, 0.892, 0.376, 0.264, -1.25, 0.07, -0.642, 0.343, -0.144, 0.231, 0.146, -0.358, -0.161, 0.07}},
+     {-0.223, 0.464, -0.077, 0.892, 0.376, 0.264, -1.25, 0.07, -0.642, 0.343, -0.144, 0.231, 0.146, -0.358, -0.161,
+      0.07}},
     {"stages.2.blocks.11",
-     {-0.007, -0.956, -0.404, -0.132, 0.846, 0.636, 0.514, -1.113, 0.503, 0.357, -0.129, 0.175, 0.573, 0.663, -0.862, -0.664}},
+     {-0.007, -0.956, -0.404, -0.132, 0.846, 0.636, 0.514, -1.113, 0.503, 0.357, -0.129, 0.175, 0.573, 0.663, -0.862,
+      -0.664}},
     {"stages.2.blocks.13",
-     {0.256, 0.477, 0.354, -0.568, 0.078, 0.254, -0.217, -0.334, -0.092, 0.676, -0.379, -0.389, -0.335, 0.18, -0.732, 0.771}},
+     {0.256, 0.477, 0.354, -0.568, 0.078, 0.254, -0.217, -0.334, -0.092, 0.676, -0.379, -0.389, -0.335, 0.18, -0.732,
+      0.771}},
     {"stages.2.blocks.15",
-     {0.186, -1.106, 0.45, 0.657, 0.066, 0.925, -0.374, 0.463, -0.403, -0.002, -0.253, -0.867, -1.031, 0.49, 0.74, 0.058}},
+     {0.186, -1.106, 0.45, 0.657, 0.066, 0.925, -0.374, 0.463, -0.403, -0.002, -0.253, -0.867, -1.031, 0.49, 0.74,
+      0.058}},
     {"stages.2.blocks.17",
-     {-0.18, -1.256, -0.679, -0.272, -0.358, 1.347, -0.197, 0.807, -0.188, -0.131, 0.144, 0.327, 0.641, -0.124, 0.007, 0.116}},
+     {-0.18, -1.256, -0.679, -0.272, -0.358, 1.347, -0.197, 0.807, -0.188, -0.131, 0.144, 0.327, 0.641, -0.124, 0.007,
+      0.116}},
     {"stages.3.blocks.1",
-     {-0.425, -0.023, 0.545, -0.301, 0.564, -0.499, 0.882, 0.472, -0.425, -0.684, 0.608, 0.172, -0.092, 0.106, -0.619, -0.281}},
+     {-0.425, -0.023, 0.545, -0.301, 0.564, -0.499, 0.882, 0.472, -0.425, -0.684, 0.608, 0.172, -0.092, 0.106, -0.619,
+      -0.281}},
 };
 
 nlohmann::json swin_gate_biases() {
@@ -204,8 +218,8 @@ nlohmann::json swin_gate_biases() {
   return stated;
 }
 
-/// SwinV2-MoE small as in Brainstorm's artifact: pictures of 192 x 192, experts in ten blocks, places by kCapacity / 100 times an even
-/// share.
+/// SwinV2-MoE small as in Brainstorm's artifact: pictures of 192 x 192, experts in ten blocks, places by kCapacity /
+/// 100 times an even share.
 template <int kCapacity>
 nlohmann::json swinv2_moe_small() {
   return {{"model_type", "swinv2_moe"},

@@ -1,6 +1,6 @@
-// A counter-based generator: element i is a sum of the four 16-bit parts of a mixed (key + i), which is close enough to a normal
-// distribution (Irwin-Hall of four) and costs two multiplications: 1.6 GB/s of f32 a thread into mapped memory, 0.7 GB/s into fresh
-// pages (a Xeon whose two cores were busy otherwise, too).
+// A counter-based generator: element i is a sum of the four 16-bit parts of a mixed (key + i), which is close enough to
+// a normal distribution (Irwin-Hall of four) and costs two multiplications: 1.6 GB/s of f32 a thread into mapped
+// memory, 0.7 GB/s into fresh pages (a Xeon whose two cores were busy otherwise, too).
 #include "core/models/seeded_weights.h"
 
 #include <cmath>
@@ -117,8 +117,10 @@ const WeightInfo& SeededCatalog::need(const std::string& name, const std::vector
   if (const WeightInfo* known = weights_->find(name)) return *known;
   WeightInfo info{name, dtype_, shape};
   const auto stated = stated_.find(name);
-  if (stated != stated_.end() && std::ssize(stated->second) != info.elements()) failed(name, "as many stated elements as it has");
-  weights_->add(std::move(info), initialisation_(name), stated == stated_.end() ? std::vector<float>() : stated->second);
+  if (stated != stated_.end() && std::ssize(stated->second) != info.elements())
+    failed(name, "as many stated elements as it has");
+  weights_->add(std::move(info), initialisation_(name),
+                stated == stated_.end() ? std::vector<float>() : stated->second);
   return *weights_->find(name);
 }
 

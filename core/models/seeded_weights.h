@@ -17,15 +17,18 @@ namespace stormcell {
 struct Initialisation {
   double mean = 0, deviation = 0;
 };
-/// Of a layer whose outputs are sums of so many numbers (He et al., ICCV 2015): second moments are kept, with a gain of 2 through a ReLU.
+/// Of a layer whose outputs are sums of so many numbers (He et al., ICCV 2015): second moments are kept, with a gain of
+/// 2 through a ReLU.
 Initialisation kaiming(int64_t inputs, double gain = 2);
-/// Of what a network begins with whatever it is to learn: biases and means of 0, batch norms that change nothing, and pixels standardized
-/// as uniform ones from 0 to 1. Nothing: the weight is none of these.
+/// Of what a network begins with whatever it is to learn: biases and means of 0, batch norms that change nothing, and
+/// pixels standardized as uniform ones from 0 to 1. Nothing: the weight is none of these.
 std::optional<Initialisation> neutral_initialisation(std::string_view weight);
-/// The number behind the point-th point of a weight's name: of "cells.3.1.cell" 3 behind the first, 1 behind the second. There must be one.
+/// The number behind the point-th point of a weight's name: of "cells.3.1.cell" 3 behind the first, 1 behind the
+/// second. There must be one.
 int64_t number_at(std::string_view weight, int point);
 
-/// Elements depend on seed, name and index alone, so that a tensor is the same whatever is drawn before it, in whatever order.
+/// Elements depend on seed, name and index alone, so that a tensor is the same whatever is drawn before it, in whatever
+/// order.
 class SeededWeights final : public WeightSource {
  public:
   explicit SeededWeights(uint64_t seed) : seed_(seed) {}
@@ -60,7 +63,8 @@ using StatedWeights = std::map<std::string, std::vector<float>, std::less<>>;
 class SeededCatalog final : public WeightCatalog {
  public:
   /// `stated`: of weights that are not drawn.
-  SeededCatalog(uint64_t seed, DType dtype, std::function<Initialisation(std::string_view name)> initialisation, StatedWeights stated = {})
+  SeededCatalog(uint64_t seed, DType dtype, std::function<Initialisation(std::string_view name)> initialisation,
+                StatedWeights stated = {})
       : weights_(std::make_shared<SeededWeights>(seed)),
         source_(make_recipe_weights(weights_)),
         dtype_(dtype),

@@ -1,11 +1,14 @@
-// Windows of patches that attend to each other, over stages of ever coarser grids, with mixtures of experts in some blocks: Swin
-// Transformer V2 (Liu et al., CVPR 2022) with the experts of SwinV2-MoE, in the form of the artifact of Brainstorm (OSDI'23).
+// Windows of patches that attend to each other, over stages of ever coarser grids, with mixtures of experts in some
+// blocks: Swin Transformer V2 (Liu et al., CVPR 2022) with the experts of SwinV2-MoE, in the form of the artifact of
+// Brainstorm (OSDI'23).
 //
 //   x     = norm(projection(patches))                         patches of patch_size x patch_size pixels
-//   x     = x + attention(norm(x)); x = x + mlp(norm(x))      norm_place "before"; "after": x + norm(attention(x)), x + norm(mlp(x))
+//   x     = x + attention(norm(x)); x = x + mlp(norm(x))      norm_place "before";
+//                                                             "after": x + norm(attention(x)), x + norm(mlp(x))
 //   score = q k / sqrt(d) + B                                 "cosine": q k / (|q| |k|) exp(min(scales, ln 100)) + B
 //   B     = mlp(log-spaced relative places)                   in windows, every second block's shifted by half of them
-//   mlp   = down(gelu(up(x))); sum_e p_e mlp_e(x)             in dense blocks; in those of moe_blocks, of the experts that the gate chose
+//   mlp   = down(gelu(up(x))); sum_e p_e mlp_e(x)             in dense blocks; in those of moe_blocks, of the
+//                                                             experts that the gate chose
 //   x     = reduction(norm(2 x 2 cells in one))               between stages; "after": norm(reduction(...))
 //   y     = head(mean(norm(x)))
 //
@@ -21,17 +24,17 @@ namespace stormcell {
 namespace {
 
 constexpr int64_t kMostPatch = 256, kMostWidth = 1 << 16, kMostStages = 8, kMostBlocks = 1000, kMostWindow = 64;
-constexpr std::array kRead =
-    keys_read("image_size", "num_channels", "num_labels", "id2label", "patch_size", "embed_dim", "depths", "num_heads", "window_sizes",
-              "mlp_ratio", "hidden_act", "qkv_bias", "mlp_bias", "norm_place", "attention", "position_width", "position_limit",
-              "position_bias", "relative_place", "merge_order", "layer_norm_eps", "moe_blocks", "num_experts", "experts_per_token",
-              "capacity_factor", "normalize_gate", "gate_bias", "expert_bias");
+constexpr std::array kRead = keys_read(
+    "image_size", "num_channels", "num_labels", "id2label", "patch_size", "embed_dim", "depths", "num_heads",
+    "window_sizes", "mlp_ratio", "hidden_act", "qkv_bias", "mlp_bias", "norm_place", "attention", "position_width",
+    "position_limit", "position_bias", "relative_place", "merge_order", "layer_norm_eps", "moe_blocks", "num_experts",
+    "experts_per_token", "capacity_factor", "normalize_gate", "gate_bias", "expert_bias");
 // Keys of Swin Transformer V2 in transformers' layout.
-constexpr std::array kOther = {
-    ConfigKey{KeyUse::fixed, "use_absolute_embeddings", "false", "embeddings of places are not in this version of the family"},
-    ConfigKey{KeyUse::fixed, "pretrained_window_sizes", "[0,0,0,0]",
-              "places scaled to other windows are not in this version of the family"},
-    ConfigKey{KeyUse::harmless, "encoder_stride"}};
+constexpr std::array kOther = {ConfigKey{KeyUse::fixed, "use_absolute_embeddings", "false",
+                                         "embeddings of places are not in this version of the family"},
+                               ConfigKey{KeyUse::fixed, "pretrained_window_sizes", "[0,0,0,0]",
+                                         "places scaled to other windows are not in this version of the family"},
+                               ConfigKey{KeyUse::harmless, "encoder_stride"}};
 constexpr std::array kKeys = in_one(kRead, kOther);
 
 /// Which of the two layers of an MLP add a bias.
@@ -58,8 +61,12 @@ struct Settings {
   int64_t experts = 16, experts_per_token = 1;
   bool normalized = false, gate_bias = false;
 
-  int64_t hidden(int64_t width) const { return static_cast<int64_t>(std::llround(static_cast<double>(width) * mlp_ratio)); }
-  bool is_sparse(int64_t block) const { return std::find(moe_blocks.begin(), moe_blocks.end(), block) != moe_blocks.end(); }
+  int64_t hidden(int64_t width) const {
+    return static_cast<int64_t>(std::llround(static_cast<double>(width) * mlp_ratio));
+  }
+  bool is_sparse(int64_t block) const {
+    return std::find(moe_blocks.begin(), moe_blocks.end(), block) != moe_blocks.end();
+  }
   int64_t blocks() const {
     int64_t n = 0;
     for (const Stage& stage : stages) n += stage.blocks;
@@ -83,18 +90,24 @@ void read_stages(const Config& config, Settings& s) {
   std::vector<int64_t> depths = config.integers("depths", 1, kMostBlocks);
   if (depths.empty()) depths = {2, 2, 18, 2};
   const size_t n = depths.size();
-  if (n > static_cast<size_t>(kMostStages)) config.refuse("depths", "1 to " + std::to_string(kMostStages) + " numbers of blocks");
+  if (n > static_cast<size_t>(kMostStages))
+    config.refuse("depths", "1 to " + std::to_string(kMostStages) + " numbers of blocks");
   const bool paper = n == 4;
-  const std::vector<int64_t> heads =
-      config.integers_of_each("num_heads", paper ? std::vector<int64_t>{3, 6, 12, 24} : std::vector<int64_t>{1}, n, "stages", 1, 4096);
-  const std::vector<int64_t> windows = config.integers_of_each(
-      "window_sizes", paper ? std::vector<int64_t>{12, 12, 12, 6} : std::vector<int64_t>{12}, n, "stages", 1, kMostWindow);
-  int64_t width = config.integer("embed_dim", 96, 1, kMostWidth), height = s.picture.height / s.patch, columns = s.picture.width / s.patch;
+  const std::vector<int64_t> heads = config.integers_of_each(
+      "num_heads", paper ? std::vector<int64_t>{3, 6, 12, 24} : std::vector<int64_t>{1}, n, "stages", 1, 4096);
+  const std::vector<int64_t> windows =
+      config.integers_of_each("window_sizes", paper ? std::vector<int64_t>{12, 12, 12, 6} : std::vector<int64_t>{12}, n,
+                              "stages", 1, kMostWindow);
+  int64_t width = config.integer("embed_dim", 96, 1, kMostWidth), height = s.picture.height / s.patch,
+          columns = s.picture.width / s.patch;
   for (size_t i = 0; i < n; ++i) {
-    if (width > kMostWidth) config.refuse("embed_dim", "a width that stays below " + std::to_string(kMostWidth + 1) + " in the last stage");
-    if (width % heads[i] != 0) config.refuse("num_heads", "numbers that divide the widths of their stages: " + std::to_string(width));
+    if (width > kMostWidth)
+      config.refuse("embed_dim", "a width that stays below " + std::to_string(kMostWidth + 1) + " in the last stage");
+    if (width % heads[i] != 0)
+      config.refuse("num_heads", "numbers that divide the widths of their stages: " + std::to_string(width));
     const Cut down = cut_of(config, height, windows[i]), across = cut_of(config, columns, windows[i]);
-    s.stages.push_back({width, depths[i], heads[i], height, columns, down.window, across.window, down.shift, across.shift});
+    s.stages.push_back(
+        {width, depths[i], heads[i], height, columns, down.window, across.window, down.shift, across.shift});
     if (i + 1 < n && (height % 2 != 0 || columns % 2 != 0))
       config.refuse("image_size", "sides of a multiple of " + std::to_string(s.patch << (n - 1)) +
                                       " pixels, so that every stage but the last has a grid of even sides");
@@ -108,12 +121,14 @@ void read_experts(const Config& config, Settings& s) {
   if (!config.has("moe_blocks")) {
     int64_t first = 0;
     for (size_t i = 0; i < s.stages.size(); first += s.stages[i++].blocks)
-      for (int64_t block = 1; i + 2 >= s.stages.size() && block < s.stages[i].blocks; block += 2) s.moe_blocks.push_back(first + block);
+      for (int64_t block = 1; i + 2 >= s.stages.size() && block < s.stages[i].blocks; block += 2)
+        s.moe_blocks.push_back(first + block);
   }
   s.experts = config.integer("num_experts", 16, 1, kMostBranches);
   s.experts_per_token = config.integer("experts_per_token", 1, 1, std::min<int64_t>(s.experts, kMostChoices));
   s.capacity_factor = config.real("capacity_factor", s.experts_per_token == 1 ? 1.25 : 0, 0, 1e6);
-  // Whose second choice has a place is defined by the first choices of all: no published model of this form has more than one.
+  // Whose second choice has a place is defined by the first choices of all: no published model of this form has more
+  // than one.
   if (s.experts_per_token > 1 && s.capacity_factor > 0)
     config.refuse("capacity_factor", "0, so that places are not limited, with more than one expert a token");
   s.normalized = config.boolean("normalize_gate", false);
@@ -131,7 +146,8 @@ Settings read_settings(const Config& config) {
     config.refuse("image_size", "sides of a multiple of patch_size: " + std::to_string(s.patch));
   read_stages(config, s);
   s.mlp_ratio = config.real("mlp_ratio", 4, 1e-3, 64);
-  if (s.hidden(s.stages.front().width) < 1) config.refuse("mlp_ratio", "a ratio that leaves a hidden width of 1 or more");
+  if (s.hidden(s.stages.front().width) < 1)
+    config.refuse("mlp_ratio", "a ratio that leaves a hidden width of 1 or more");
   s.activation = activation_word(config, "hidden_act", "gelu");
   const std::string qkv = config.word("qkv_bias", "all", {"all", "query_value", "none"});
   s.query_value_bias = qkv != "none", s.key_bias = qkv == "all";
@@ -141,7 +157,8 @@ Settings read_settings(const Config& config) {
   s.position_width = config.integer("position_width", 512, 1, kMostWidth);
   s.position_limit = config.integer("position_limit", 0, 0, 1 << 20);
   s.position_bias = biases_of(config, "position_bias");
-  s.turned = config.word("relative_place", "query_minus_key", {"query_minus_key", "key_minus_query"}) == "key_minus_query";
+  s.turned =
+      config.word("relative_place", "query_minus_key", {"query_minus_key", "key_minus_query"}) == "key_minus_query";
   s.merge_order = config.word("merge_order", "columns", {"columns", "rows"});
   s.eps = config.real("layer_norm_eps", 1e-6, 1e-12, 1);
   read_experts(config, s);
@@ -172,7 +189,8 @@ class SwinMoeBuilder : public LayerBuilder {
   }
 
   ValueId embedded(SpaceId pictures) {
-    const ValueId pixels = input("pixels", DType::f32, pictures, {s_.picture.height, s_.picture.width, s_.channels}, InputRole::pixels);
+    const ValueId pixels =
+        input("pixels", DType::f32, pictures, {s_.picture.height, s_.picture.width, s_.channels}, InputRole::pixels);
     const ValueId standard = standardized(pixels, "pixels.standard");
     const ValueId patches = value("unfold", {standard},
                                   {{"space", int64_t{tokens_of(0, pictures)}},
@@ -189,7 +207,10 @@ class SwinMoeBuilder : public LayerBuilder {
     const Stage &from = s_.stages[stage - 1], &to = s_.stages[stage];
     const std::string name = "stages." + std::to_string(stage) + ".merge";
     x = value("merge_cells", {x},
-              {{"space", int64_t{tokens_of(stage, pictures)}}, {"height", from.height}, {"width", from.columns}, {"order", s_.merge_order}},
+              {{"space", int64_t{tokens_of(stage, pictures)}},
+               {"height", from.height},
+               {"width", from.columns},
+               {"order", s_.merge_order}},
               name);
     if (s_.norm_after) return layer_norm(linear(x, name + ".reduction", to.width), name + ".norm", s_.eps);
     return linear(layer_norm(x, name + ".norm", s_.eps), name + ".reduction", to.width);
@@ -203,13 +224,15 @@ class SwinMoeBuilder : public LayerBuilder {
     };
     residual(name + ".attention_norm", "attention",
              [&](ValueId y) { return attended(y, s_.stages[stage], name + ".attention", block % 2 == 1); });
-    residual(name + ".mlp_norm", "mlp",
-             [&](ValueId y) { return sparse ? experts(y, name + ".mlp") : perceptron(y, name + ".mlp", s_.mlp_bias, width(y)); });
+    residual(name + ".mlp_norm", "mlp", [&](ValueId y) {
+      return sparse ? experts(y, name + ".mlp") : perceptron(y, name + ".mlp", s_.mlp_bias, width(y));
+    });
     return x;
   }
 
   ValueId attended(ValueId x, const Stage& s, const std::string& name, bool shifted) {
-    const ValueId q = linear(x, name + ".query", s.width, {}, s_.query_value_bias), k = linear(x, name + ".key", s.width, {}, s_.key_bias),
+    const ValueId q = linear(x, name + ".query", s.width, {}, s_.query_value_bias),
+                  k = linear(x, name + ".key", s.width, {}, s_.key_bias),
                   v = linear(x, name + ".value", s.width, {}, s_.query_value_bias);
     std::vector<ValueId> inputs{q, k, v, position_bias(s, name + ".position")};
     Attributes attributes{{"heads", s.heads},
@@ -228,7 +251,8 @@ class SwinMoeBuilder : public LayerBuilder {
     } else {
       attributes.set("scale", 1 / std::sqrt(static_cast<double>(s.width) / s.heads));
     }
-    return linear(value("window_attention", std::move(inputs), std::move(attributes), name), name + ".output", s.width, {}, true);
+    return linear(value("window_attention", std::move(inputs), std::move(attributes), name), name + ".output", s.width,
+                  {}, true);
   }
 
   /// Of weights alone: made once, when they are read.
@@ -243,7 +267,8 @@ class SwinMoeBuilder : public LayerBuilder {
     if (s_.position_bias != Biases::none) operand(name + ".0.bias", {s_.position_width});
     if (s_.position_bias == Biases::both) operand(name + ".1.bias", {s.heads});
     const int64_t places = (2 * s.window_height - 1) * (2 * s.window_width - 1);
-    return made(name, position_bias_recipe(std::move(of), s.window_height, s.window_width, s_.turned, s_.position_limit),
+    return made(name,
+                position_bias_recipe(std::move(of), s.window_height, s.window_width, s_.turned, s_.position_limit),
                 {places, s.heads});
   }
 
@@ -263,9 +288,10 @@ class SwinMoeBuilder : public LayerBuilder {
       protocol.k = static_cast<int32_t>(s_.experts_per_token);
     }
     const int64_t outputs = width(x);
-    return mixture(x, route(scores, protocol, name), Joined::weighted, name + ".joined", [&](ValueId part, int32_t expert) {
-      return perceptron(part, name + ".experts." + std::to_string(expert), s_.expert_bias, outputs);
-    });
+    return mixture(x, route(scores, protocol, name), Joined::weighted, name + ".joined",
+                   [&](ValueId part, int32_t expert) {
+                     return perceptron(part, name + ".experts." + std::to_string(expert), s_.expert_bias, outputs);
+                   });
   }
 
   const Settings& s_;
@@ -273,7 +299,8 @@ class SwinMoeBuilder : public LayerBuilder {
 
 class SwinMoe final : public Architecture {
  public:
-  SwinMoe(Settings settings, std::vector<std::string> classes) : s_(std::move(settings)), classes_(std::move(classes)) {}
+  SwinMoe(Settings settings, std::vector<std::string> classes)
+      : s_(std::move(settings)), classes_(std::move(classes)) {}
 
   /// The graph is built for one size: windows must divide every stage's grid, and few other sizes would let them.
   void describe(Model& model) const override {
@@ -283,8 +310,8 @@ class SwinMoe final : public Architecture {
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return SwinMoeBuilder(s_, weights).forward(); }
 
-  /// Second moments are about 1 behind every norm and every layer: pixels are as uniform ones from 0 to 1 are. What a block adds is drawn
-  /// so small that all of a stage together double the moment.
+  /// Second moments are about 1 behind every norm and every layer: pixels are as uniform ones from 0 to 1 are. What a
+  /// block adds is drawn so small that all of a stage together double the moment.
   Initialisation initialisation(std::string_view name) const override {
     if (name.ends_with("norm.weight")) return {s_.norm_after && name.starts_with("stages.") ? added() : 1, 0};
     if (const auto neutral = neutral_initialisation(name)) return *neutral;

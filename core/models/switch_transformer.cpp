@@ -1,6 +1,6 @@
-// Switch Transformers as google/switch-base-* are laid out: T5's encoder and decoder, RMS norms before each layer, relative positions
-// from layer 0 of each stack, no biases, every sparse layer a softmax top-1 router whose capacity is counted in each sequence.
-// Reference: transformers 4.56.2, models/switch_transformers; keys as of 5.24.0.
+// Switch Transformers as google/switch-base-* are laid out: T5's encoder and decoder, RMS norms before each layer,
+// relative positions from layer 0 of each stack, no biases, every sparse layer a softmax top-1 router whose capacity is
+// counted in each sequence. Reference: transformers 4.56.2, models/switch_transformers; keys as of 5.24.0.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,9 +16,9 @@ namespace {
 constexpr std::array kRead =
     keys_read("architectures", "vocab_size", "d_model", "d_kv", "d_ff", "num_heads", "num_experts", "expert_capacity",
               "relative_attention_num_buckets", "relative_attention_max_distance", "num_layers", "num_decoder_layers",
-              "encoder_sparse_step", "decoder_sparse_step", "num_sparse_encoder_layers", "num_sparse_decoder_layers", "layer_norm_epsilon",
-              "dense_act_fn", "router_dtype", "router_bias", "router_ignore_padding_tokens", "tie_word_embeddings", "stormcell_dropped",
-              "pad_token_id", "eos_token_id", "decoder_start_token_id");
+              "encoder_sparse_step", "decoder_sparse_step", "num_sparse_encoder_layers", "num_sparse_decoder_layers",
+              "layer_norm_epsilon", "dense_act_fn", "router_dtype", "router_bias", "router_ignore_padding_tokens",
+              "tie_word_embeddings", "stormcell_dropped", "pad_token_id", "eos_token_id", "decoder_start_token_id");
 constexpr std::string_view kGated = "gated layers are not in this version of the family",
                            kOtherRouting = "this routing is not in this version of the family";
 constexpr std::array kOther = {
@@ -79,7 +79,8 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
   if (config.boolean("router_ignore_padding_tokens", false))
     s.unsupported.push_back("router_ignore_padding_tokens: padding is routed like any token");
   s.tied = config.boolean("tie_word_embeddings", true);
-  // Releases before spring 2025 add the scaled input of dropped tokens; the files do not say by which one a model was trained.
+  // Releases before spring 2025 add the scaled input of dropped tokens; the files do not say by which one a model was
+  // trained.
   s.scaled_input = config.word("stormcell_dropped", "zero", {"zero", "scaled_input"}) == "scaled_input";
   s.decoder = s.head = true;
   const std::vector<std::string> architectures = config.words("architectures");
@@ -105,7 +106,8 @@ class SwitchBuilder : public LayerBuilder {
     tokens_ = dense_space("token", sequences_, symbol(kLength));
   }
 
-  /// Keys and values that are attended to beside the cells themselves: of a cache up to the step, or of the encoder's tokens.
+  /// Keys and values that are attended to beside the cells themselves: of a cache up to the step, or of the encoder's
+  /// tokens.
   struct Memory {
     ValueId k = kNone, v = kNone;
   };
@@ -150,11 +152,13 @@ class SwitchBuilder : public LayerBuilder {
     std::vector<Memory> cross;
     for (int64_t i = 0; i < s_.decoder_layers; ++i) cross.push_back(cross_memory("decoder.block." + std::to_string(i)));
     const ValueId token = state("token", DType::i32, sequences_), done = state("done", DType::i32, sequences_);
-    const ValueId step = state("place", DType::i32, sequences_), generated = state("written_tokens", DType::i32, written);
+    const ValueId step = state("place", DType::i32, sequences_),
+                  generated = state("written_tokens", DType::i32, written);
     for (int64_t i = 0; i < s_.decoder_layers; ++i) {
       const std::string name = "decoder.block." + std::to_string(i) + ".cache.";
       const int64_t inner = s_.heads * s_.key_width;
-      const DType kept = cache_dtype("decoder.block." + std::to_string(i) + ".layer.0.SelfAttention.k.weight", {inner, s_.width});
+      const DType kept =
+          cache_dtype("decoder.block." + std::to_string(i) + ".layer.0.SelfAttention.k.weight", {inner, s_.width});
       caches_.push_back({state(name + "k", kept, cache, {inner}), state(name + "v", kept, cache, {inner})});
     }
     fill(token, s_.tokens.decoder_start, "start");
@@ -165,7 +169,8 @@ class SwitchBuilder : public LayerBuilder {
     if (with_logits) fill(kept, 0, "start.logits");
 
     begin_body();
-    ValueId x = value("embedding", {broadcast_to(token, step_space_, "token.cell"), table("decoder")}, {}, "decoder.embed_tokens");
+    ValueId x = value("embedding", {broadcast_to(token, step_space_, "token.cell"), table("decoder")}, {},
+                      "decoder.embed_tokens");
     for (int64_t i = 0; i < s_.decoder_layers; ++i) {
       const std::string block = "decoder.block." + std::to_string(i);
       x = self_attention(x, "decoder", block, kNone, step, &caches_[i]);
@@ -188,8 +193,8 @@ class SwitchBuilder : public LayerBuilder {
   }
 
  private:
-  /// The embedding table of a stack: of its own where embeddings are not tied and the files have it, else the shared one, under any
-  /// of the names that it was saved by.
+  /// The embedding table of a stack: of its own where embeddings are not tied and the files have it, else the shared
+  /// one, under any of the names that it was saved by.
   ValueId table(const std::string& stack) {
     const std::string own = stack + ".embed_tokens.weight";
     if (!s_.tied && catalog().has(own)) return stored(own, {s_.vocabulary, s_.width});
@@ -202,7 +207,8 @@ class SwitchBuilder : public LayerBuilder {
   }
   ValueId logits(ValueId hidden) {
     const std::string name = s_.tied ? shared_name() : "lm_head.weight";
-    if (s_.tied) hidden = value("scale", {hidden}, {{"factor", 1 / std::sqrt(static_cast<double>(s_.width))}}, "decoder.scaled");
+    if (s_.tied)
+      hidden = value("scale", {hidden}, {{"factor", 1 / std::sqrt(static_cast<double>(s_.width))}}, "decoder.scaled");
     return value("linear", {hidden, stored(name, {s_.vocabulary, s_.width})}, {}, "lm_head");
   }
 
@@ -220,7 +226,8 @@ class SwitchBuilder : public LayerBuilder {
       k = cache->k;
       v = cache->v;
     }
-    const ValueId bias = stored(stack + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight", {s_.buckets, s_.heads});
+    const ValueId bias =
+        stored(stack + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight", {s_.buckets, s_.heads});
     Attributes attributes = attention_attributes();
     attributes.set("causal", int64_t{decoder});
     attributes.set("bidirectional", int64_t{!decoder});
@@ -252,14 +259,17 @@ class SwitchBuilder : public LayerBuilder {
     const std::string name = layer + ".mlp";
     const ValueId normed = rms_norm(x, layer + ".layer_norm", s_.eps);
     if (!sparse) return add(x, dense(normed, name), layer);
-    const ValueId scores = linear(normed, name + ".router.classifier", s_.experts, {{"precise", int64_t{1}}}, s_.router_bias);
+    const ValueId scores =
+        linear(normed, name + ".router.classifier", s_.experts, {{"precise", int64_t{1}}}, s_.router_bias);
     Protocol protocol;
     protocol.kind = ProtocolKind::switch_top1;
     protocol.capacity = static_cast<int32_t>(s_.capacity);
     protocol.dropped = s_.scaled_input ? DroppedCells::scaled_input : DroppedCells::zero;
     const ValueId decision = route(scores, protocol, name);
     graph().node(graph().value(decision).producer).attributes.set("stack", stack);
-    const auto expert = [&](ValueId part, int32_t b) { return dense(part, name + ".experts.expert_" + std::to_string(b)); };
+    const auto expert = [&](ValueId part, int32_t b) {
+      return dense(part, name + ".experts.expert_" + std::to_string(b));
+    };
     const Joined joined = s_.scaled_input ? Joined::or_scaled_input : Joined::weighted;
     return add(x, mixture(normed, decision, joined, name + ".joined", expert), layer);
   }
@@ -283,10 +293,13 @@ class SwitchTransformer final : public Architecture {
     model.unsupported = s_.unsupported;
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return SwitchBuilder(s_, weights).forward(); }
-  Graph generate(WeightCatalog& weights, bool with_logits) const override { return SwitchBuilder(s_, weights).generate(with_logits); }
+  Graph generate(WeightCatalog& weights, bool with_logits) const override {
+    return SwitchBuilder(s_, weights).generate(with_logits);
+  }
 
-  /// As the reference initialises, but for the router: it draws the classifier with deviation 1, which gives logits of deviation
-  /// sqrt(width) = 28, every probability 0 or 1. Here logits have deviation 2.5, so that the weights of branches differ.
+  /// As the reference initialises, but for the router: it draws the classifier with deviation 1, which gives logits of
+  /// deviation sqrt(width) = 28, every probability 0 or 1. Here logits have deviation 2.5, so that the weights of
+  /// branches differ.
   Initialisation initialisation(std::string_view name) const override {
     const auto d = static_cast<double>(s_.width), inner = static_cast<double>(s_.heads * s_.key_width);
     const auto ends = [&](std::string_view suffix) { return name.ends_with(suffix); };

@@ -1,5 +1,6 @@
-// Sequences of known tasks through experts by task: BERT's layers with a norm behind each sum, the feed-forward part of each layer one of
-// several experts by a hash table from tasks to two experts: TaskMoE, in the form of the artifact of Brainstorm (OSDI'23).
+// Sequences of known tasks through experts by task: BERT's layers with a norm behind each sum, the feed-forward part of
+// each layer one of several experts by a hash table from tasks to two experts: TaskMoE, in the form of the artifact of
+// Brainstorm (OSDI'23).
 //
 //   x = norm(word[id] + position[place])                      places count real tokens
 //   x = norm(output(softmax(q k / sqrt(d)) v) + x)             "causal": of tokens up to the query's place
@@ -18,12 +19,15 @@ namespace stormcell {
 namespace {
 
 constexpr std::array kRead =
-    keys_read("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings",
-              "layer_norm_eps", "hidden_act", "mask", "num_experts", "hash_table", "hash_seed", "pad_token_id", "eos_token_id");
-// Keys of BERT in transformers' layout. Word embeddings and head are two tensors here, even if the original file ties them.
-constexpr std::array kOther = {
-    ConfigKey{KeyUse::fixed, "position_embedding_type", "\"absolute\"", "other positions are not in this version of the family"},
-    ConfigKey{KeyUse::harmless, "is_decoder"}, ConfigKey{KeyUse::harmless, "tie_word_embeddings"}};
+    keys_read("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",
+              "max_position_embeddings", "layer_norm_eps", "hidden_act", "mask", "num_experts", "hash_table",
+              "hash_seed", "pad_token_id", "eos_token_id");
+// Keys of BERT in transformers' layout. Word embeddings and head are two tensors here, even if the original file ties
+// them.
+constexpr std::array kOther = {ConfigKey{KeyUse::fixed, "position_embedding_type", "\"absolute\"",
+                                         "other positions are not in this version of the family"},
+                               ConfigKey{KeyUse::harmless, "is_decoder"},
+                               ConfigKey{KeyUse::harmless, "tie_word_embeddings"}};
 constexpr std::array kKeys = in_one(kRead, kOther);
 
 struct Settings {
@@ -40,7 +44,8 @@ Settings read_settings(const Config& config, const Config& generation) {
   s.width = config.integer("hidden_size", 512, 1, 1 << 16);
   s.layers = config.integer("num_hidden_layers", 6, 1, 1024);
   s.heads = config.integer("num_attention_heads", 8, 1, 1 << 12);
-  if (s.width % s.heads != 0) config.refuse("num_attention_heads", "a number that divides hidden_size (" + std::to_string(s.width) + ")");
+  if (s.width % s.heads != 0)
+    config.refuse("num_attention_heads", "a number that divides hidden_size (" + std::to_string(s.width) + ")");
   s.ffn_width = config.integer("intermediate_size", 4 * s.width, 1, 1 << 20);
   s.positions = config.integer("max_position_embeddings", 512, 2, 1 << 20);
   s.eps = config.real("layer_norm_eps", 1e-12, 0, 1);
@@ -67,11 +72,12 @@ class TaskMoeBuilder : public LayerBuilder {
     const ValueId ids = input(kInputIds, DType::i32, tokens_, {}, InputRole::ids);
     mask_ = input(kAttentionMask, DType::i32, tokens_, {}, InputRole::mask);
     task_ = input("task", DType::i32, sequences_, {}, InputRole::label);
-    const ValueId words = value("embedding", {ids, stored("embeddings.word.weight", {s_.vocabulary, s_.width})}, {}, "embeddings.word"),
-                  places =
-                      value("embedding",
-                            {value("positions", {mask_}, {}, "places"), stored("embeddings.position.weight", {s_.positions, s_.width})}, {},
-                            "embeddings.position");
+    const ValueId words = value("embedding", {ids, stored("embeddings.word.weight", {s_.vocabulary, s_.width})}, {},
+                                "embeddings.word"),
+                  places = value("embedding",
+                                 {value("positions", {mask_}, {}, "places"),
+                                  stored("embeddings.position.weight", {s_.positions, s_.width})},
+                                 {}, "embeddings.position");
     ValueId x = layer_norm(add(words, places, "embeddings"), "embeddings.norm", s_.eps);
     for (int64_t i = 0; i < s_.layers; ++i) x = experts(attended(x, i), i);
     output(kDecoderHidden, x, mask_);
@@ -89,7 +95,8 @@ class TaskMoeBuilder : public LayerBuilder {
                                 {"scale", 1 / std::sqrt(static_cast<double>(s_.width) / s_.heads)},
                                 {"causal", int64_t{s_.causal}}};
     const ValueId mixed = attention(q, k, v, {kNone, mask_, kNone}, attributes, name);
-    return layer_norm(add(linear(mixed, name + ".output", s_.width, {}, true), x, name + ".sum"), name + ".norm", s_.eps);
+    return layer_norm(add(linear(mixed, name + ".output", s_.width, {}, true), x, name + ".sum"), name + ".norm",
+                      s_.eps);
   }
 
   /// All tokens of a sequence go where its task goes.
@@ -145,7 +152,8 @@ class TaskMoe final : public Architecture {
 
 std::span<const ConfigKey> keys_of_task_moe() { return kKeys; }
 
-std::unique_ptr<const Architecture> configure_task_moe(const Config& config, const Config& generation, const WeightCatalog*) {
+std::unique_ptr<const Architecture> configure_task_moe(const Config& config, const Config& generation,
+                                                       const WeightCatalog*) {
   return std::make_unique<TaskMoe>(read_settings(config, generation));
 }
 

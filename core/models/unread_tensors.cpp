@@ -38,9 +38,10 @@ std::map<std::string, int64_t, std::less<>> last_numbers(const Model& model) {
   return last;
 }
 
-/// Finds tensors beyond the end of a list by config.json: "encoder.block.5", while the graph reads blocks 0 to 3. Such a shortened model
-/// would run without a message.
-void refuse_surplus(const std::map<std::string, int64_t, std::less<>>& last, const std::string& stranger, const std::string& config_path) {
+/// Finds tensors beyond the end of a list by config.json: "encoder.block.5", while the graph reads blocks 0 to 3. Such
+/// a shortened model would run without a message.
+void refuse_surplus(const std::map<std::string, int64_t, std::less<>>& last, const std::string& stranger,
+                    const std::string& config_path) {
   for_each_number(stranger, [&](size_t begin, size_t end) {
     if (end == stranger.size() || stranger[end] != '.' || end - begin > 6) return;
     const std::string base = stranger.substr(0, begin);
@@ -63,12 +64,15 @@ std::unordered_set<std::string> copies_of(const Architecture& architecture) {
 }  // namespace
 
 bool is_buffer(std::string_view tensor) {
-  constexpr std::array<std::string_view, 5> kEndings = {"rotary_emb.inv_freq", "rotary_emb.cos_cached", "rotary_emb.sin_cached",
-                                                        "num_batches_tracked", "embeddings.position_ids"};
-  return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) { return tensor.ends_with(ending); });
+  constexpr std::array<std::string_view, 5> kEndings = {"rotary_emb.inv_freq", "rotary_emb.cos_cached",
+                                                        "rotary_emb.sin_cached", "num_batches_tracked",
+                                                        "embeddings.position_ids"};
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](std::string_view ending) { return tensor.ends_with(ending); });
 }
 
-void warn_of_unread(Model& model, const Architecture& architecture, const WeightFiles& files, const std::string& config_path) {
+void warn_of_unread(Model& model, const Architecture& architecture, const WeightFiles& files,
+                    const std::string& config_path) {
   const std::vector<std::string> read = tensors_read(model.forward->values);
   const std::unordered_set<std::string_view> known(read.begin(), read.end());
   const std::unordered_set<std::string> copies = copies_of(architecture);

@@ -18,8 +18,8 @@ class StoredWeights final : public WeightSource {
     for (const TensorPlace& t : files_->tensors()) infos_.push_back({t.name, t.dtype, t.shape});
   }
   const WeightInfo* find(std::string_view name) const override {
-    const auto at =
-        std::lower_bound(infos_.begin(), infos_.end(), name, [](const WeightInfo& i, std::string_view n) { return i.name < n; });
+    const auto at = std::lower_bound(infos_.begin(), infos_.end(), name,
+                                     [](const WeightInfo& i, std::string_view n) { return i.name < n; });
     return at != infos_.end() && at->name == name ? &*at : nullptr;
   }
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
@@ -57,7 +57,8 @@ const WeightInfo& WeightCatalog::make(const Recipe& recipe, const std::vector<in
   const WeightInfo* info = source()->find(text);
   if (!info) bad_input("weight " + text, "there is no such tensor");
   if (info->shape != shape)
-    bad_input("weight " + text, "has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) + " by config.json",
+    bad_input("weight " + text,
+              "has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) + " by config.json",
               "correct config.json, or get the model again");
   if (!is_engine_float(info->dtype))
     bad_input("weight " + text, "is stored as " + std::string(to_text(info->dtype)) + ", expected f32, f16 or bf16",
@@ -71,12 +72,13 @@ std::string WeightCatalog::first_of(const std::vector<std::string>& names) const
   return names.front();
 }
 
-StoredCatalog::StoredCatalog(std::shared_ptr<const WeightFiles> files) : files_(std::move(files)), source_(make_stored_weights(files_)) {}
+StoredCatalog::StoredCatalog(std::shared_ptr<const WeightFiles> files)
+    : files_(std::move(files)), source_(make_stored_weights(files_)) {}
 
 bool StoredCatalog::has_prefix(std::string_view prefix) const {
   const auto& tensors = files_->tensors();
-  const auto at =
-      std::lower_bound(tensors.begin(), tensors.end(), prefix, [](const TensorPlace& t, std::string_view p) { return t.name < p; });
+  const auto at = std::lower_bound(tensors.begin(), tensors.end(), prefix,
+                                   [](const TensorPlace& t, std::string_view p) { return t.name < p; });
   return at != tensors.end() && std::string_view(at->name).starts_with(prefix);
 }
 
@@ -88,11 +90,13 @@ const WeightInfo& StoredCatalog::need(const std::string& name, const std::vector
   const std::string& file = files_->file_path(static_cast<size_t>(files_->find(name)->file));
   if (info->shape != shape)
     bad_input(file,
-              "the tensor " + in_quotes(name) + " has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) +
-                  " by config.json",
+              "the tensor " + in_quotes(name) + " has the shape " + shape_text(info->shape) + ", expected " +
+                  shape_text(shape) + " by config.json",
               "correct config.json, or get the model again");
   if (!is_engine_float(info->dtype))
-    bad_input(file, "the tensor " + in_quotes(name) + " is stored as " + std::string(to_text(info->dtype)) + ", expected f32, f16 or bf16",
+    bad_input(file,
+              "the tensor " + in_quotes(name) + " is stored as " + std::string(to_text(info->dtype)) +
+                  ", expected f32, f16 or bf16",
               "convert it to one of these");
   return *info;
 }

@@ -20,10 +20,11 @@ class WeightCatalog {
   virtual bool has(std::string_view name) const = 0;
   /// True when there is any weight whose name begins so.
   virtual bool has_prefix(std::string_view prefix) const = 0;
-  /// Throws Error(bad_input) when there is no such weight, when it has another shape, or a format that is not computed with.
+  /// Throws Error(bad_input) when there is no such weight, when it has another shape, or a format that is not computed
+  /// with.
   virtual const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) = 0;
-  /// A weight made of tensors that were asked for before, or of files'. Throws as the recipe's shape rules do, and where its shape is
-  /// another.
+  /// A weight made of tensors that were asked for before, or of files'. Throws as the recipe's shape rules do, and
+  /// where its shape is another.
   const WeightInfo& make(const Recipe& recipe, const std::vector<int64_t>& shape) const;
   /// The first of the names that exists; the first of all when none does.
   std::string first_of(const std::vector<std::string>& names) const;
@@ -44,8 +45,8 @@ class StoredCatalog final : public WeightCatalog {
   std::shared_ptr<const WeightSource> source_;
 };
 
-/// Weights of files and what recipes make of them. Bytes are read when they are asked for, into memory that goes with the last handle: a
-/// file that became shorter, or fails, is an Error(failed) of who asks for them.
+/// Weights of files and what recipes make of them. Bytes are read when they are asked for, into memory that goes with
+/// the last handle: a file that became shorter, or fails, is an Error(failed) of who asks for them.
 std::shared_ptr<const WeightSource> make_stored_weights(std::shared_ptr<const WeightFiles> files);
 
 }  // namespace stormcell

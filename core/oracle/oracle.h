@@ -1,11 +1,13 @@
 // The oracle: a model computed the plain way, by which every device and every optimised plan is judged.
 //
-// It walks the graph node by node in fresh memory with the reference kernels (core/oracle/reference) and shares nothing with the runtime:
-// no lowering, no memory plan, no packed weights, no conversion. Scatters copy rows, gathers follow each row up its chain of decisions, a
-// guard runs the body that its predicate asks for, a repeat loops. Weights come as they are stored and are converted to the scalar block by
-// block as they are used; recipes are read by the oracle itself on the way, and nothing is folded.
+// It walks the graph node by node in fresh memory with the reference kernels (core/oracle/reference) and shares nothing
+// with the runtime: no lowering, no memory plan, no packed weights, no conversion. Scatters copy rows, gathers follow
+// each row up its chain of decisions, a guard runs the body that its predicate asks for, a repeat loops. Weights come
+// as they are stored and are converted to the scalar block by block as they are used; recipes are read by the oracle
+// itself on the way, and nothing is folded.
 //
-// It takes any number type that has what core/oracle/scalar.h says. The program has it for floats alone, the tests for Residue too.
+// It takes any number type that has what core/oracle/scalar.h says. The program has it for floats alone, the tests for
+// Residue too.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -32,11 +34,13 @@ struct OracleDecision {
   std::vector<float> weight;         ///< [cells, fan_out]
   std::vector<float> margin;         ///< [cells]
   std::vector<float> scores;         ///< [cells, columns], with keep_scores
-  std::vector<float> bias;           ///< [branches] that corrects the scores of sigmoid groups, with keep_scores; empty where there is none
+  /// [branches] that corrects the scores of sigmoid groups, with keep_scores; empty where there is none
+  std::vector<float> bias;
   int32_t score_columns = 0;
   SpaceId dense_space = kNone;  ///< the nearest space above that is not routed
   int64_t dense_cells = 0;
-  std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty where the router decides over that space itself
+  /// [cells] row in the dense space; empty where the router decides over that space itself
+  std::vector<int32_t> ancestor;
 };
 
 template <class Scalar>
@@ -47,13 +51,15 @@ using OracleReplay = std::map<std::string, std::vector<std::vector<int32_t>>, st
 
 struct OracleOptions {
   OracleReplay replay;  ///< routers that are not named decide freely
-  /// By router: what every cell of the dense space above it chooses [dense cells, fan_out], whichever of them come; the same in each
-  /// execution. It comes before `replay`, and does not depend on what the routers above decide or on padding that a plan leaves out.
+  /// By router: what every cell of the dense space above it chooses [dense cells, fan_out], whichever of them come; the
+  /// same in each execution. It comes before `replay`, and does not depend on what the routers above decide or on
+  /// padding that a plan leaves out.
   std::map<std::string, std::vector<int32_t>, std::less<>> forced = {};
   int threads = 1;
   bool keep_values = false;  ///< every value of the run (for tests): of what runs several times, the last
   bool keep_scores = false;
-  bool round_inputs = false;  ///< inputs of products with bf16 weights are rounded to bf16, but of those that ask to be precise
+  /// inputs of products with bf16 weights are rounded to bf16, but of those that ask to be precise
+  bool round_inputs = false;
   CancellationToken cancel;
 };
 
@@ -73,8 +79,10 @@ template <class Scalar>
 class Oracle {
  public:
   Oracle(const Graph& graph, const WeightSource& weights) : graph_(graph), weights_(weights) {}
-  /// Throws Error(bad_input) where an input is missing or has another size than the bindings say, and as its cancellation says.
-  OracleResult<Scalar> run(const OracleInputs<Scalar>& inputs, const Bindings& bindings, const OracleOptions& options = {}) const;
+  /// Throws Error(bad_input) where an input is missing or has another size than the bindings say, and as its
+  /// cancellation says.
+  OracleResult<Scalar> run(const OracleInputs<Scalar>& inputs, const Bindings& bindings,
+                           const OracleOptions& options = {}) const;
 
  private:
   const Graph& graph_;

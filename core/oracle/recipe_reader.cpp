@@ -35,7 +35,8 @@ class TensorReader final : public RecipeReader {
 
 class IndexReader final : public RecipeReader {
  public:
-  IndexReader(const Recipe& r, Reader of) : RecipeReader({of->shape().begin() + 1, of->shape().end()}), at_(r.begin), of_(std::move(of)) {}
+  IndexReader(const Recipe& r, Reader of)
+      : RecipeReader({of->shape().begin() + 1, of->shape().end()}), at_(r.begin), of_(std::move(of)) {}
   void read(const Place& place, int64_t n, double* to) const override {
     Place from{at_};
     from.insert(from.end(), place.begin(), place.end());
@@ -47,7 +48,8 @@ class IndexReader final : public RecipeReader {
   Reader of_;
 };
 
-/// Where the elements that a recipe makes lie within a stored tensor, one after another: an expert of a stack is read without the others.
+/// Where the elements that a recipe makes lie within a stored tensor, one after another: an expert of a stack is read
+/// without the others.
 struct Lying {
   const Recipe* tensor;
   int64_t first;  // element
@@ -103,7 +105,8 @@ std::vector<int64_t> turned(const std::vector<int64_t>& shape, const std::vector
 
 class TransposeReader final : public RecipeReader {
  public:
-  TransposeReader(const Recipe& r, Reader of) : RecipeReader(turned(of->shape(), r.order)), order_(r.order), of_(std::move(of)) {}
+  TransposeReader(const Recipe& r, Reader of)
+      : RecipeReader(turned(of->shape(), r.order)), order_(r.order), of_(std::move(of)) {}
   void read(const Place& place, int64_t n, double* to) const override {
     Place from(place.size());
     for (size_t i = 0; i < order_.size(); ++i) from[order_[i]] = place[i];
@@ -178,7 +181,10 @@ class ScaleReader final : public RecipeReader {
 class BatchNormReader final : public RecipeReader {
  public:
   BatchNormReader(const Recipe& r, std::vector<Reader> of)
-      : RecipeReader(of[0]->shape()), is_shift_(r.kind == RecipeKind::batch_norm_shift), eps_(r.eps), of_(std::move(of)) {}
+      : RecipeReader(of[0]->shape()),
+        is_shift_(r.kind == RecipeKind::batch_norm_shift),
+        eps_(r.eps),
+        of_(std::move(of)) {}
   void read(const Place& place, int64_t n, double* to) const override {
     for (int64_t i = 0; i < n; ++i) {
       const auto of = [&](size_t operand) { return of_[operand]->element({place[0] + i}); };
@@ -197,15 +203,19 @@ class BatchNormReader final : public RecipeReader {
 class PositionBiasReader final : public RecipeReader {
  public:
   PositionBiasReader(const Recipe& r, std::vector<Reader> of)
-      : RecipeReader({(2 * r.height - 1) * (2 * r.width - 1), of[1]->shape()[0]}), recipe_(r), hidden_(of[0]->shape()[0]) {
+      : RecipeReader({(2 * r.height - 1) * (2 * r.width - 1), of[1]->shape()[0]}),
+        recipe_(r),
+        hidden_(of[0]->shape()[0]) {
     for (const Reader& operand : of) {
       std::vector<double>& all = operands_.emplace_back(static_cast<size_t>(operand->elements()));
       operand->read_flat(0, operand->elements(), all.data());
     }
   }
   void read(const Place& place, int64_t n, double* to) const override {
-    const int64_t across = 2 * recipe_.width - 1, y = place[0] / across - (recipe_.height - 1), x = place[0] % across - (recipe_.width - 1);
-    for (int64_t i = 0; i < n; ++i) to[i] = of(coordinate(y, recipe_.height), coordinate(x, recipe_.width), place[1] + i);
+    const int64_t across = 2 * recipe_.width - 1, y = place[0] / across - (recipe_.height - 1),
+                  x = place[0] % across - (recipe_.width - 1);
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = of(coordinate(y, recipe_.height), coordinate(x, recipe_.width), place[1] + i);
   }
 
  private:
@@ -261,12 +271,16 @@ class ConvertReader final : public RecipeReader {
 class QuantiseReader final : public RecipeReader {
  public:
   QuantiseReader(const Recipe& r, Reader of)
-      : RecipeReader(of->shape()), most_(static_cast<float>((int64_t{1} << (r.bits - 1)) - 1)), block_(r.block), of_(std::move(of)) {}
+      : RecipeReader(of->shape()),
+        most_(static_cast<float>((int64_t{1} << (r.bits - 1)) - 1)),
+        block_(r.block),
+        of_(std::move(of)) {}
   void read(const Place& place, int64_t n, double* to) const override {
     std::vector<double> block;
     Place at = place;
     for (const int64_t end = place.back() + n; at.back() < end;) {
-      const int64_t column = at.back(), first = column / block_ * block_, last = std::min(first + block_, shape_.back());
+      const int64_t column = at.back(), first = column / block_ * block_,
+                    last = std::min(first + block_, shape_.back());
       block.resize(last - first);
       at.back() = first;
       of_->read(at, last - first, block.data());

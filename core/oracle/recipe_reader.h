@@ -1,5 +1,5 @@
-// What a recipe says, element by element: the oracle's own reading of it, which shares nothing with how devices' weights are made but the
-// text's parser.
+// What a recipe says, element by element: the oracle's own reading of it, which shares nothing with how devices'
+// weights are made but the text's parser.
 #pragma once
 #include <memory>
 #include <vector>
@@ -29,8 +29,8 @@ class RecipeReader {
 /// `stored` is asked for the recipe's tensors only, and must outlive the reader.
 std::unique_ptr<RecipeReader> make_recipe_reader(const Recipe& recipe, const WeightSource& stored);
 
-/// A weight as products use it. Where the recipe's last step is `scale`, its factors stand apart: a batch norm stays beside its
-/// convolution, unfolded, one factor for each of the first extent.
+/// A weight as products use it. Where the recipe's last step is `scale`, its factors stand apart: a batch norm stays
+/// beside its convolution, unfolded, one factor for each of the first extent.
 struct UnfoldedWeight {
   std::unique_ptr<RecipeReader> elements, factor;  ///< factor: null where there is none
 };

@@ -1,17 +1,18 @@
-// Numbers of the field of 2^61 - 1 elements. In them the oracle computes without rounding: two plans that compute the same give the same
-// residues, in whatever order they sum.
+// Numbers of the field of 2^61 - 1 elements. In them the oracle computes without rounding: two plans that compute the
+// same give the same residues, in whatever order they sum.
 //
-// - A finite float is a whole number times a power of two, so it has a residue. Stored weights, attributes and the weights of choices are
-//   converted exactly.
-// - +, -, * and / are the field's own. Square roots, exponentials and the like have no meaning in it. A pseudo-random function of the
-//   argument, fixed for good, stands for each: equal arguments give equal results, others unrelated ones.
-// - max() and is_above() go by a pseudo-random order of all residues. So what is true only of the order of numbers is not true here, for
-//   example that max(x, 0) is not negative. ReLU is not written as max(x, 0): 0 often ranks below nearly all residues, max(x, 0) would be
-//   x, and a plan that leaves the activation out would pass.
+// - A finite float is a whole number times a power of two, so it has a residue. Stored weights, attributes and the
+//   weights of choices are converted exactly.
+// - +, -, * and / are the field's own. Square roots, exponentials and the like have no meaning in it. A pseudo-random
+//   function of the argument, fixed for good, stands for each: equal arguments give equal results, others unrelated
+//   ones.
+// - max() and is_above() go by a pseudo-random order of all residues. So what is true only of the order of numbers is
+//   not true here, for example that max(x, 0) is not negative. ReLU is not written as max(x, 0): 0 often ranks below
+//   nearly all residues, max(x, 0) would be x, and a plan that leaves the activation out would pass.
 // - There is no operator <: a kernel must say which of these functions it means.
 //
-// A wrong plan passes a run with a probability of about d / 2^61, where d is the degree of what it computes as a polynomial, if the inputs
-// are drawn from the whole field (Schwartz, J. ACM 27(4), 1980).
+// A wrong plan passes a run with a probability of about d / 2^61, where d is the degree of what it computes as a
+// polynomial, if the inputs are drawn from the whole field (Schwartz, J. ACM 27(4), 1980).
 #pragma once
 #include <cmath>
 #include <concepts>
@@ -89,7 +90,9 @@ class Residue {
   }
   friend constexpr Residue max(Residue a, Residue b) { return is_above(b, a) ? b : a; }
   /// From -8 to 8, with 24 bits: wide enough that a softmax over a few of them is now and then nearly 1.
-  friend constexpr float to_score(Residue x) { return static_cast<float>(hash(Function::score, x.element_) >> 40) * 0x1p-20f - 8.0f; }
+  friend constexpr float to_score(Residue x) {
+    return static_cast<float>(hash(Function::score, x.element_) >> 40) * 0x1p-20f - 8.0f;
+  }
 
  private:
   /// The functions that are drawn: each has a number of its own, so that they differ.
@@ -121,9 +124,13 @@ class Residue {
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
   }
-  static constexpr uint64_t hash(Function f, uint64_t x) { return mixed(x ^ mixed(static_cast<uint64_t>(f) * 0x9e3779b97f4a7c15ull)); }
+  static constexpr uint64_t hash(Function f, uint64_t x) {
+    return mixed(x ^ mixed(static_cast<uint64_t>(f) * 0x9e3779b97f4a7c15ull));
+  }
   static constexpr Residue drawn(Function f, Residue x) { return of_bits(hash(f, x.element_)); }
-  static constexpr Residue drawn(Function f, Residue x, Residue y) { return of_bits(hash(f, hash(f, x.element_) + y.element_)); }
+  static constexpr Residue drawn(Function f, Residue x, Residue y) {
+    return of_bits(hash(f, hash(f, x.element_) + y.element_));
+  }
 
   uint64_t element_ = 0;
 };

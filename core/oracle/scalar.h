@@ -1,6 +1,7 @@
-// What a reference kernel may ask of its numbers besides +, -, *, /, == and a conversion from whole numbers and floats. A kernel calls
-// these functions by their plain names. Then it compiles for floats, which have them here, and for Residue (core/oracle/residue.h), which
-// has its own. A kernel that says std::sqrt, or compares with <, compiles for floats alone: then a library of the tests does not build.
+// What a reference kernel may ask of its numbers besides +, -, *, /, == and a conversion from whole numbers and floats.
+// A kernel calls these functions by their plain names. Then it compiles for floats, which have them here, and for
+// Residue (core/oracle/residue.h), which has its own. A kernel that says std::sqrt, or compares with <, compiles for
+// floats alone: then a library of the tests does not build.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -15,7 +16,8 @@ namespace stormcell::reference {
 /// The type that long sums are kept in: of floats double, of exact numbers their own.
 template <class Scalar>
 using Wide = std::conditional_t<std::is_floating_point_v<Scalar>, double, Scalar>;
-/// The type for what follows from extents and attributes and not from data, such as coordinates and angles: a float whatever the scalar is.
+/// The type for what follows from extents and attributes and not from data, such as coordinates and angles: a float
+/// whatever the scalar is.
 template <class Scalar>
 using Coordinate = std::conditional_t<std::is_floating_point_v<Scalar>, Scalar, double>;
 
@@ -56,7 +58,8 @@ template <std::floating_point Real>
 Real positive_part(Real x) {
   return x > 0 ? x : Real(0);
 }
-/// x, limited by a constant. Kernels do not use max() for this: in a field's order a constant ranks anywhere, and x would often be lost.
+/// x, limited by a constant. Kernels do not use max() for this: in a field's order a constant ranks anywhere, and x
+/// would often be lost.
 template <std::floating_point Real>
 Real at_least(Real x, Real limit) {
   return std::max(x, limit);
@@ -66,7 +69,8 @@ Real at_most(Real x, Real limit) {
   return std::min(x, limit);
 }
 
-/// To the nearest bf16, ties to even; NaN and infinity stay. The oracle's own, so that it does not share a mistake with what it judges.
+/// To the nearest bf16, ties to even; NaN and infinity stay. The oracle's own, so that it does not share a mistake with
+/// what it judges.
 inline float to_bf16(float x) {
   if (!std::isfinite(x)) return x;
   const uint32_t bits = std::bit_cast<uint32_t>(x), rest = bits & 0xffffu, kept = bits - rest;

@@ -24,8 +24,8 @@ double half_number(unsigned bits) {
   return sign * std::ldexp(1 + static_cast<double>(fraction) / 1024, static_cast<int>(exponent) - 15);
 }
 
-/// Q8_0 of GGUF: element i of a row stands in block i / 32, which has 34 bytes: the scale, low byte first, then a byte in two's complement
-/// for each element.
+/// Q8_0 of GGUF: element i of a row stands in block i / 32, which has 34 bytes: the scale, low byte first, then a byte
+/// in two's complement for each element.
 void read_q8_0(const std::byte* stored, int64_t first, int64_t n, float* to) {
   for (int64_t element = first; element < first + n; ++element) {
     const std::byte* block = stored + element / 32 * 34;
@@ -46,7 +46,8 @@ constexpr std::array kStoredFormats = {
 }  // namespace
 
 const StoredFormat& stored_format(DType format) {
-  const auto at = std::find_if(kStoredFormats.begin(), kStoredFormats.end(), [&](const StoredFormat& row) { return row.format == format; });
+  const auto at = std::find_if(kStoredFormats.begin(), kStoredFormats.end(),
+                               [&](const StoredFormat& row) { return row.format == format; });
   if (at == kStoredFormats.end()) failed("oracle", "no weight is stored in " + std::string(to_text(format)));
   return *at;
 }

@@ -1,5 +1,5 @@
-// How the oracle reads numbers as they are stored: one row for each format that weights may have. A format of blocks is read by the
-// oracle's own code, so that a mistake in a device's decoder shows.
+// How the oracle reads numbers as they are stored: one row for each format that weights may have. A format of blocks is
+// read by the oracle's own code, so that a mistake in a device's decoder shows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace stormcell::reference {
 
-/// A format that recipes round to: numbers of so many significant bits, the smallest one 2^smallest, the largest finite one `largest`.
+/// A format that recipes round to: numbers of so many significant bits, the smallest one 2^smallest, the largest finite
+/// one `largest`.
 struct RoundingGrid {
   int bits = 0;
   int smallest = 0;
@@ -17,8 +18,8 @@ struct RoundingGrid {
 
 struct StoredFormat {
   DType format = DType::f32;
-  /// Elements [first, first + n) of the tensor whose bytes begin at `stored`, row-major. f32 holds each of them exactly, except those of
-  /// f64.
+  /// Elements [first, first + n) of the tensor whose bytes begin at `stored`, row-major. f32 holds each of them
+  /// exactly, except those of f64.
   void (*read)(const std::byte* stored, int64_t first, int64_t n, float* to) = nullptr;
   RoundingGrid grid;  ///< bits = 0: no recipe rounds to it
 };

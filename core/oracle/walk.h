@@ -1,5 +1,5 @@
-// The oracle's walk over a graph, for any number type. oracle.cpp instantiates it for floats. A file that instantiates it for another type
-// includes this header and core/oracle/reference/kernels.h.
+// The oracle's walk over a graph, for any number type. oracle.cpp instantiates it for floats. A file that instantiates
+// it for another type includes this header and core/oracle/reference/kernels.h.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -45,7 +45,8 @@ class Walk {
       const bool real = value.type.dtype == DType::f32;
       const size_t came = real ? tensor.reals.size() : tensor.integers.size();
       if (came != expected || (real ? tensor.integers.size() : tensor.reals.size()) != 0)
-        bad_input(value.name, "expected " + std::to_string(expected) + (real ? " floats" : " integers") + ", got " + std::to_string(came));
+        bad_input(value.name, "expected " + std::to_string(expected) + (real ? " floats" : " integers") + ", got " +
+                                  std::to_string(came));
       for (const LabelInput& label : labels)
         if (label.input == id) check_labels(graph_, label, tensor.integers);
       tensor.dims = frame_.dims(id);
@@ -55,7 +56,8 @@ class Walk {
 
   OracleResult<Scalar> run() {
     block(graph_.top);
-    for (const NamedValue& output : graph_.outputs) result_.outputs.emplace_back(output.name, frame_.tensor(output.value));
+    for (const NamedValue& output : graph_.outputs)
+      result_.outputs.emplace_back(output.name, frame_.tensor(output.value));
     if (options_.keep_values)
       for (const ValueId v : graph_.values.ids())
         if (frame_.has(v)) result_.values[v] = std::move(frame_.tensor(v));
@@ -63,8 +65,8 @@ class Walk {
   }
 
  private:
-  // The node of the value's own block after which nobody reads it: nested uses count as their region's. A body's values that it
-  // yields, and those of other blocks, have none: they stay until the region or the run ends.
+  // The node of the value's own block after which nobody reads it: nested uses count as their region's. A body's values
+  // that it yields, and those of other blocks, have none: they stay until the region or the run ends.
   void find_last_uses(const Block& block) {
     for (const NodeId id : block.nodes) {
       const Node& node = graph_.node(id);
@@ -141,8 +143,8 @@ class Walk {
     for (const ValueId v : node.outputs) done(v);
   }
 
-  // With a predicate the body that it asks for; without one, the taken body's last yield tells afterwards whether it was right: if
-  // not, states become what they were and the fallback runs.
+  // With a predicate the body that it asks for; without one, the taken body's last yield tells afterwards whether it
+  // was right: if not, states become what they were and the fallback runs.
   void guard(const Node& node) {
     size_t chosen = 0;
     if (!node.inputs.empty()) {
@@ -168,7 +170,8 @@ class Walk {
   }
 
   void repeat(const Node& node) {
-    const int64_t most = Dim::parse(node.attributes.word("most"), graph_.symbols, node.name).evaluate(frame_.bindings());
+    const int64_t most =
+        Dim::parse(node.attributes.word("most"), graph_.symbols, node.name).evaluate(frame_.bindings());
     for (int64_t turn = 0; turn < most; ++turn) {
       block(node.bodies[0]);
       if (frame_.tensor(node.yields[0][0]).integers.at(0) != 0) break;
@@ -198,11 +201,12 @@ class Walk {
     } else if (const auto at = options_.replay.find(node.name); at != options_.replay.end()) {
       const auto& recorded = at->second;
       if (static_cast<size_t>(made.execution) >= recorded.size())
-        bad_input(node.name,
-                  "expected choices of execution " + std::to_string(made.execution) + " to replay, got " + std::to_string(recorded.size()));
+        bad_input(node.name, "expected choices of execution " + std::to_string(made.execution) + " to replay, got " +
+                                 std::to_string(recorded.size()));
       const auto& choices = recorded[made.execution];
       if (choices.size() != slots)
-        bad_input(node.name, "expected " + std::to_string(slots) + " choices to replay, got " + std::to_string(choices.size()));
+        bad_input(node.name,
+                  "expected " + std::to_string(slots) + " choices to replay, got " + std::to_string(choices.size()));
       replayed = choices.data();
     }
     const Call<Scalar> call{frame_, node, team_, options_.cancel};
@@ -221,7 +225,8 @@ class Walk {
   static std::vector<int32_t> choices_of_came(const OracleDecision& made, const std::vector<int32_t>& all) {
     const int64_t fan_out = made.shape.fan_out, expected = made.dense_cells * fan_out;
     if (std::ssize(all) != expected)
-      bad_input(made.router, "expected " + std::to_string(expected) + " choices to force, got " + std::to_string(all.size()));
+      bad_input(made.router,
+                "expected " + std::to_string(expected) + " choices to force, got " + std::to_string(all.size()));
     if (made.shape.cells == made.dense_cells && made.ancestor.empty()) return all;
     std::vector<int32_t> choices;
     for (const int32_t cell : made.ancestor)
@@ -251,9 +256,11 @@ const OracleTensor<Scalar>& OracleResult<Scalar>::output(std::string_view name) 
 }
 
 template <class Scalar>
-OracleResult<Scalar> Oracle<Scalar>::run(const OracleInputs<Scalar>& inputs, const Bindings& bindings, const OracleOptions& options) const {
+OracleResult<Scalar> Oracle<Scalar>::run(const OracleInputs<Scalar>& inputs, const Bindings& bindings,
+                                         const OracleOptions& options) const {
   if (bindings.size() < graph_.symbols.size())
-    bad_input("oracle", "expected values of " + std::to_string(graph_.symbols.size()) + " symbols, got " + std::to_string(bindings.size()));
+    bad_input("oracle", "expected values of " + std::to_string(graph_.symbols.size()) + " symbols, got " +
+                            std::to_string(bindings.size()));
   const ReusedMemory reused;  // weights are read one after another
   reference::Walk<Scalar> walk(graph_, weights_, bindings, options);
   walk.set_inputs(inputs);

@@ -36,13 +36,16 @@ std::string unlike_attribute(const Node& x, const Node& y) {
   return {};
 }
 
-/// What two nodes that are to become one say differently of themselves or of what they make; empty: nothing. A kernel is chosen for one
-/// operator, and says nothing of another.
+/// What two nodes that are to become one say differently of themselves or of what they make; empty: nothing. A kernel
+/// is chosen for one operator, and says nothing of another.
 std::string unlike_annotations(const Graph& graph, const Node& x, const Node& y) {
   for (const Node* node : {&x, &y})
-    if (has_grouped_form(*node) && node->annotations.find(kKernel)) return node_text(*node) + " has a kernel chosen for it alone";
+    if (has_grouped_form(*node) && node->annotations.find(kKernel))
+      return node_text(*node) + " has a kernel chosen for it alone";
   const auto apart = [](const Annotations& a, const Annotations& b, const std::string& what) {
-    const auto said = [](const Annotations& annotations) { return annotations.empty() ? " nothing" : to_text(annotations); };
+    const auto said = [](const Annotations& annotations) {
+      return annotations.empty() ? " nothing" : to_text(annotations);
+    };
     return a == b ? std::string() : "of " + what + " is said" + said(b) + ", of the first branch's" + said(a);
   };
   if (std::string why = apart(x.annotations, y.annotations, node_text(y)); !why.empty()) return why;
@@ -125,7 +128,8 @@ std::string AlikeBranches::check_gathers() {
     bool members = false;
     for (const size_t i : own_inputs(node)) {
       const SpaceId from = graph_.value(node.inputs[i]).type.space;
-      if (graph_.origin(from) != SpaceId(node.attributes.integer("space"))) return node_text(node) + " joins in a space further up";
+      if (graph_.origin(from) != SpaceId(node.attributes.integer("space")))
+        return node_text(node) + " joins in a space further up";
       members = members || graph_.holds_members(from);
       joined.push_back(branch_of(node.inputs[i]));
     }
@@ -135,18 +139,21 @@ std::string AlikeBranches::check_gathers() {
     if (members && decision.fan_out > 1 && !std::is_sorted(joined.begin(), joined.end()))
       return node_text(node) + " sums members of its branches in another order than theirs";
     std::sort(joined.begin(), joined.end());
-    if (std::adjacent_find(joined.begin(), joined.end()) != joined.end()) return node_text(node) + " joins a branch twice";
+    if (std::adjacent_find(joined.begin(), joined.end()) != joined.end())
+      return node_text(node) + " joins a branch twice";
     if (members && place && static_cast<int32_t>(joined.size()) < decision.branches)
       return node_text(node) + " places members of some of its branches";
     if (present_.empty()) present_ = joined;
     if (present_ != joined) return "its gathers join different branches";
   }
   for (const auto& [branch, nodes] : chains_)
-    if (!std::binary_search(present_.begin(), present_.end(), branch)) return "branch " + std::to_string(branch) + " leads nowhere";
+    if (!std::binary_search(present_.begin(), present_.end(), branch))
+      return "branch " + std::to_string(branch) + " leads nowhere";
   return {};
 }
 
-/// Beside rows of other routers, slots stand for branches only where every slot is computed, and in the order in which they are summed.
+/// Beside rows of other routers, slots stand for branches only where every slot is computed, and in the order in which
+/// they are summed.
 std::string AlikeBranches::check_others(const Node& gather, const std::vector<int32_t>& joined) const {
   const std::vector<size_t> own = own_inputs(gather);
   if (own.empty()) return node_text(gather) + " joins none of its branches";
@@ -171,7 +178,8 @@ std::string AlikeBranches::match(int32_t branch) {
     const Node &x = graph_.node(a[i]), &y = graph_.node(b[i]);
     if (x.op != y.op) return here + " has " + node_text(y) + " where " + there + " has " + node_text(x);
     if (const std::string key = unlike_attribute(x, y); !key.empty())
-      return here + " has " + node_text(y) + " with " + key + " " + attribute_text(y, key) + ", " + there + " " + attribute_text(x, key);
+      return here + " has " + node_text(y) + " with " + key + " " + attribute_text(y, key) + ", " + there + " " +
+             attribute_text(x, key);
     if (const std::string why = unlike_annotations(graph_, x, y); !why.empty()) return here + ": " + why;
     if (std::string why = match_inputs(x, y, same, here, there); !why.empty()) return why;
     same[x.outputs[0]] = y.outputs[0];
@@ -201,9 +209,12 @@ std::string AlikeBranches::match_inputs(const Node& x, const Node& y, const Valu
   return {};
 }
 
-/// In what two weights differ that one grouped node is to read: "NODE with weights held in bf16, branch 0 in f32"; empty: in nothing.
-std::string AlikeBranches::unlike_weights(const Value& x, const Value& y, const std::string& node, const std::string& there) const {
-  if (x.type != y.type) return node + " with weights " + type_text(graph_, y.type) + ", " + there + " " + type_text(graph_, x.type);
+/// In what two weights differ that one grouped node is to read: "NODE with weights held in bf16, branch 0 in f32";
+/// empty: in nothing.
+std::string AlikeBranches::unlike_weights(const Value& x, const Value& y, const std::string& node,
+                                          const std::string& there) const {
+  if (x.type != y.type)
+    return node + " with weights " + type_text(graph_, y.type) + ", " + there + " " + type_text(graph_, x.type);
   if (format_in_products(x) != format_in_products(y))
     return node + " with weights held in " + std::string(to_text(format_in_products(y))) + ", " + there + " in " +
            std::string(to_text(format_in_products(x)));
@@ -221,7 +232,8 @@ std::string AlikeBranches::match_gathers(int32_t branch) const {
       if (from == branch) of_branch = node.inputs[i];
     }
     if (const auto at = same_.at(branch).find(of_model); at == same_.at(branch).end() || at->second != of_branch)
-      return node_text(node) + " joins another part of branch " + std::to_string(branch) + " than of branch " + std::to_string(present_[0]);
+      return node_text(node) + " joins another part of branch " + std::to_string(branch) + " than of branch " +
+             std::to_string(present_[0]);
   }
   return {};
 }

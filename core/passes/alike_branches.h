@@ -14,14 +14,16 @@ namespace stormcell {
 /// Compares the branches behind a region's decision, as they stand between its scatters and gathers.
 class AlikeBranches {
  public:
-  /// Rows that branches are sent, and the ragged cells that tell which members of theirs to pack; kNone: the cells themselves.
+  /// Rows that branches are sent, and the ragged cells that tell which members of theirs to pack; kNone: the cells
+  /// themselves.
   using Sent = std::pair<ValueId, ValueId>;
 
   /// Both must outlive it; `region` is behind one decision.
-  AlikeBranches(const Graph& graph, const Region& region) : graph_(graph), region_(region), decision_(region.decisions.at(0)) {}
+  AlikeBranches(const Graph& graph, const Region& region)
+      : graph_(graph), region_(region), decision_(region.decisions.at(0)) {}
 
-  /// Once, before all below, which holds where they are alike. Says why they are not, with the branch and the node where they first differ;
-  /// empty where they are.
+  /// Once, before all below, which holds where they are alike. Says why they are not, with the branch and the node
+  /// where they first differ; empty where they are.
   std::string compare();
 
   /// The branches that the gathers join, in ascending order; the first is the model of all.
@@ -49,7 +51,8 @@ class AlikeBranches {
   std::string check_gathers();
   std::string check_others(const Node& gather, const std::vector<int32_t>& joined) const;
   std::string match(int32_t branch);
-  std::string match_inputs(const Node& x, const Node& y, const ValueMap& same, const std::string& here, const std::string& there);
+  std::string match_inputs(const Node& x, const Node& y, const ValueMap& same, const std::string& here,
+                           const std::string& there);
   std::string unlike_weights(const Value& x, const Value& y, const std::string& node, const std::string& there) const;
   std::string match_gathers(int32_t branch) const;
 

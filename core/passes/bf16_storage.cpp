@@ -1,6 +1,7 @@
-// What only products with weights in bf16 read is rounded to bf16 by each of them before it is multiplied. Stored so by its producer it is
-// rounded once, takes half of the memory and of the traffic, and no product has to round: bit for bit the same. Rows that a decision or a
-// mask sends lie so too, where those that they are sent to do; where another reads them as they are, they are rounded while they are sent.
+// What only products with weights in bf16 read is rounded to bf16 by each of them before it is multiplied. Stored so by
+// its producer it is rounded once, takes half of the memory and of the traffic, and no product has to round: bit for
+// bit the same. Rows that a decision or a mask sends lie so too, where those that they are sent to do; where another
+// reads them as they are, they are rounded while they are sent.
 #include "core/passes/bf16_storage.h"
 
 #include <algorithm>
@@ -16,12 +17,17 @@
 namespace stormcell {
 namespace {
 
-bool holds(const std::vector<std::string_view>& list, std::string_view op) { return std::find(list.begin(), list.end(), op) != list.end(); }
+bool holds(const std::vector<std::string_view>& list, std::string_view op) {
+  return std::find(list.begin(), list.end(), op) != list.end();
+}
 
 class Bf16Storage {
  public:
   explicit Bf16Storage(const PassInput& input)
-      : rows_(*input.bf16_rows), graph_(input.graph), users_(input.graph.users()), fixed_(input.graph.values.size(), false) {
+      : rows_(*input.bf16_rows),
+        graph_(input.graph),
+        users_(input.graph.users()),
+        fixed_(input.graph.values.size(), false) {
     for (const NamedValue& output : graph_.outputs) fixed_[output.value] = true;
     // What a guard gives shares memory with what its bodies yield.
     for (const Node& n : graph_.nodes)
@@ -69,7 +75,9 @@ class Bf16Storage {
     const size_t first = grouped ? 2 : 1, last = grouped ? first + branches_sent(graph_, n).size() : plain_inputs(n);
     if (extra_count(n) > 0 && extra_input(n, "gain")) return false;
     for (size_t i = first; i < last; ++i)
-      if (graph_.value(n.inputs[i]).type.dtype != DType::bf16 || format_in_products(graph_.value(n.inputs[i])) != DType::bf16) return false;
+      if (graph_.value(n.inputs[i]).type.dtype != DType::bf16 ||
+          format_in_products(graph_.value(n.inputs[i])) != DType::bf16)
+        return false;
     return true;
   }
 
@@ -86,12 +94,15 @@ class Bf16Storage {
   bool may_lie_in_bf16(NodeId maker, ValueId v) const {
     const Value& value = graph_.value(v);
     const Node& n = graph_.node(maker);
-    if (value.kind != ValueKind::result || value.type.dtype != DType::f32 || value.type.space == kNone || fixed_[v]) return false;
-    if (value.annotations.find(kStorage) || n.annotations.find(kKernel) || !holds(rows_.write, n.op->name)) return false;
+    if (value.kind != ValueKind::result || value.type.dtype != DType::f32 || value.type.space == kNone || fixed_[v])
+      return false;
+    if (value.annotations.find(kStorage) || n.annotations.find(kKernel) || !holds(rows_.write, n.op->name))
+      return false;
     // Pairs of elements are multiplied at once: a row of an odd width would end in the next.
     if (value.type.content.size() != 1 || value.type.content[0].constant() % 2 != 0) return false;
     if (!writes_even_rows(n)) return false;
-    return !users_[v].empty() && std::all_of(users_[v].begin(), users_[v].end(), [&](NodeId user) { return takes_bf16(user, v); });
+    return !users_[v].empty() &&
+           std::all_of(users_[v].begin(), users_[v].end(), [&](NodeId user) { return takes_bf16(user, v); });
   }
 
   /// What is stored piece by piece has pieces of an even width, and what is multiplied row by row is not stored so.
@@ -132,8 +143,9 @@ PassResult bf16_storage(const PassInput& input) {
     return result;
   }
   result.applied = true;
-  result.reason = counted(storage.count(), "value") + " that only products in bf16 read " + (storage.count() == 1 ? "lies" : "lie") +
-                  " in bf16: " + storage.counts() + (has_guards(input.graph) ? " (fallbacks included)" : "");
+  result.reason = counted(storage.count(), "value") + " that only products in bf16 read " +
+                  (storage.count() == 1 ? "lies" : "lie") + " in bf16: " + storage.counts() +
+                  (has_guards(input.graph) ? " (fallbacks included)" : "");
   result.graph = storage.take();
   check_annotations(result.graph);
   return result;

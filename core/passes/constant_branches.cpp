@@ -12,7 +12,8 @@ namespace stormcell {
 ConstantBranches constant_branches(const PassInput& input, std::string_view pass) {
   ConstantBranches constant;
   if (input.parameters) {
-    for (const auto& [router, branches] : *input.parameters) constant.taken[router] = branches_named(input.graph, pass, router, branches);
+    for (const auto& [router, branches] : *input.parameters)
+      constant.taken[router] = branches_named(input.graph, pass, router, branches);
     return constant;
   }
   for (const auto& [router, load] : input.profile.routers) {
@@ -37,11 +38,12 @@ ConstantBranches constant_branches(const PassInput& input, std::string_view pass
 
 std::string otherwise_text(int64_t otherwise, int64_t cells, std::string_view which) {
   // Two digits, upwards: a bound must not be told as less than it is.
-  const double bound = 100 * binomial_upper_bound(otherwise, cells), step = std::pow(10, std::floor(std::log10(bound)) - 1);
+  const double bound = 100 * binomial_upper_bound(otherwise, cells),
+               step = std::pow(10, std::floor(std::log10(bound)) - 1);
   char percent[16];
   std::snprintf(percent, sizeof percent, "%.2g", std::ceil(bound / step - 1e-9) * step);
-  return with_commas(otherwise) + " of " + with_commas(cells) + " " + std::string(which) + " cells otherwise, at most " + percent +
-         " % at 95 %";
+  return with_commas(otherwise) + " of " + with_commas(cells) + " " + std::string(which) +
+         " cells otherwise, at most " + percent + " % at 95 %";
 }
 
 }  // namespace stormcell

@@ -1,7 +1,9 @@
 // Routers of which each branch got every profiled cell or none: the region behind them becomes
-//   guard(branches_full(decision; those that got all), branches_empty(decision; the others)) { the region without sending } { as it was }
-// All cells or none is the sound rule: a share, or places at regular distances, says nothing of the next batch. The decision stays before
-// the guard, so that a miss computes the region as it was and nothing twice. Weights of branches that got no cell are loaded by a miss.
+//   guard(branches_full(decision; those that got all), branches_empty(decision; the others)) { the region without
+//   sending } { as it was }
+// All cells or none is the sound rule: a share, or places at regular distances, says nothing of the next batch. The
+// decision stays before the guard, so that a miss computes the region as it was and nothing twice. Weights of branches
+// that got no cell are loaded by a miss.
 #include "core/passes/constant_decision.h"
 
 #include "core/base/numbers.h"
@@ -38,9 +40,10 @@ PassResult constant_decision(const PassInput& input) {
   ConstantDecision pass(input);
   PassResult result = pass.run();
   if (!result.applied) return result;
-  const int64_t bytes =
-      bytes_of_fallbacks_only(result.graph, input.parts).loaded - bytes_of_fallbacks_only(input.graph, input.parts).loaded;
-  const std::string spared = bytes > 0 ? "; " + to_text(Bytes(bytes)) + " of weights are loaded only if a guard misses" : std::string();
+  const int64_t bytes = bytes_of_fallbacks_only(result.graph, input.parts).loaded -
+                        bytes_of_fallbacks_only(input.graph, input.parts).loaded;
+  const std::string spared =
+      bytes > 0 ? "; " + to_text(Bytes(bytes)) + " of weights are loaded only if a guard misses" : std::string();
   result.reason = pass.reason("nothing is sent or joined there" + spared);
   return result;
 }

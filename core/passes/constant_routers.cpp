@@ -22,18 +22,21 @@ PassResult ConstantRouters::run() {
   result.graph = result.applied ? rewriter_.finish() : input_.graph;
   for (const std::string& router : applied_) {
     result.parameters[router] = branch_list(constant_.taken.at(router));
-    result.claims.push_back(
-        {router, constant_.taken.at(router), fan_out_of(input_.graph, router), decides_about_real_cells(input_.graph, router)});
+    result.claims.push_back({router, constant_.taken.at(router), fan_out_of(input_.graph, router),
+                             decides_about_real_cells(input_.graph, router)});
   }
   if (!result.applied) result.reason = reason({});
   return result;
 }
 
-/// One region a step: blocks are looked at anew then, without fallbacks, so that routers within what is taken come later.
+/// One region a step: blocks are looked at anew then, without fallbacks, so that routers within what is taken come
+/// later.
 bool ConstantRouters::step() {
   for (const BlockPlace place : blocks_of(graph(), Fallbacks::left_out))
     for (const ValueId decision : decisions_of(graph(), place)) {
-      if (!constant_.taken.contains(router_name(graph(), decision)) || !done_.insert({decision, place.owner, place.body}).second) continue;
+      if (!constant_.taken.contains(router_name(graph(), decision)) ||
+          !done_.insert({decision, place.owner, place.body}).second)
+        continue;
       for (const Region& region : find_regions(graph(), place, decision))
         if (step(region)) {
           done_.erase({decision, place.owner, place.body});  // it may have other regions
@@ -46,19 +49,21 @@ bool ConstantRouters::step() {
 std::vector<ValueId> ConstantRouters::constant_in(const Region& region) const {
   std::vector<ValueId> decisions;
   for (const ValueId d : region.decisions)
-    if (constant_.taken.contains(router_name(graph(), d)) && !refused_.contains({d, region.nodes[0]})) decisions.push_back(d);
+    if (constant_.taken.contains(router_name(graph(), d)) && !refused_.contains({d, region.nodes[0]}))
+      decisions.push_back(d);
   return decisions;
 }
 
-/// One guard for all constant routers of a region that decide before what is behind any of them: their rows meet in the same gathers, which
-/// can stand in one guard alone. Those within what they send to come in a later step, in what is taken. Where one is in the way of the
-/// others, these go on without it.
+/// One guard for all constant routers of a region that decide before what is behind any of them: their rows meet in the
+/// same gathers, which can stand in one guard alone. Those within what they send to come in a later step, in what is
+/// taken. Where one is in the way of the others, these go on without it.
 bool ConstantRouters::step(const Region& region) {
   for (std::vector<ValueId> all = constant_in(region); !all.empty(); all = constant_in(region)) {
     const Region behind = part_behind(graph(), region, all);
     std::vector<ValueId> first;
     for (const ValueId d : all)
-      if (std::find(behind.nodes.begin(), behind.nodes.end(), graph().value(d).producer) == behind.nodes.end()) first.push_back(d);
+      if (std::find(behind.nodes.begin(), behind.nodes.end(), graph().value(d).producer) == behind.nodes.end())
+        first.push_back(d);
     std::optional<Obstacle> why = straighten(region, first);
     if (why && why->decision == kNone && first.size() > 1)
       for (const ValueId d : first)
@@ -73,7 +78,8 @@ bool ConstantRouters::step(const Region& region) {
 }
 
 /// What lies behind these decisions of a region.
-std::optional<ConstantRouters::Obstacle> ConstantRouters::straighten(const Region& region, std::span<const ValueId> decisions) {
+std::optional<ConstantRouters::Obstacle> ConstantRouters::straighten(const Region& region,
+                                                                     std::span<const ValueId> decisions) {
   TakenBranches taken;
   std::vector<std::string> routers;
   for (const ValueId d : decisions) {
@@ -91,7 +97,8 @@ void ConstantRouters::refuse(const Region& region, ValueId decision, const std::
   refusals_.emplace_back(router_name(graph(), decision), why);
 }
 
-std::optional<ConstantRouters::Obstacle> ConstantRouters::without_kernels(const std::set<std::string_view>& operators) const {
+std::optional<ConstantRouters::Obstacle> ConstantRouters::without_kernels(
+    const std::set<std::string_view>& operators) const {
   AskedKernels kernels(input_);
   for (const std::string_view op : operators) kernels.has(op);
   if (std::string missing = kernels.missing(); !missing.empty()) return Obstacle{kNone, std::move(missing)};
@@ -114,7 +121,8 @@ std::string ConstantRouters::reason(const std::string& what) const {
   if (applied_.empty() && refusals_.empty()) {
     if (input_.profile.routers.empty() && !input_.parameters) return kNoRouterProfiled;
     if (constant_.seen_less > 0)
-      return counted(constant_.seen_less, "router") + " always decided the same way, but about too few cells to rely on it (min-cells)";
+      return counted(constant_.seen_less, "router") +
+             " always decided the same way, but about too few cells to rely on it (min-cells)";
     return "no router sent all profiled cells to the same branches";
   }
   std::string text;

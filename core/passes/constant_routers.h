@@ -1,4 +1,5 @@
-// What the passes about routers that always decide the same way share: which regions, one after the other, and what is said of them.
+// What the passes about routers that always decide the same way share: which regions, one after the other, and what is
+// said of them.
 #pragma once
 #include <tuple>
 #include <utility>
@@ -17,7 +18,8 @@ class ConstantRouters {
 
   /// The pass without its reason.
   PassResult run();
-  /// "2 routers always decided the same way (0 of 500 profiled cells otherwise, at most 0.6 % at 95 %): WHAT; not applied to ...".
+  /// "2 routers always decided the same way (0 of 500 profiled cells otherwise, at most 0.6 % at 95 %): WHAT; not
+  /// applied to ...".
   std::string reason(const std::string& what) const;
 
  protected:

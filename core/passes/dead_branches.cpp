@@ -16,7 +16,8 @@ std::vector<int32_t> empty_branches(const RouterLoad& load, bool real, double mo
   const LoadInUse in_use = load_in_use(load, real);
   std::vector<int32_t> empty;
   for (size_t b = 0; b < in_use.load.size(); ++b)
-    if (static_cast<double>(in_use.load[b]) <= most_share * static_cast<double>(in_use.cells)) empty.push_back(static_cast<int32_t>(b));
+    if (static_cast<double>(in_use.load[b]) <= most_share * static_cast<double>(in_use.cells))
+      empty.push_back(static_cast<int32_t>(b));
   return empty;
 }
 
@@ -25,7 +26,8 @@ std::vector<int32_t> empty_branches(const RouterLoad& load, bool real, double mo
 DeadBranches dead_branches(const PassInput& input) {
   DeadBranches dead;
   if (input.parameters) {
-    for (const auto& [router, branches] : *input.parameters) dead[router] = branches_named(input.graph, "dead-path", router, branches);
+    for (const auto& [router, branches] : *input.parameters)
+      dead[router] = branches_named(input.graph, "dead-path", router, branches);
     return dead;
   }
   const double most_share = input.option(kDeadShare);
@@ -69,8 +71,10 @@ std::set<ValueId> weights_of_dead_branches(const Graph& graph, const DeadBranche
     for (const NodeId id : block_at(graph, place).nodes) {
       const Node& node = graph.node(id);
       bool dead = false;
-      for (SpaceId s = node.outputs.empty() ? kNone : graph.value(node.outputs[0]).type.space; s != kNone; s = graph.space(s).parent)
-        dead = dead || (graph.space(s).kind == SpaceKind::routed && is_dead_branch(graph.space(s).decision, graph.space(s).branch));
+      for (SpaceId s = node.outputs.empty() ? kNone : graph.value(node.outputs[0]).type.space; s != kNone;
+           s = graph.space(s).parent)
+        dead = dead || (graph.space(s).kind == SpaceKind::routed &&
+                        is_dead_branch(graph.space(s).decision, graph.space(s).branch));
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (graph.value(node.inputs[i]).kind != ValueKind::weight) continue;
         const std::optional<int32_t> own = branch_of_input(node, i);
@@ -93,7 +97,8 @@ FallbackBytes bytes_of_fallbacks_only(const Graph& graph, const std::set<std::st
           if (graph.value(v).kind == ValueKind::weight) (which == Fallbacks::included ? everywhere : needed).insert(v);
   FallbackBytes bytes;
   for (const ValueId v : everywhere)
-    if (!needed.contains(v)) (parts.contains(weight_text(graph.value(v))) ? bytes.parts : bytes.loaded) += stored_bytes(graph, v);
+    if (!needed.contains(v))
+      (parts.contains(weight_text(graph.value(v))) ? bytes.parts : bytes.loaded) += stored_bytes(graph, v);
   return bytes;
 }
 

@@ -1,8 +1,8 @@
 // Branches to which no cell went in the profiled batches: their region becomes
 //   guard(branches_empty(decision; branches = dead)) { the live branches only } { the region as it was }
-// One guard serves all routers of a region that decide before it: it holds while none of their dead branches gets a cell. Route nodes stay
-// before the guard. Weights that only fallbacks read are never loaded unless a miss needs them. The taken body
-// computes what the region computes without rows in the dead branches: bit for bit the same.
+// One guard serves all routers of a region that decide before it: it holds while none of their dead branches gets a
+// cell. Route nodes stay before the guard. Weights that only fallbacks read are never loaded unless a miss needs them.
+// The taken body computes what the region computes without rows in the dead branches: bit for bit the same.
 #include "core/passes/dead_path.h"
 
 #include <algorithm>
@@ -25,7 +25,10 @@ constexpr const char* kNoWeight = "no weight is read by its dead branches alone"
 class DeadPath {
  public:
   explicit DeadPath(const PassInput& input)
-      : input_(input), rewriter_(input.graph), dead_(dead_branches(input)), dead_weights_(weights_of_dead_branches(input.graph, dead_)) {}
+      : input_(input),
+        rewriter_(input.graph),
+        dead_(dead_branches(input)),
+        dead_weights_(weights_of_dead_branches(input.graph, dead_)) {}
 
   PassResult run() {
     while (step()) {
@@ -46,7 +49,8 @@ class DeadPath {
     for (const auto& [router, why] : input_.parameters ? Refusals() : dead_in_one_part(input_))
       if (!guarded_.contains(router)) refusals_.emplace_back(router, why);
     result.reason = reason(bytes);
-    for (const auto& [router, branches] : guarded_) result.parameters[router] = branch_list({branches.begin(), branches.end()});
+    for (const auto& [router, branches] : guarded_)
+      result.parameters[router] = branch_list({branches.begin(), branches.end()});
     return result;
   }
 
@@ -56,7 +60,8 @@ class DeadPath {
   /// Branches to leave out, by decision.
   using Dead = std::map<ValueId, std::set<int32_t>>;
 
-  // One guard a step: blocks are looked at anew then, fallbacks left out, so that what is nested in live branches comes later.
+  // One guard a step: blocks are looked at anew then, fallbacks left out, so that what is nested in live branches comes
+  // later.
   bool step() {
     for (const BlockPlace place : blocks_of(graph(), Fallbacks::left_out))
       for (const ValueId decision : decisions_of(graph(), place)) {
@@ -70,14 +75,16 @@ class DeadPath {
     return false;
   }
 
-  /// One guard for all routers of the region that decide before it; where that cannot be, one for a router whose decision is known there.
-  /// A router that decides within the guarded part gets its guard there: a miss computes again only what lies behind its decision.
+  /// One guard for all routers of the region that decide before it; where that cannot be, one for a router whose
+  /// decision is known there. A router that decides within the guarded part gets its guard there: a miss computes again
+  /// only what lies behind its decision.
   bool guard_some(const Region& region) {
     std::vector<ValueId> with_dead, early;
     for (const ValueId d : region.decisions) {
       if (!dead_.contains(router_name(graph(), d))) continue;
       with_dead.push_back(d);
-      const bool known = std::find(region.nodes.begin(), region.nodes.end(), graph().value(d).producer) == region.nodes.end();
+      const bool known =
+          std::find(region.nodes.begin(), region.nodes.end(), graph().value(d).producer) == region.nodes.end();
       const Region own = part_behind(graph(), region, std::span(&d, 1));
       if (known && saved_bytes(own, dead_of(own)) > 0) early.push_back(d);
     }
@@ -102,7 +109,8 @@ class DeadPath {
     std::optional<size_t> first;
     if (why.empty() && !(first = rewriter_.bring_together(region.block, region.nodes))) why = kDependOnIt;
     if (!why.empty()) return false;
-    for (const auto& [decision, branches] : dead) guarded_[router_name(graph(), decision)].insert(branches.begin(), branches.end());
+    for (const auto& [decision, branches] : dead)
+      guarded_[router_name(graph(), decision)].insert(branches.begin(), branches.end());
     rewrite(region, dead, *first);
     return true;
   }
@@ -126,8 +134,8 @@ class DeadPath {
     return dead;
   }
 
-  /// A gather needs a branch of each of its routers to join: where all of one are dead, the one with the fewest bytes stays. So it
-  /// remains the same kind of gather, and sums in the same order.
+  /// A gather needs a branch of each of its routers to join: where all of one are dead, the one with the fewest bytes
+  /// stays. So it remains the same kind of gather, and sums in the same order.
   void keep_one(const Region& region, const Node& gather, ValueId decision, Dead& dead) const {
     std::set<int32_t> joined;
     for (size_t i = 0; i < joined_inputs(gather); ++i)
@@ -138,16 +146,20 @@ class DeadPath {
           joined.insert(*b);
         }
       }
-    if (joined.empty() || !std::all_of(joined.begin(), joined.end(), [&](int32_t b) { return dead[decision].contains(b); })) return;
+    if (joined.empty() ||
+        !std::all_of(joined.begin(), joined.end(), [&](int32_t b) { return dead[decision].contains(b); }))
+      return;
     const auto bytes = [&](int32_t b) { return saved_bytes(region, {{decision, {b}}}); };
-    dead[decision].erase(*std::min_element(joined.begin(), joined.end(), [&](int32_t a, int32_t b) { return bytes(a) < bytes(b); }));
+    dead[decision].erase(
+        *std::min_element(joined.begin(), joined.end(), [&](int32_t a, int32_t b) { return bytes(a) < bytes(b); }));
   }
 
   /// A node belongs to dead branches when it works for no other branch of the same decision.
   bool is_dead(NodeId id, const Dead& dead) const {
     return std::any_of(dead.begin(), dead.end(), [&](const auto& d) {
       const std::vector<int32_t> branches = branches_of_node(graph(), d.first, id);
-      return !branches.empty() && std::all_of(branches.begin(), branches.end(), [&](int32_t b) { return d.second.contains(b); });
+      return !branches.empty() &&
+             std::all_of(branches.begin(), branches.end(), [&](int32_t b) { return d.second.contains(b); });
     });
   }
   bool is_gather(const Region& region, NodeId id) const {
@@ -188,7 +200,8 @@ class DeadPath {
 
   void rewrite(const Region& region, const Dead& dead, size_t first) {
     std::string router;
-    for (const auto& [decision, branches] : dead) router += (router.empty() ? "" : "+") + router_name(graph(), decision);
+    for (const auto& [decision, branches] : dead)
+      router += (router.empty() ? "" : "+") + router_name(graph(), decision);
     Rewriter::Body taken, fallback;
     ValueMap copies;
     for (const NodeId id : region.nodes) {
@@ -210,8 +223,8 @@ class DeadPath {
     }
     std::vector<NodeId> before;
     const ValueId predicate = all_empty(dead, before);
-    rewriter_.guard_run(region.block, first, std::move(before), predicate, std::move(taken), std::move(fallback), router + ".live",
-                        "dead-path");
+    rewriter_.guard_run(region.block, first, std::move(before), predicate, std::move(taken), std::move(fallback),
+                        router + ".live", "dead-path");
   }
 
   /// What the device lacks of the nodes that all_empty() makes; empty: nothing.
@@ -263,7 +276,8 @@ class DeadPath {
     attributes.set(list_name, live);
     const NodeId made = rewriter_.make_node(node.op->name, std::move(inputs), std::move(attributes), node.name);
     rewriter_.take_annotations(made, id, open ? std::span<const size_t>(kept) : std::span<const size_t>());
-    for (size_t i = 0; i < (open ? kept.size() : 1); ++i) copies[node.outputs[open ? kept[i] : 0]] = graph().node(made).outputs[i];
+    for (size_t i = 0; i < (open ? kept.size() : 1); ++i)
+      copies[node.outputs[open ? kept[i] : 0]] = graph().node(made).outputs[i];
     return made;
   }
 
@@ -290,14 +304,15 @@ class DeadPath {
     return made;
   }
 
-  /// What guards save. Weights that come and go are not read where no cell goes, guarded or not, and fallbacks keep them among those that
-  /// the slots are planned for.
+  /// What guards save. Weights that come and go are not read where no cell goes, guarded or not, and fallbacks keep
+  /// them among those that the slots are planned for.
   static std::string saved_text(const FallbackBytes& bytes) {
     if (bytes.parts == 0) return to_text(Bytes(bytes.loaded)) + " of weights are loaded only if a guard misses";
     const std::string parts =
         to_text(Bytes(bytes.parts)) + " are read only when cells go there, as without this pass under --weight-budget";
     if (bytes.loaded == 0) return "none of their weights is spared: " + parts + "; the slots stay as they are";
-    return to_text(Bytes(bytes.loaded)) + " of weights are loaded only if a guard misses; " + parts + "; the slots stay as they are";
+    return to_text(Bytes(bytes.loaded)) + " of weights are loaded only if a guard misses; " + parts +
+           "; the slots stay as they are";
   }
 
   std::string reason(const FallbackBytes& bytes) const {
@@ -306,11 +321,13 @@ class DeadPath {
       size_t branches = 0;
       for (const auto& [router, dead] : guarded_) branches += dead.size();
       text = counted(branches, "branch") + " of " + counted(std::ssize(guarded_), "router") +
-             (input_.option(kDeadShare) > 0 && !input_.parameters ? " got few cells or none; " : " got no cells; ") + saved_text(bytes);
+             (input_.option(kDeadShare) > 0 && !input_.parameters ? " got few cells or none; " : " got no cells; ") +
+             saved_text(bytes);
     } else if (refusals_.empty()) {
       return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? kNoRouterProfiled
-             : input_.option(kDeadShare) > 0 ? "every branch got more than max-share of the cells in the profiled batches"
-                                             : "every branch got cells in the profiled batches";
+             : input_.option(kDeadShare) > 0
+                 ? "every branch got more than max-share of the cells in the profiled batches"
+                 : "every branch got cells in the profiled batches";
     }
     return with_refusals(std::move(text), refusals_);
   }

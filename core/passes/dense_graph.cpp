@@ -1,7 +1,8 @@
-// A value of a routed space is kept as its *dense* one, over the cells of the space that has no router above it. scatter vanishes: its
-// outputs are its input. Plain nodes are made again over dense inputs. What asks for the decision's own cells (route, choice_weight,
-// gather) gets the rows that were sent there: dense values, scattered down the chain of routers. What such a node gives to a branch goes
-// back to all cells where it is asked for, zeros elsewhere.
+// A value of a routed space is kept as its *dense* one, over the cells of the space that has no router above it.
+// scatter vanishes: its outputs are its input. Plain nodes are made again over dense inputs. What asks for the
+// decision's own cells (route, choice_weight, gather) gets the rows that were sent there: dense values, scattered down
+// the chain of routers. What such a node gives to a branch goes back to all cells where it is asked for, zeros
+// elsewhere.
 #include "core/passes/dense_graph.h"
 
 #include <algorithm>
@@ -41,7 +42,8 @@ class Densifier {
 
   bool touches_branch(const Node& n) const {
     const auto lies_there = [&](ValueId v) { return in_branch(space_of(v)); };
-    return std::any_of(n.inputs.begin(), n.inputs.end(), lies_there) || std::any_of(n.outputs.begin(), n.outputs.end(), lies_there);
+    return std::any_of(n.inputs.begin(), n.inputs.end(), lies_there) ||
+           std::any_of(n.outputs.begin(), n.outputs.end(), lies_there);
   }
 
   /// Why a node cannot be dense.
@@ -62,8 +64,10 @@ class Densifier {
     const Node n = graph().node(id);
     why_not_ = obstacle(n);
     if (!why_not_.empty()) return;
-    const bool asks = is_route(n) || std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return is_decision(v); });
-    const bool branch = std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return in_branch(space_of(v)); });
+    const bool asks =
+        is_route(n) || std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return is_decision(v); });
+    const bool branch =
+        std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return in_branch(space_of(v)); });
     if (has_role(n, Role::open)) {
       const ValueId dense = dense_of(n.inputs[0]);
       for (const ValueId out : n.outputs) dense_[out] = dense;
@@ -101,12 +105,13 @@ class Densifier {
     for (size_t i = 0; i < n.outputs.size(); ++i) dense_[n.outputs[i]] = graph().node(made).outputs[i];
   }
 
-  /// A value of a branch for all cells: where it is there for the rows of the branch alone (the weight of a choice, what a gather within
-  /// the branch joined), zeros elsewhere. What is no value of a branch is itself.
+  /// A value of a branch for all cells: where it is there for the rows of the branch alone (the weight of a choice,
+  /// what a gather within the branch joined), zeros elsewhere. What is no value of a branch is itself.
   ValueId dense_of(ValueId v) {
     if (!in_branch(space_of(v)) || is_decision(v)) return v;
     if (const auto at = dense_.find(v); at != dense_.end()) return at->second;
-    return dense_[v] = add("gather", {v}, {{"space", int64_t{graph().dense_ancestor(space_of(v))}}, {"mode", std::string("place")}},
+    return dense_[v] = add("gather", {v},
+                           {{"space", int64_t{graph().dense_ancestor(space_of(v))}}, {"mode", std::string("place")}},
                            graph().value(v).name + ".dense");
   }
 

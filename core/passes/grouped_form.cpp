@@ -12,7 +12,9 @@ namespace {
 constexpr std::string_view kOwnExtra = "bias", kOwnExtras = "biases";
 
 const Operator& grouped_form(const Node& node) { return *find_operator(node.op->grouped_as); }
-bool is_owned(const Operator& grouped, std::string_view extra) { return extra == kOwnExtra && knows(grouped, kOwnExtras); }
+bool is_owned(const Operator& grouped, std::string_view extra) {
+  return extra == kOwnExtra && knows(grouped, kOwnExtras);
+}
 /// The input that holds a node's own bias, where it has one.
 std::optional<size_t> own_bias(const Node& node) {
   if (!has_grouped_form(node) || !is_owned(grouped_form(node), kOwnExtra)) return {};
@@ -34,7 +36,8 @@ std::string not_grouped(const Node& node) {
   for (const auto& [name, value] : node.attributes)
     if (!knows(grouped, name) && value != Attribute(int64_t{0})) return name;
   for (size_t i = 0; i < extra_count(node); ++i)
-    if (const std::string extra = extra_name(node, i); !knows(grouped, extra) && !is_owned(grouped, extra)) return extra;
+    if (const std::string extra = extra_name(node, i); !knows(grouped, extra) && !is_owned(grouped, extra))
+      return extra;
   return {};
 }
 

@@ -1,7 +1,8 @@
-// scatter -> the same nodes in every branch -> gather becomes the nodes of one branch over the decision's slots: what has weights of its
-// own in each branch (a product, a convolution, a norm) becomes its grouped form, which reads the cells' rows itself, so that the scatter
-// before it disappears. Of branches that pack the members of what they are sent, all members are packed, once. Absent branches cost
-// nothing. Every row meets the same numbers in the same order: bit for bit the same.
+// scatter -> the same nodes in every branch -> gather becomes the nodes of one branch over the decision's slots: what
+// has weights of its own in each branch (a product, a convolution, a norm) becomes its grouped form, which reads the
+// cells' rows itself, so that the scatter before it disappears. Of branches that pack the members of what they are
+// sent, all members are packed, once. Absent branches cost nothing. Every row meets the same numbers in the same order:
+// bit for bit the same.
 #include "core/passes/horizontal_fusion.h"
 
 #include <algorithm>
@@ -53,7 +54,8 @@ class BranchFusion {
 
   /// The cells of all slots, or of their members, that stand for cells of the first branch.
   SpaceId all_cells(SpaceId cells) {
-    return graph().holds_members(cells) ? ragged_space(rewriter_.graph(), graph().space(cells).offsets, slots_) : slots_;
+    return graph().holds_members(cells) ? ragged_space(rewriter_.graph(), graph().space(cells).offsets, slots_)
+                                        : slots_;
   }
 
   /// Flows that something else reads than what reads cells' rows itself.
@@ -62,7 +64,8 @@ class BranchFusion {
       const Node& node = graph().node(id);
       for (size_t i = has_grouped_form(node) ? 1 : 0; i < node.inputs.size(); ++i) sent_anyway_.insert(node.inputs[i]);
     }
-    for (const NodeId id : region_.gathers) sent_anyway_.insert(graph().node(id).inputs.begin(), graph().node(id).inputs.end());
+    for (const NodeId id : region_.gathers)
+      sent_anyway_.insert(graph().node(id).inputs.begin(), graph().node(id).inputs.end());
   }
 
   /// Value of all slots that stands for a value of the first branch.
@@ -90,16 +93,16 @@ class BranchFusion {
     } else {
       for (const ValueId v : model.inputs) inputs.push_back(over_slots(v));
     }
-    const NodeId made =
-        rewriter_.make_node(has_grouped_form(model) ? model.op->grouped_as : model.op->name, std::move(inputs), std::move(attributes),
-                            common_name(model.name, branches_.same_node(model, branches_.present().back()).name));
+    const NodeId made = rewriter_.make_node(
+        has_grouped_form(model) ? model.op->grouped_as : model.op->name, std::move(inputs), std::move(attributes),
+        common_name(model.name, branches_.same_node(model, branches_.present().back()).name));
     rewriter_.take_annotations(made, id);
     made_.push_back(made);
     merged_[model.outputs[0]] = graph().node(made).outputs[0];
   }
 
-  /// Whether a grouped node reads the cells' rows itself, instead of rows that were sent to slots. Where something else needs them sent,
-  /// blocks of convolutions read the same rows as what is added to their results.
+  /// Whether a grouped node reads the cells' rows itself, instead of rows that were sent to slots. Where something else
+  /// needs them sent, blocks of convolutions read the same rows as what is added to their results.
   bool reads_cells(const Node& model) const {
     const AlikeBranches::Sent* sent = branches_.sent_as(model.inputs[0]);
     if (!sent || sent->second != kNone) return false;
@@ -132,11 +135,13 @@ class BranchFusion {
     for (size_t i = 0; i < before.inputs.size(); ++i) {
       const bool mine = std::find(own.begin(), own.end(), i) != own.end();
       if (!mine) inputs.push_back(before.inputs[i]);
-      if (mine && branches_.branch_of(before.inputs[i]) == branches_.present()[0]) inputs.push_back(over_slots(before.inputs[i]));
+      if (mine && branches_.branch_of(before.inputs[i]) == branches_.present()[0])
+        inputs.push_back(over_slots(before.inputs[i]));
     }
     Node& node = rewriter_.graph().node(id);
     node.inputs = std::move(inputs);
-    // A cell has one row at most, but of each router. Rows of members are placed: a sum of theirs begins at 0, which makes 0 of -0.
+    // A cell has one row at most, but of each router. Rows of members are placed: a sum of theirs begins at 0, which
+    // makes 0 of -0.
     const bool members = graph().holds_members(graph().value(before.inputs[own[0]]).type.space);
     if (alone && !members && node.attributes.word("mode") == "place") node.attributes.set("mode", std::string("sum"));
     const std::vector<int32_t>& present = branches_.present();
@@ -182,7 +187,8 @@ PassResult horizontal_fusion(const PassInput& input) {
         std::string why = branches.compare();
         const size_t present = branches.present().size();
         if (why.empty() && present < least)
-          why = "it has " + counted(static_cast<int64_t>(present), "branch") + " left, fewer than " + std::to_string(least);
+          why = "it has " + counted(static_cast<int64_t>(present), "branch") + " left, fewer than " +
+                std::to_string(least);
         if (why.empty()) why = missing_kernels(input, branches);
         BranchFusion fusion(rewriter, own, branches);
         if (why.empty() && !fusion.fuse()) why = kDependOnIt;
@@ -205,10 +211,12 @@ PassResult horizontal_fusion(const PassInput& input) {
     std::string what;
     for (const auto& [op, count] : became)
       add_to_list(what, with_commas(static_cast<int64_t>(count.first)) + " " + std::string(op) + " became " +
-                            with_commas(static_cast<int64_t>(count.second)) + " " + std::string(find_operator(op)->grouped_as));
+                            with_commas(static_cast<int64_t>(count.second)) + " " +
+                            std::string(find_operator(op)->grouped_as));
     if (scatters > 0) what += "; " + counted(static_cast<int64_t>(scatters), "scatter") + " removed";
     result.reason = with_refusals(
-        counted(std::ssize(fused), "router") + ": " + what + (has_guards(input.graph) ? " (fallbacks included)" : ""), refusals);
+        counted(std::ssize(fused), "router") + ": " + what + (has_guards(input.graph) ? " (fallbacks included)" : ""),
+        refusals);
   } else {
     result.reason = routers == 0 ? "the graph has no router whose branches are joined" : with_refusals({}, refusals);
   }

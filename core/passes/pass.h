@@ -1,4 +1,5 @@
-// An optimisation: asks the profile, rewrites the graph, guards what the profile could be wrong about, says why it did or did not apply.
+// An optimisation: asks the profile, rewrites the graph, guards what the profile could be wrong about, says why it did
+// or did not apply.
 #pragma once
 #include <map>
 #include <set>
@@ -19,7 +20,8 @@ struct RouterLoad {
   int64_t batches = 0;
   std::vector<int64_t> load_real = {};  ///< [branches] without padding; empty: not known
   int64_t cells_real = 0;
-  /// Of a router that decides over a prompt and in turns: the same of either, in this order. Empty: it decides in one of them alone.
+  /// Of a router that decides over a prompt and in turns: the same of either, in this order. Empty: it decides in one
+  /// of them alone.
   std::vector<RouterLoad> prompt_and_turns = {};
 };
 struct LoadProfile {
@@ -47,13 +49,13 @@ using PassParameters = std::map<std::string, std::string>;
 struct PassInput {
   const Graph& graph;
   const LoadProfile& profile;
-  const PassParameters* parameters = nullptr;                ///< of a configuration: does the same again, whatever the profile says
-  PassParameters options = {};                               ///< what differs from the standard; checked
+  const PassParameters* parameters = nullptr;  ///< of a configuration: does the same again, whatever the profile says
+  PassParameters options = {};                 ///< what differs from the standard; checked
   std::map<std::string, MaskFacts, std::less<>> masks = {};  ///< by the mask's name
   /// Operators whose kernels take rows in bf16, of a device whose products round their input to it; null: they do not.
   const Bf16Rows* bf16_rows = nullptr;
-  /// Of a budget (--weight-budget) the parts, by name: weights of one branch, read when it gets cells. Empty: all weights are loaded for
-  /// good.
+  /// Of a budget (--weight-budget) the parts, by name: weights of one branch, read when it gets cells. Empty: all
+  /// weights are loaded for good.
   std::set<std::string, std::less<>> parts = {};
   /// Operators that the device has kernels for (DeviceInfo::operators), which must outlive this; empty: all.
   std::span<const std::string_view> operators = {};
@@ -79,11 +81,13 @@ struct ConstantClaim {
 struct PassResult {
   Graph graph;  ///< equal to the input's where not applied; verified
   bool applied = false;
-  bool same_bits = true;  ///< real cells keep their last bit; false: sums run in another order. What is lossy says false
-  std::string reason;     ///< one sentence: what was done, or why not
+  /// real cells keep their last bit; false: sums run in another order. What is lossy says false
+  bool same_bits = true;
+  std::string reason;  ///< one sentence: what was done, or why not
   std::vector<ConstantClaim> claims = {};
-  bool decides = true;        ///< false: the routers of `claims` are gone, and all cells go as they say (approximate)
-  PassParameters parameters;  ///< what the pass found and `run --config` needs, beside the options, to do the same again
+  bool decides = true;  ///< false: the routers of `claims` are gone, and all cells go as they say (approximate)
+  /// what the pass found and `run --config` needs, beside the options, to do the same again
+  PassParameters parameters;
 };
 
 struct Pass {
@@ -100,7 +104,8 @@ double parse_option(const PassOption& option, std::string_view text, const std::
 std::string option_text(const PassOption& option, double value);
 /// nullptr for a key that the pass does not have.
 const PassOption* find_option(const Pass& pass, std::string_view key);
-/// The texts of `given` in their shortest form, without those that say the standard. Error(bad_input) naming `where` for an unknown key.
+/// The texts of `given` in their shortest form, without those that say the standard. Error(bad_input) naming `where`
+/// for an unknown key.
 PassParameters checked_options(const Pass& pass, const PassParameters& given, const std::string& where);
 
 /// The visible list, in the order in which the pipeline applies them.

@@ -6,7 +6,8 @@
 
 namespace stormcell {
 
-/// As the options --enable, --disable, --only and --pass-option name them, by id; what is set of a pass, by pass and option.
+/// As the options --enable, --disable, --only and --pass-option name them, by id; what is set of a pass, by pass and
+/// option.
 struct PassSelection {
   std::vector<std::string> enable, disable, only;
   std::map<std::string, std::map<std::string, std::string>> options = {};

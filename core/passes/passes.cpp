@@ -1,7 +1,7 @@
-// The visible list of passes, in the order in which the pipeline applies them. A new one: its file here, its row, its test.
-// What is not computed is left out first. Vertical fusion comes after horizontal fusion: a norm that fed a scatter only then feeds a
-// product, and the convolutions of all branches only then become chains of all branches. Formats are chosen last, for the values that are
-// left.
+// The visible list of passes, in the order in which the pipeline applies them. A new one: its file here, its row, its
+// test. What is not computed is left out first. Vertical fusion comes after horizontal fusion: a norm that fed a
+// scatter only then feeds a product, and the convolutions of all branches only then become chains of all branches.
+// Formats are chosen last, for the values that are left.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -25,22 +25,29 @@ namespace stormcell {
 namespace {
 constexpr std::array kPasses = {
     Pass{"unpad", "padding is not computed: products, attention and routers run on real cells", false, unpad, {}, true},
-    Pass{"reorder", "work that only cells of one branch need waits for the decision that sends them there", false, reorder,
-         kReorderOptions},
-    Pass{"permanent-path", "routers that always decided the same way decide behind what they decide, as its guard", true, permanent_path,
-         kPermanentPathOptions},
-    Pass{"constant-decision", "routers that sent all cells the same way send nothing, behind a guard", false, constant_decision,
-         kConstantDecisionOptions},
-    Pass{"dead-path", "branches that got no cell are neither loaded nor packed, behind a guard", false, dead_path, kDeadPathOptions},
-    Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false,
-         horizontal_fusion, kHorizontalFusionOptions},
+    Pass{"reorder", "work that only cells of one branch need waits for the decision that sends them there", false,
+         reorder, kReorderOptions},
+    Pass{"permanent-path", "routers that always decided the same way decide behind what they decide, as its guard",
+         true, permanent_path, kPermanentPathOptions},
+    Pass{"constant-decision", "routers that sent all cells the same way send nothing, behind a guard", false,
+         constant_decision, kConstantDecisionOptions},
+    Pass{"dead-path", "branches that got no cell are neither loaded nor packed, behind a guard", false, dead_path,
+         kDeadPathOptions},
+    Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots",
+         false, horizontal_fusion, kHorizontalFusionOptions},
     Pass{"vertical-fusion",
-         "norms, scales, activations, gates, residuals and factors join the step beside them; some neighbouring convolutions become one",
+         "norms, scales, activations, gates, residuals and factors join the step beside them; some neighbouring "
+         "convolutions become one",
          false, vertical_fusion, kVerticalFusionOptions},
-    Pass{"bf16-storage", "what only products in bf16 read lies in bf16, half of its bytes, and is rounded once", false, bf16_storage, {}},
+    Pass{"bf16-storage",
+         "what only products in bf16 read lies in bf16, half of its bytes, and is rounded once",
+         false,
+         bf16_storage,
+         {}},
 };
-constexpr std::string_view kPlanned[] = {"constant-folding",    "capacity",       "kernel-tuning", "quantize-bf16", "quantize-int8",
-                                         "speculative-routing", "weight-preload", "memory-plan",   "placement"};
+constexpr std::string_view kPlanned[] = {"constant-folding", "capacity",      "kernel-tuning",
+                                         "quantize-bf16",    "quantize-int8", "speculative-routing",
+                                         "weight-preload",   "memory-plan",   "placement"};
 
 std::string shortest(double value) {
   char text[32];
@@ -71,9 +78,11 @@ double parse_option(const PassOption& option, std::string_view text, const std::
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = option.kind != PassOption::Kind::count || value == std::floor(value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= option.least && value <= option.most) || !whole)
-    bad_input(where, (option.kind == PassOption::Kind::count ? "expected a whole number from " : "expected a share from ") +
-                         shortest(option.least) + " to " + shortest(option.most) + ", got \"" + std::string(text) + "\"");
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= option.least && value <= option.most) ||
+      !whole)
+    bad_input(where,
+              (option.kind == PassOption::Kind::count ? "expected a whole number from " : "expected a share from ") +
+                  shortest(option.least) + " to " + shortest(option.most) + ", got \"" + std::string(text) + "\"");
   return value;
 }
 

@@ -1,8 +1,9 @@
 // Routers of which each branch got every profiled cell or none: the region behind them becomes
-//   guard { the region without sending; then the decisions, and whether they are the same } { decisions and region as they were }
-// The branches wait for no decision, which a device that runs several things at once computes beside them. A miss has computed the branches
-// in vain. Where the decision itself is what costs, a guard saves nothing: `approximate` leaves it out, and the answers of cells that would
-// have gone elsewhere are wrong.
+//   guard { the region without sending; then the decisions, and whether they are the same } { decisions and region as
+//   they were }
+// The branches wait for no decision, which a device that runs several things at once computes beside them. A miss has
+// computed the branches in vain. Where the decision itself is what costs, a guard saves nothing: `approximate` leaves
+// it out, and the answers of cells that would have gone elsewhere are wrong.
 #include "core/passes/permanent_path.h"
 
 #include <algorithm>
@@ -15,14 +16,16 @@ namespace {
 
 class PermanentPath : public ConstantRouters {
  public:
-  explicit PermanentPath(const PassInput& input) : ConstantRouters(input, "permanent-path"), approximate_(input.is_on(kApproximate)) {}
+  explicit PermanentPath(const PassInput& input)
+      : ConstantRouters(input, "permanent-path"), approximate_(input.is_on(kApproximate)) {}
 
  private:
   std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) override {
     StraightRegion straight(rewriter_, region, std::move(taken));
     if (std::optional<Obstacle> why = straight.obstacle()) return why;
     if (std::optional<Obstacle> why = without_kernels(straight.operators_of_make())) return why;
-    if (std::optional<Obstacle> why; !approximate_ && (why = without_kernels(straight.operators_of_holds()))) return why;
+    if (std::optional<Obstacle> why; !approximate_ && (why = without_kernels(straight.operators_of_holds())))
+      return why;
     const std::set<ValueId> weighed = straight.weighed();
     if (approximate_ && !weighed.empty()) return Obstacle{*weighed.begin(), "what it chose is weighed by its scores"};
     for (const ValueId d : region.decisions)
@@ -61,8 +64,8 @@ class PermanentPath : public ConstantRouters {
     body.nodes.insert(weights_wait ? body.nodes.begin() : body.nodes.end(), copied.begin(), copied.end());
     body.yields.push_back(straight.holds(copies, body.nodes));
     Rewriter::Body fallback{std::move(nodes), joined(region)};
-    rewriter_.guard_run(region.block, first, {}, kNone, std::move(body), std::move(fallback), name_of(region, "permanent"),
-                        "permanent-path");
+    rewriter_.guard_run(region.block, first, {}, kNone, std::move(body), std::move(fallback),
+                        name_of(region, "permanent"), "permanent-path");
   }
 
   /// It is made in the region's block, and nothing but the region asks for it.
@@ -75,7 +78,8 @@ class PermanentPath : public ConstantRouters {
   /// A decision asks for what the branches of another one gave: it cannot be made behind them and be one guard with it.
   bool reads_what_is_behind(const Region& region, const std::vector<NodeId>& deciding) const {
     std::set<ValueId> behind;
-    for (const NodeId id : region.nodes) behind.insert(graph().node(id).outputs.begin(), graph().node(id).outputs.end());
+    for (const NodeId id : region.nodes)
+      behind.insert(graph().node(id).outputs.begin(), graph().node(id).outputs.end());
     return std::any_of(deciding.begin(), deciding.end(), [&](NodeId id) {
       const std::vector<ValueId>& inputs = graph().node(id).inputs;
       return std::any_of(inputs.begin(), inputs.end(), [&](ValueId v) { return behind.contains(v); });
@@ -91,7 +95,8 @@ class PermanentPath : public ConstantRouters {
     for (auto node = block.rbegin(); node != block.rend(); ++node) {
       const std::vector<ValueId>& outputs = graph().node(*node).outputs;
       const bool asked = std::any_of(outputs.begin(), outputs.end(), [&](ValueId v) { return uses.counts[v] > 0; });
-      if (asked && may_wait(*node) && std::all_of(outputs.begin(), outputs.end(), [&](ValueId v) { return uses.are_of(v, deciding); }))
+      if (asked && may_wait(*node) &&
+          std::all_of(outputs.begin(), outputs.end(), [&](ValueId v) { return uses.are_of(v, deciding); }))
         deciding.insert(*node);
     }
     std::vector<NodeId> list;
@@ -107,7 +112,8 @@ class PermanentPath : public ConstantRouters {
     bool are_of(ValueId v, const std::set<NodeId>& nodes) const {
       int64_t by_them = 0;
       for (const NodeId user : std::set<NodeId>(users[v].begin(), users[v].end()))
-        if (nodes.contains(user)) by_them += std::count(graph.node(user).inputs.begin(), graph.node(user).inputs.end(), v);
+        if (nodes.contains(user))
+          by_them += std::count(graph.node(user).inputs.begin(), graph.node(user).inputs.end(), v);
       return by_them == counts[v];
     }
     const Graph& graph;
@@ -119,8 +125,9 @@ class PermanentPath : public ConstantRouters {
   bool may_wait(NodeId id) const {
     const Node& node = graph().node(id);
     const bool plain = has_role(node, Role::compute) || has_role(node, Role::pointwise) || has_role(node, Role::attend);
-    return plain && !node.outputs.empty() &&
-           std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return graph().value(v).kind == ValueKind::state; });
+    return plain && !node.outputs.empty() && std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+             return graph().value(v).kind == ValueKind::state;
+           });
   }
 
   bool approximate_;
@@ -134,9 +141,10 @@ PassResult permanent_path(const PassInput& input) {
   if (!result.applied) return result;
   const bool approximate = input.is_on(kApproximate);
   result.same_bits = result.decides = !approximate;
-  result.reason = (approximate ? "approximate: " : "") +
-                  pass.reason(approximate ? "their decisions are not computed, and nothing tells when they would be others"
-                                          : "their branches run without waiting for the decision, which is checked afterwards");
+  result.reason =
+      (approximate ? "approximate: " : "") +
+      pass.reason(approximate ? "their decisions are not computed, and nothing tells when they would be others"
+                              : "their branches run without waiting for the decision, which is checked afterwards");
   return result;
 }
 

@@ -6,8 +6,8 @@
 
 namespace stormcell {
 
-inline constexpr PassOption kApproximate = {"approximate", "decisions are not computed: nothing tells when they would be others",
-                                            PassOption::Kind::flag, 0};
+inline constexpr PassOption kApproximate = {
+    "approximate", "decisions are not computed: nothing tells when they would be others", PassOption::Kind::flag, 0};
 inline constexpr std::array kPermanentPathOptions = {kLeastCells, kApproximate};
 
 PassResult permanent_path(const PassInput& input);

@@ -11,7 +11,9 @@ void check(const std::vector<std::string>& ids, std::string_view where) {
   for (const std::string& id : ids) check_pass(id, where);
 }
 
-bool holds(const std::vector<std::string>& ids, std::string_view id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+bool holds(const std::vector<std::string>& ids, std::string_view id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 }  // namespace
 
@@ -21,7 +23,8 @@ std::vector<ChosenPass> select_passes(const PassSelection& selection) {
   check(selection.only, "--only");
   for (const std::string& id : selection.disable)
     if (holds(selection.only, id) || holds(selection.enable, id))
-      bad_input("--disable", "pass " + id + " is asked for by " + (holds(selection.only, id) ? "--only" : "--enable") + " too",
+      bad_input("--disable",
+                "pass " + id + " is asked for by " + (holds(selection.only, id) ? "--only" : "--enable") + " too",
                 "name it in one of them");
   std::vector<std::string> with_options;
   for (const auto& [id, options] : selection.options) with_options.push_back(id);
@@ -35,8 +38,9 @@ std::vector<ChosenPass> select_passes(const PassSelection& selection) {
     if (options != selection.options.end() && !runs)
       bad_input("--pass-option", "pass " + options->first + " does not run", "enable it, or leave its option out");
     if (!runs) continue;
-    chosen.push_back(
-        {&pass, options == selection.options.end() ? PassParameters() : checked_options(pass, options->second, "--pass-option")});
+    chosen.push_back({&pass, options == selection.options.end()
+                                 ? PassParameters()
+                                 : checked_options(pass, options->second, "--pass-option")});
   }
   return chosen;
 }
@@ -56,7 +60,9 @@ PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>&
   return result;
 }
 
-PassParameters saved_parameters(const PassOutcome& outcome) { return saved_parameters(outcome.options, outcome.cumulative); }
+PassParameters saved_parameters(const PassOutcome& outcome) {
+  return saved_parameters(outcome.options, outcome.cumulative);
+}
 PassParameters saved_parameters(const PassParameters& options, const PassResult& result) {
   PassParameters saved = result.parameters;
   saved.insert(options.begin(), options.end());

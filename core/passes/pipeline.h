@@ -15,17 +15,18 @@ struct ChosenPass {
   PassParameters options;  ///< those that differ from the standard
 };
 
-/// The passes to run, in their order: those that lose nothing and those enabled, without the disabled; or `only`. An unknown id, or one
-/// that this version does not have, is an Error(bad_input) that lists the ids; so are unknown options, values out of range, and options
-/// of a pass that does not run.
+/// The passes to run, in their order: those that lose nothing and those enabled, without the disabled; or `only`. An
+/// unknown id, or one that this version does not have, is an Error(bad_input) that lists the ids; so are unknown
+/// options, values out of range, and options of a pass that does not run.
 std::vector<ChosenPass> select_passes(const PassSelection& selection);
 
 struct PassOutcome {
   const Pass* pass = nullptr;
   PassParameters options;
-  PassResult alone;                              ///< on the graph as it came
-  PassResult cumulative;                         ///< on the graph as the passes before left it
-  std::vector<std::string> not_taken_over = {};  ///< of a configuration: what the pass should have found again and did not, by name
+  PassResult alone;       ///< on the graph as it came
+  PassResult cumulative;  ///< on the graph as the passes before left it
+  /// of a configuration: what the pass should have found again and did not, by name
+  std::vector<std::string> not_taken_over = {};
 };
 
 struct PipelineResult {
@@ -35,7 +36,8 @@ struct PipelineResult {
 
 /// Applies the passes in the order given. `alone` is left empty where it is not asked for.
 enum class OnTheirOwn : uint8_t { no, yes };
-PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own = OnTheirOwn::yes);
+PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>& chosen,
+                          OnTheirOwn on_their_own = OnTheirOwn::yes);
 
 /// What a configuration keeps of a pass: its options and what it found.
 PassParameters saved_parameters(const PassOutcome& outcome);

@@ -42,13 +42,16 @@ std::string branch_list(const std::vector<int32_t>& branches) {
   return text;
 }
 
-std::vector<int32_t> branches_named(const Graph& graph, std::string_view pass, const std::string& router, const std::string& text) {
+std::vector<int32_t> branches_named(const Graph& graph, std::string_view pass, const std::string& router,
+                                    const std::string& text) {
   const std::string where = "pass " + std::string(pass) + ", router " + router;
   const std::vector<int32_t> list = parse_list(text, where);
   if (const Value* decision = find_decision(graph, router))
     for (const int32_t b : list)
       if (b >= decision->branches)
-        bad_input(where, "there is no branch " + std::to_string(b) + ", its branches are 0 to " + std::to_string(decision->branches - 1),
+        bad_input(where,
+                  "there is no branch " + std::to_string(b) + ", its branches are 0 to " +
+                      std::to_string(decision->branches - 1),
                   kMakeAgain);
   return list;
 }
@@ -64,7 +67,8 @@ bool decides_about_real_cells(const Graph& graph, const std::string& router) {
 }
 
 LoadInUse load_in_use(const RouterLoad& load, bool real) {
-  return real && !load.load_real.empty() ? LoadInUse{load.load_real, load.cells_real} : LoadInUse{load.load, load.cells};
+  return real && !load.load_real.empty() ? LoadInUse{load.load_real, load.cells_real}
+                                         : LoadInUse{load.load, load.cells};
 }
 
 }  // namespace stormcell

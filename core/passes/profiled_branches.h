@@ -10,9 +10,10 @@ namespace stormcell {
 
 /// As parameters hold them: "1,4,5".
 std::string branch_list(const std::vector<int32_t>& branches);
-/// The branches that a parameter of `pass` names for a router. Error(bad_input) for what is no such list, or a branch that the router does
-/// not have. A router that the model does not have is the pass's to refuse, with a reason.
-std::vector<int32_t> branches_named(const Graph& graph, std::string_view pass, const std::string& router, const std::string& text);
+/// The branches that a parameter of `pass` names for a router. Error(bad_input) for what is no such list, or a branch
+/// that the router does not have. A router that the model does not have is the pass's to refuse, with a reason.
+std::vector<int32_t> branches_named(const Graph& graph, std::string_view pass, const std::string& router,
+                                    const std::string& text);
 
 /// Most branches that one cell of the router gets.
 int32_t fan_out_of(const Graph& graph, const std::string& router);

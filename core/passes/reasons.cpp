@@ -43,7 +43,8 @@ std::string AskedKernels::missing() const {
 }
 
 bool has_guards(const Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return has_role(node, Role::guard); });
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const Node& node) { return has_role(node, Role::guard); });
 }
 
 }  // namespace stormcell

@@ -10,7 +10,8 @@ namespace stormcell {
 namespace {
 
 bool lies_in(const Graph& graph, SpaceId space, std::span<const ValueId> decisions) {
-  return std::any_of(decisions.begin(), decisions.end(), [&](ValueId d) { return branch_within(graph, space, d).has_value(); });
+  return std::any_of(decisions.begin(), decisions.end(),
+                     [&](ValueId d) { return branch_within(graph, space, d).has_value(); });
 }
 
 /// What joins branches of the decisions in cells outside of them all.
@@ -27,7 +28,8 @@ int depth_of(const Graph& graph, ValueId decision) {
 /// Sets of decisions of a block that gathers tie together.
 class Ties {
  public:
-  Ties(const Graph& graph, BlockPlace place) : graph_(graph), decisions_(decisions_of(graph, place)), sets_(decisions_.size()) {
+  Ties(const Graph& graph, BlockPlace place)
+      : graph_(graph), decisions_(decisions_of(graph, place)), sets_(decisions_.size()) {
     for (const NodeId id : block_at(graph, place).nodes)
       if (has_role(graph.node(id), Role::close)) tie(graph.node(id));
   }
@@ -107,11 +109,13 @@ class RegionFinder {
       if (!closes(graph_, node, decisions_)) inside.insert(node.outputs.begin(), node.outputs.end());
       if (const std::set<ValueId> states = states_written(graph_, id); !states.empty())
         object(region, node_text(node) + " writes the state " + graph_.value(*states.begin()).name);
-      if (has_effect(*node.op) && node.bodies.empty()) object(region, node_text(node) + " acts on more than its outputs");
+      if (has_effect(*node.op) && node.bodies.empty())
+        object(region, node_text(node) + " acts on more than its outputs");
       if (!factored_inputs(node).empty()) object(region, node_text(node) + " multiplies the rows that it joins");
     }
     for (const ValueId d : decisions_)
-      if (std::any_of(region.nodes.begin(), region.nodes.end(), [&](NodeId id) { return opens(graph_, graph_.node(id), d); })) {
+      if (std::any_of(region.nodes.begin(), region.nodes.end(),
+                      [&](NodeId id) { return opens(graph_, graph_.node(id), d); })) {
         region.decisions.push_back(d);
         region.branches[d] = branches_computed(region, d);
       }
@@ -157,7 +161,8 @@ class RegionFinder {
 
 std::optional<int32_t> branch_within(const Graph& graph, SpaceId space, ValueId decision) {
   for (; space != kNone; space = graph.space(space).parent)
-    if (graph.space(space).kind == SpaceKind::routed && graph.space(space).decision == decision) return graph.space(space).branch;
+    if (graph.space(space).kind == SpaceKind::routed && graph.space(space).decision == decision)
+      return graph.space(space).branch;
   return {};
 }
 
@@ -178,7 +183,9 @@ std::vector<int32_t> branches_of_node(const Graph& graph, ValueId decision, Node
   return {branches.begin(), branches.end()};
 }
 
-const std::string& router_name(const Graph& graph, ValueId decision) { return graph.node(graph.value(decision).producer).name; }
+const std::string& router_name(const Graph& graph, ValueId decision) {
+  return graph.node(graph.value(decision).producer).name;
+}
 
 std::vector<ValueId> decisions_of(const Graph& graph, BlockPlace place) {
   std::vector<ValueId> decisions;
@@ -188,7 +195,8 @@ std::vector<ValueId> decisions_of(const Graph& graph, BlockPlace place) {
     const ValueId d = sends_by(graph, node);
     if (d != kNone && opens(graph, node, d) && seen.insert(d).second) decisions.push_back(d);
   }
-  std::stable_sort(decisions.begin(), decisions.end(), [&](ValueId a, ValueId b) { return depth_of(graph, a) < depth_of(graph, b); });
+  std::stable_sort(decisions.begin(), decisions.end(),
+                   [&](ValueId a, ValueId b) { return depth_of(graph, a) < depth_of(graph, b); });
   return decisions;
 }
 

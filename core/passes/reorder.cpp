@@ -1,7 +1,9 @@
-// What stands before a router, is not needed for its decision and feeds one of its branches alone (find_hoist) moves into that branch:
+// What stands before a router, is not needed for its decision and feeds one of its branches alone (find_hoist) moves
+// into that branch:
 //   y = f(x); s = scatter(y, decision)   becomes   s = f(scatter(x, decision))
-// It then runs for the cells that go there, and not at all where none does: behind an exit, for the cells that go on. No guard is needed:
-// it computes the same for any input, cell by cell, bit for bit. The profile only says whether it is worth it.
+// It then runs for the cells that go there, and not at all where none does: behind an exit, for the cells that go on.
+// No guard is needed: it computes the same for any input, cell by cell, bit for bit. The profile only says whether it
+// is worth it.
 #include "core/passes/reorder.h"
 
 #include <algorithm>
@@ -33,7 +35,8 @@ class Reorder {
     PassResult result;
     result.applied = !moved_.empty();
     result.graph = result.applied ? rewriter_.finish() : input_.graph;
-    for (const auto& [router, branches] : moved_) result.parameters[router] = branch_list({branches.begin(), branches.end()});
+    for (const auto& [router, branches] : moved_)
+      result.parameters[router] = branch_list({branches.begin(), branches.end()});
     result.reason = reason();
     return result;
   }
@@ -48,7 +51,8 @@ class Reorder {
     const std::string& router = router_name(graph(), decision);
     if (input_.parameters) {
       const auto named = input_.parameters->find(router);
-      return named == input_.parameters->end() ? std::vector<int32_t>() : branches_named(graph(), "reorder", router, named->second);
+      return named == input_.parameters->end() ? std::vector<int32_t>()
+                                               : branches_named(graph(), "reorder", router, named->second);
     }
     const auto profiled = input_.profile.routers.find(router);
     if (profiled == input_.profile.routers.end()) return {};
@@ -70,13 +74,15 @@ class Reorder {
                     graph().value(v).annotations.empty();
            });
   }
-  /// A look that costs nothing before one that goes through the whole graph: some scatter sends what a plain node makes.
+  /// A look that costs nothing before one that goes through the whole graph: some scatter sends what a plain node
+  /// makes.
   bool sends_work(BlockPlace place, ValueId decision) const {
     const std::vector<NodeId>& block = block_at(graph(), place).nodes;
     return std::any_of(block.begin(), block.end(), [&](NodeId id) {
       if (!only_sends(id, decision)) return false;
       const NodeId maker = graph().value(graph().node(id).inputs[0]).producer;
-      return maker != kNone && (has_role(graph().node(maker), Role::pointwise) || has_role(graph().node(maker), Role::compute));
+      return maker != kNone &&
+             (has_role(graph().node(maker), Role::pointwise) || has_role(graph().node(maker), Role::compute));
     });
   }
 
@@ -84,15 +90,18 @@ class Reorder {
   bool may_be_copied(NodeId id, ValueId decision) const {
     const Node& node = graph().node(id);
     const SpaceId cells = graph().value(decision).type.space;
-    return !names_spaces(node) && node.bodies.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
-      const Value& input = graph().value(v);
-      const bool rows = input.kind != ValueKind::decision && input.kind != ValueKind::ragged;
-      return rows && (input.type.space == kNone || input.type.space == cells);
-    });
+    return !names_spaces(node) && node.bodies.empty() &&
+           std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+             const Value& input = graph().value(v);
+             const bool rows = input.kind != ValueKind::decision && input.kind != ValueKind::ragged;
+             return rows && (input.type.space == kNone || input.type.space == cells);
+           });
   }
 
-  /// The nodes that move, each with its branch: all that they feed is sent there, or moves there. Backwards, as they depend on one another.
-  std::map<NodeId, SpaceId> nodes_that_wait(BlockPlace place, ValueId decision, const std::vector<int32_t>& branches) const {
+  /// The nodes that move, each with its branch: all that they feed is sent there, or moves there. Backwards, as they
+  /// depend on one another.
+  std::map<NodeId, SpaceId> nodes_that_wait(BlockPlace place, ValueId decision,
+                                            const std::vector<int32_t>& branches) const {
     BranchShares shares;
     std::vector<double> all(graph().value(decision).branches, 1.0);
     for (const int32_t b : branches) all[b] = 0;
@@ -138,7 +147,8 @@ class Reorder {
         continue;
       }
       for (const ValueId sent : node.outputs)
-        if (graph().value(sent).type.space == at->second) now[sent] = copy(node.inputs[0], at->second, waiting, copies, order);
+        if (graph().value(sent).type.space == at->second)
+          now[sent] = copy(node.inputs[0], at->second, waiting, copies, order);
     }
     rewriter_.substitute(now);
     block_at(rewriter_.graph(), place).nodes = std::move(order);
@@ -148,7 +158,8 @@ class Reorder {
   }
 
   /// A value for the cells of a branch alone: what waits is made there, anything else is sent there.
-  ValueId copy(ValueId v, SpaceId space, const std::map<NodeId, SpaceId>& waiting, Copies& copies, std::vector<NodeId>& order) {
+  ValueId copy(ValueId v, SpaceId space, const std::map<NodeId, SpaceId>& waiting, Copies& copies,
+               std::vector<NodeId>& order) {
     if (graph().value(v).type.space == kNone) return v;
     if (const auto at = copies.find({v, space}); at != copies.end()) return at->second;
     const NodeId maker = graph().value(v).producer;
@@ -175,7 +186,8 @@ class Reorder {
       if (input_.parameters)
         for (const auto& [router, branches] : *input_.parameters)
           if (!seen_.contains(router)) refusals.emplace_back(router, kNoSuchRouter);
-      return with_refusals(counted(static_cast<int64_t>(nodes_), "node") + " before " + counted(std::ssize(moved_), "router") +
+      return with_refusals(counted(static_cast<int64_t>(nodes_), "node") + " before " +
+                               counted(std::ssize(moved_), "router") +
                                " wait for the decision: only cells of one branch need them",
                            refusals);
     }

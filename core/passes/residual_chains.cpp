@@ -16,7 +16,8 @@ constexpr int64_t kMostBytes = 1 << 20;
 
 class ChainFolding {
  public:
-  ChainFolding(Graph graph, AskedKernels& kernels) : rewriter_(std::move(graph)), uses_(count_uses(rewriter_.graph())), kernels_(kernels) {}
+  ChainFolding(Graph graph, AskedKernels& kernels)
+      : rewriter_(std::move(graph)), uses_(count_uses(rewriter_.graph())), kernels_(kernels) {}
 
   ResidualChains counts;
 
@@ -42,8 +43,8 @@ class ChainFolding {
       nodes[place_of_.at(first)] = kNone;
       ++counts.blocks;
       // The block that made x, and nobody else reads it: both of its uses are of this block.
-      if (chains_.contains(before) && uses_[x] == 2 && is_plain(x) && serve_alike(graph().node(before), graph().node(second)) &&
-          is_like(before, second)) {
+      if (chains_.contains(before) && uses_[x] == 2 && is_plain(x) &&
+          serve_alike(graph().node(before), graph().node(second)) && is_like(before, second)) {
         prepend(before, second);
         nodes[place_of_.at(before)] = kNone;
         chains_.erase(before);
@@ -56,11 +57,12 @@ class ChainFolding {
     block_at(rewriter_.graph(), place).nodes = std::move(nodes);
   }
 
-  /// Nothing is said of the value, neither how it lies nor anything else that the nodes around it would have to keep to.
+  /// Nothing is said of the value, neither how it lies nor anything else that the nodes around it would have to keep
+  /// to.
   bool is_plain(ValueId value) const { return graph().value(value).annotations.empty(); }
 
-  /// The inputs of a convolution, of one branch or of all branches of a decision, that are weights and biases; behind them stands what is
-  /// added.
+  /// The inputs of a convolution, of one branch or of all branches of a decision, that are weights and biases; behind
+  /// them stands what is added.
   struct Weights {
     size_t begin, end;
   };
@@ -75,8 +77,8 @@ class ChainFolding {
     return extras == (adds ? "bias+residual" : "bias");
   }
 
-  /// The convolution of so many channels to as many that keeps the extents, with biases, this activation and nothing else. With "none" no
-  /// activation of the sum either.
+  /// The convolution of so many channels to as many that keeps the extents, with biases, this activation and nothing
+  /// else. With "none" no activation of the sum either.
   bool is_part(const Node& node, bool adds, std::string_view activation) const {
     if (node.op->chains_as.empty() || !node.annotations.empty() || !has_extras(node, adds)) return false;
     const Weights weights = weights_of(node);
@@ -85,9 +87,10 @@ class ChainFolding {
     const int64_t bytes = 2 * 4 * x.content[0].constant() * x.content[1].constant() * channels;
     for (size_t i = weights.begin; i < weights.end; ++i)
       if (graph().value(node.inputs[i]).kind != ValueKind::weight || !is_plain(node.inputs[i])) return false;
-    return w.content[0] == x.content[2] && w.content[3] == x.content[2] && w.content[2] == w.content[1] && size % 2 == 1 &&
-           integer_of(node, "padding") == size / 2 && integer_of(node, "stride") == 1 && integer_of(node, "groups") == 1 &&
-           word_of(node, "activation") == activation && channels <= kMostChannels && bytes <= kMostBytes && w.dtype == DType::f32;
+    return w.content[0] == x.content[2] && w.content[3] == x.content[2] && w.content[2] == w.content[1] &&
+           size % 2 == 1 && integer_of(node, "padding") == size / 2 && integer_of(node, "stride") == 1 &&
+           integer_of(node, "groups") == 1 && word_of(node, "activation") == activation && channels <= kMostChannels &&
+           bytes <= kMostBytes && w.dtype == DType::f32;
   }
 
   /// The first convolution of the block whose second one this is; kNone: it is not.
@@ -96,11 +99,14 @@ class ChainFolding {
     if (!is_part(second, true, "none") || !is_plain(second.outputs[0])) return kNone;
     const ValueId between = second.inputs[0];
     const NodeId maker = graph().value(between).producer;
-    if (maker == kNone || !place_of_.contains(maker) || chains_.contains(maker) || uses_[between] != 1 || !is_plain(between)) return kNone;
+    if (maker == kNone || !place_of_.contains(maker) || chains_.contains(maker) || uses_[between] != 1 ||
+        !is_plain(between))
+      return kNone;
     const Node& first = graph().node(maker);
     const size_t weights = weights_of(second).begin;
     const bool fits = is_part(first, false, "relu") && first.inputs[0] == second.inputs[weights_of(second).end] &&
-                      serve_alike(first, second) && graph().value(first.inputs[weights]).type == graph().value(second.inputs[weights]).type;
+                      serve_alike(first, second) &&
+                      graph().value(first.inputs[weights]).type == graph().value(second.inputs[weights]).type;
     return fits && graph().value(first.inputs[0]).kind != ValueKind::state ? maker : kNone;
   }
 

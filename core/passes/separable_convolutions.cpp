@@ -8,7 +8,8 @@
 namespace stormcell {
 namespace {
 
-/// Longer products take weights from beyond L2, and their own kernel fetches them ahead (kLongField of core/cpu/ops/conv2d_choice.h).
+/// Longer products take weights from beyond L2, and their own kernel fetches them ahead (kLongField of
+/// core/cpu/ops/conv2d_choice.h).
 constexpr int64_t kMostDepth = 2048;
 
 class SeparableFolding {
@@ -55,14 +56,16 @@ class SeparableFolding {
     const std::vector<Dim>& kernel = graph().value(pointwise.inputs[1]).type.content;
     const int64_t channels = kernel[3].constant();
     const bool is_pointwise = kernel[1] == Dim(1) && kernel[2] == Dim(1) && integer_of(pointwise, "stride") == 1 &&
-                              integer_of(pointwise, "padding") == 0 && integer_of(pointwise, "groups") == 1 && channels <= kMostDepth;
+                              integer_of(pointwise, "padding") == 0 && integer_of(pointwise, "groups") == 1 &&
+                              channels <= kMostDepth;
     const ValueId between = pointwise.inputs[0];
     const NodeId maker = graph().value(between).producer;
     if (!is_pointwise || maker == kNone || uses_[between] != 1 || !is_plain(between)) return kNone;
     const Node& depthwise = graph().node(maker);
-    if (!is_convolution(depthwise) || extra_count(depthwise) > 0 || word_of(depthwise, "activation") != "none") return kNone;
-    const bool is_depthwise =
-        channels > 1 && integer_of(depthwise, "groups") == channels && graph().value(depthwise.inputs[1]).type.content[0] == Dim(channels);
+    if (!is_convolution(depthwise) || extra_count(depthwise) > 0 || word_of(depthwise, "activation") != "none")
+      return kNone;
+    const bool is_depthwise = channels > 1 && integer_of(depthwise, "groups") == channels &&
+                              graph().value(depthwise.inputs[1]).type.content[0] == Dim(channels);
     return is_depthwise && graph().value(depthwise.inputs[0]).kind != ValueKind::state ? maker : kNone;
   }
 

@@ -1,8 +1,8 @@
-// The cells of a branch that gets all cells are the cells of its decision, in their order, and members of those (the tokens of routed
-// sequences) all that there are: rows are not sent, a node of the branch is made
-// again over all of them, a router too, and a gather reads them as rows of its own cells. What a weighted gather multiplied by, and what
-// choice_weight told of the branch's cells, is told of all cells. A router that is made again is known by the names it had: it says from
-// which branches its cells would have come (attribute within).
+// The cells of a branch that gets all cells are the cells of its decision, in their order, and members of those (the
+// tokens of routed sequences) all that there are: rows are not sent, a node of the branch is made again over all of
+// them, a router too, and a gather reads them as rows of its own cells. What a weighted gather multiplied by, and what
+// choice_weight told of the branch's cells, is told of all cells. A router that is made again is known by the names it
+// had: it says from which branches its cells would have come (attribute within).
 #include "core/passes/straight_region.h"
 
 #include <algorithm>
@@ -13,20 +13,22 @@
 namespace stormcell {
 namespace {
 
-/// The decision that alone sends rows into these cells, straight from the gather's own: its rows are joined in the order in which they
-/// were chosen; kNone: in the order in which they are listed.
+/// The decision that alone sends rows into these cells, straight from the gather's own: its rows are joined in the
+/// order in which they were chosen; kNone: in the order in which they are listed.
 struct Origin {
   ValueId decision = kNone;
   SpaceId from = kNone;
 };
 bool in_listed_order(const std::vector<Origin>& joined, SpaceId target) {
-  return std::any_of(joined.begin(), joined.end(),
-                     [&](const Origin& o) { return o.decision == kNone || o.from != target || o.decision != joined.front().decision; });
+  return std::any_of(joined.begin(), joined.end(), [&](const Origin& o) {
+    return o.decision == kNone || o.from != target || o.decision != joined.front().decision;
+  });
 }
 
 }  // namespace
 
-/// Of the decisions the one in one of whose branches a space lies; kNone: it lies in none. None of them is made in another's branch.
+/// Of the decisions the one in one of whose branches a space lies; kNone: it lies in none. None of them is made in
+/// another's branch.
 ValueId StraightRegion::decision_over(SpaceId space) const {
   for (const auto& [decision, branches] : taken_)
     if (branch_within(graph(), space, decision)) return decision;
@@ -45,7 +47,8 @@ SpaceId StraightRegion::routed_cells(SpaceId space) const {
 /// Its cells are those that one of the decisions sends, or the members of those.
 bool StraightRegion::is_sent(SpaceId space) const {
   const SpaceId routed = routed_cells(space);
-  return routed != kNone && graph().space(routed).kind == SpaceKind::routed && taken_.contains(graph().space(routed).decision);
+  return routed != kNone && graph().space(routed).kind == SpaceKind::routed &&
+         taken_.contains(graph().space(routed).decision);
 }
 bool StraightRegion::is_dead(SpaceId space) const {
   const ValueId decision = decision_over(space);
@@ -55,7 +58,8 @@ bool StraightRegion::is_dead(SpaceId space) const {
 bool StraightRegion::is_dead(NodeId id) const {
   return std::any_of(taken_.begin(), taken_.end(), [&](const auto& taken) {
     const std::vector<int32_t> branches = branches_of_node(graph(), taken.first, id);
-    return !branches.empty() && std::none_of(branches.begin(), branches.end(), [&](int32_t b) { return taken.second.contains(b); });
+    return !branches.empty() &&
+           std::none_of(branches.begin(), branches.end(), [&](int32_t b) { return taken.second.contains(b); });
   });
 }
 
@@ -64,7 +68,8 @@ ValueId StraightRegion::sends_by(const Node& node) const { return stormcell::sen
 /// The decision of which a node reads the weights of choices and nothing else; kNone: it does not.
 ValueId StraightRegion::weighed_by(const Node& node) const {
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    if (taken_.contains(node.inputs[i]) && node.op->flow && node.op->flow(graph(), node, i).weights && node.inputs.size() == 1)
+    if (taken_.contains(node.inputs[i]) && node.op->flow && node.op->flow(graph(), node, i).weights &&
+        node.inputs.size() == 1)
       return node.inputs[i];
   return kNone;
 }
@@ -75,7 +80,8 @@ bool StraightRegion::joins(NodeId id) const {
   const Node& node = graph().node(id);
   if (!has_role(node, Role::close) || decision_over(id) != kNone) return false;
   const auto end = node.inputs.begin() + plain_inputs(node);
-  return std::any_of(node.inputs.begin(), end, [&](ValueId v) { return decision_over(graph().value(v).type.space) != kNone; });
+  return std::any_of(node.inputs.begin(), end,
+                     [&](ValueId v) { return decision_over(graph().value(v).type.space) != kNone; });
 }
 
 std::optional<StraightRegion::Obstacle> StraightRegion::obstacle() const {
@@ -102,7 +108,8 @@ std::string StraightRegion::obstacle_of(NodeId id) const {
   if (!node.bodies.empty()) return "holds a region";
   const ValueId over = decision_over(id);
   const auto in_branch = [&](ValueId v) { return decision_over(graph().value(v).type.space) != kNone; };
-  if (over == kNone && std::any_of(node.inputs.begin(), node.inputs.end(), in_branch)) return "takes rows out of a branch";
+  if (over == kNone && std::any_of(node.inputs.begin(), node.inputs.end(), in_branch))
+    return "takes rows out of a branch";
   if (!sends(node) && is_dead(id)) return {};
   for (const ValueId v : node.outputs)
     for (SpaceId s = graph().value(v).type.space; over != kNone && s != kNone; s = graph().space(s).parent) {
@@ -121,7 +128,8 @@ std::string StraightRegion::obstacle_of(NodeId id) const {
   if (std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return taken_.contains(v); }))
     return "asks for more than where cells go";
   for (size_t i = 0; over != kNone && i < node.inputs.size(); ++i)
-    if (const Mix mix = node.op->flow ? node.op->flow(graph(), node, i).mix : Mix::batch; mix != Mix::cell && mix != Mix::none)
+    if (const Mix mix = node.op->flow ? node.op->flow(graph(), node, i).mix : Mix::batch;
+        mix != Mix::cell && mix != Mix::none)
       return "works on several cells at once";
   return {};
 }
@@ -140,25 +148,29 @@ std::optional<StraightRegion::Obstacle> StraightRegion::obstacle_of_gather(const
     const SpaceId s = graph().value(gather.inputs[i]).type.space;
     const ValueId over = decision_over(s);
     if (over != kNone) ours = over;
-    if (over != kNone && branch_within(graph(), s, over) == kAllBranches) return Obstacle{over, "works on slots already"};
+    if (over != kNone && branch_within(graph(), s, over) == kAllBranches)
+      return Obstacle{over, "works on slots already"};
     const CellSpace& space = graph().space(s);
     const bool routed = space.kind == SpaceKind::routed && s != target;
     before.push_back(origin_of(s));
     if (is_dead(s)) continue;
-    if (mode == "weighted" && is_sent(s) && graph().holds_members(s)) return Obstacle{over, "weighs members by what their parents chose"};
+    if (mode == "weighted" && is_sent(s) && graph().holds_members(s))
+      return Obstacle{over, "weighs members by what their parents chose"};
     weighed += mode == "weighted" && is_sent(s);
     if (is_sent(s)) {
       after.push_back(origin_of(straight(s)));
     } else {
-      after.push_back(routed ? Origin{space.decision, is_sent(space.parent) ? graph().space(space.parent).parent : space.parent}
-                             : Origin{});
+      after.push_back(
+          routed ? Origin{space.decision, is_sent(space.parent) ? graph().space(space.parent).parent : space.parent}
+                 : Origin{});
     }
   }
   if (weighed > 0 && weighed < after.size()) return Obstacle{ours, "weighs rows of several routers"};
   if (mode == "weighted" && weighed == 0 && after.size() < before.size() && extra_input(gather, "otherwise"))
     return Obstacle{ours, "weighs what capacity left out"};
   const bool zeros = after.empty() && (mode == "weighted" || !extra_input(gather, "otherwise"));
-  if (zeros && graph().value(gather.outputs[0]).type.dtype != DType::f32) return Obstacle{ours, "would have no row to join"};
+  if (zeros && graph().value(gather.outputs[0]).type.dtype != DType::f32)
+    return Obstacle{ours, "would have no row to join"};
   if (mode != "place" && after.size() > 2 && in_listed_order(before, target) != in_listed_order(after, target))
     return Obstacle{ours, "would sum rows in another order"};
   return {};
@@ -206,8 +218,8 @@ std::set<std::string_view> StraightRegion::operators_of_holds() const {
   return operators;
 }
 
-/// Whether the branches that get no cell say something that those which get all cells do not. As many choices as a cell may have are those
-/// of the branches that got all cells.
+/// Whether the branches that get no cell say something that those which get all cells do not. As many choices as a cell
+/// may have are those of the branches that got all cells.
 bool StraightRegion::asks_for_none(ValueId decision) const {
   const int32_t taken = taken_.at(decision).size();
   return taken < graph().value(decision).fan_out && taken < graph().value(decision).branches;
@@ -269,7 +281,9 @@ NodeId StraightRegion::make_again(NodeId id) {
 }
 
 namespace {
-Attributes weight_of_all(SpaceId cells, int32_t branch) { return {{"space", int64_t{cells}}, {"branch", int64_t{branch}}}; }
+Attributes weight_of_all(SpaceId cells, int32_t branch) {
+  return {{"space", int64_t{cells}}, {"branch", int64_t{branch}}};
+}
 }  // namespace
 
 /// The weights that a node told of a branch's cells, of all cells.
@@ -278,13 +292,15 @@ NodeId StraightRegion::make_weight(NodeId id) {
   const CellSpace& sent_to = graph().space(graph().value(node.outputs[0]).type.space);
   const auto at = decided_.find(sent_to.decision);
   const ValueId decision = at == decided_.end() ? sent_to.decision : at->second;
-  const NodeId made = rewriter_.make_node(node.op->name, {decision}, weight_of_all(sent_to.parent, sent_to.branch), node.name);
+  const NodeId made =
+      rewriter_.make_node(node.op->name, {decision}, weight_of_all(sent_to.parent, sent_to.branch), node.name);
   rewriter_.take_annotations(made, id);
   copies_[node.outputs[0]] = graph().node(made).outputs[0];
   return made;
 }
 
-/// A gather joins the rows that are left; one that has nothing else to do than to hand on all rows of its own cells goes.
+/// A gather joins the rows that are left; one that has nothing else to do than to hand on all rows of its own cells
+/// goes.
 void StraightRegion::join(NodeId id, Rewriter::Body& body) {
   Node node = graph().node(id);
   const SpaceId target(node.attributes.integer("space"));
@@ -309,7 +325,8 @@ void StraightRegion::join(NodeId id, Rewriter::Body& body) {
   } else if (inputs.empty()) {
     std::vector<int64_t> shape;
     for (const Dim& d : graph().value(node.outputs[0]).type.content) shape.push_back(d.constant());
-    body.nodes.push_back(rewriter_.make_node("zeros", {}, {{"space", int64_t{target}}, {"shape", std::move(shape)}}, node.name));
+    body.nodes.push_back(
+        rewriter_.make_node("zeros", {}, {{"space", int64_t{target}}, {"shape", std::move(shape)}}, node.name));
     inputs.push_back(graph().node(body.nodes.back()).outputs[0]);
     node.attributes.set("mode", std::string("sum"));
     covers = true;
@@ -345,7 +362,8 @@ ValueId StraightRegion::holds(const ValueMap& decided, std::vector<NodeId>& node
   const auto ask = [&](std::string_view op, ValueId decision, std::vector<int64_t> branches, const std::string& name) {
     if (branches.empty()) return;
     const auto at = decided.find(decision);
-    nodes.push_back(rewriter_.make_node(op, {at == decided.end() ? decision : at->second}, {{"branches", std::move(branches)}}, name));
+    nodes.push_back(rewriter_.make_node(op, {at == decided.end() ? decision : at->second},
+                                        {{"branches", std::move(branches)}}, name));
     flags.push_back(graph().node(nodes.back()).outputs[0]);
   };
   for (const auto& [decision, taken] : taken_) {

@@ -1,4 +1,5 @@
-// A region as it is where some of its routers send every cell to the same branches: nothing is sent, the branches work on all cells.
+// A region as it is where some of its routers send every cell to the same branches: nothing is sent, the branches work
+// on all cells.
 #pragma once
 #include <map>
 #include <optional>
@@ -15,8 +16,8 @@ namespace stormcell {
 /// By decision the branches that get every cell; the others get none.
 using TakenBranches = std::map<ValueId, std::set<int32_t>>;
 
-/// Of a region behind decisions (part_behind), none of which is made in it, what it computes while they are so: bit for bit the same,
-/// without scatters and, where nothing else is joined, without gathers.
+/// Of a region behind decisions (part_behind), none of which is made in it, what it computes while they are so: bit for
+/// bit the same, without scatters and, where nothing else is joined, without gathers.
 class StraightRegion {
  public:
   StraightRegion(Rewriter& rewriter, const Region& region, TakenBranches taken)
@@ -33,8 +34,8 @@ class StraightRegion {
   /// Operators of which make() makes nodes, though the region may have none of them; and those of holds().
   std::set<std::string_view> operators_of_make() const;
   std::set<std::string_view> operators_of_holds() const;
-  /// Copies of its nodes, which stand in no block yet, and what stands for the values of its gathers, in their order. Where there is no
-  /// obstacle. `decided`: what stands for decisions, where copies of them do.
+  /// Copies of its nodes, which stand in no block yet, and what stands for the values of its gathers, in their order.
+  /// Where there is no obstacle. `decided`: what stands for decisions, where copies of them do.
   Rewriter::Body make(ValueMap decided = {});
   /// A flag that says whether the decisions at hand are so; the nodes that find out are added to `nodes`.
   ValueId holds(const ValueMap& decided, std::vector<NodeId>& nodes) const;

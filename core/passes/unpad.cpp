@@ -1,9 +1,10 @@
-// Cells that a mask names as padding are left out: compact(mask) tells the real ones, what enters their computation is packed, what the
-// model gives is expanded again, with zeros in padding. Products, attention, routers and branches in between run on real cells; they keep
-// their names, so that records, replay and other passes know them.
+// Cells that a mask names as padding are left out: compact(mask) tells the real ones, what enters their computation is
+// packed, what the model gives is expanded again, with zeros in padding. Products, attention, routers and branches in
+// between run on real cells; they keep their names, so that records, replay and other passes know them.
 //
-// The same answer for real cells where padding cannot reach them: attention must mask it, capacity must count it last. What a mask's own
-// values must be like for that (padding at the end, no sequence without a real cell) is asked of the data.
+// The same answer for real cells where padding cannot reach them: attention must mask it, capacity must count it last.
+// What a mask's own values must be like for that (padding at the end, no sequence without a real cell) is asked of the
+// data.
 #include "core/passes/unpad.h"
 
 #include <algorithm>
@@ -52,8 +53,9 @@ class Planner {
  private:
   /// What a decoder-only model decodes behind is compacted by the model.
   bool leaves_out_itself() const {
-    return std::any_of(g_.values.begin(), g_.values.end(),
-                       [&](const Value& v) { return v.kind == ValueKind::ragged && g_.node(v.producer).inputs[0] == plan_.mask; });
+    return std::any_of(g_.values.begin(), g_.values.end(), [&](const Value& v) {
+      return v.kind == ValueKind::ragged && g_.node(v.producer).inputs[0] == plan_.mask;
+    });
   }
   void object(std::string why) {
     if (plan_.obstacle.empty()) plan_.obstacle = std::move(why);
@@ -79,7 +81,8 @@ class Planner {
       plan_.made.insert(n.outputs.begin(), n.outputs.end());
       return;
     }
-    // What stays as it is may read inputs and what was made of them alone, else it would read cells that are not computed.
+    // What stays as it is may read inputs and what was made of them alone, else it would read cells that are not
+    // computed.
     if (reads_made(n)) object(node_text(n) + " reads padding");
   }
 
@@ -88,9 +91,11 @@ class Planner {
     if (has_effect(*n.op)) return false;
     if (is_route(n)) {
       const Protocol protocol = protocol_of(n.attributes);
-      if (mixes_batch(protocol)) object("router " + n.name + " gives its places by priority over the batch, padding included");
+      if (mixes_batch(protocol))
+        object("router " + n.name + " gives its places by priority over the batch, padding included");
       if (!mixes_parent(protocol)) return true;
-      // Within a branch capacity is counted over all cells of the batch: padding of one sequence stands before real cells of the next.
+      // Within a branch capacity is counted over all cells of the batch: padding of one sequence stands before real
+      // cells of the next.
       if (!is_grouped(g_, g_.value(n.outputs[0]).type.space))
         object("router " + n.name + " counts its places over the whole batch, padding included");
       plan_.needs_padding_last = true;
@@ -145,7 +150,8 @@ class Compacting {
     ragged_ = g_.node(told).outputs[0];
     real_ = ragged_space(g_, ragged_, g_.space(plan_.space).parent);
     std::vector<NodeId> order{told};
-    const std::set<NodeId> mine(plan_.nodes.begin(), plan_.nodes.end()), readers(plan_.readers.begin(), plan_.readers.end());
+    const std::set<NodeId> mine(plan_.nodes.begin(), plan_.nodes.end()),
+        readers(plan_.readers.begin(), plan_.readers.end());
     const std::vector<NodeId> before = g_.top.nodes;
     for (const ValueId v : plan_.made) move(v);
     for (const NodeId id : before) {
@@ -195,7 +201,8 @@ class Compacting {
     // A state may change between two uses.
     const bool kept = g_.value(v).kind != ValueKind::state;
     if (const auto at = packed_.find(v); kept && at != packed_.end()) return at->second;
-    const NodeId pack = rewriter_.make_node("pack", {v, ragged_}, {{"spaces", std::vector{int64_t{real_}}}}, g_.value(v).name + ".real");
+    const NodeId pack = rewriter_.make_node("pack", {v, ragged_}, {{"spaces", std::vector{int64_t{real_}}}},
+                                            g_.value(v).name + ".real");
     order.push_back(pack);
     g_.value(g_.node(pack).outputs[0]).annotations = g_.value(v).annotations;
     return packed_[v] = g_.node(pack).outputs[0];
@@ -213,7 +220,8 @@ class Compacting {
 std::string missing_kernels(const PassInput& input, const Graph& graph, const Plan& plan) {
   AskedKernels kernels(input);
   for (const std::string_view op : {"compact", "pack"}) kernels.has(op);
-  if (std::any_of(graph.outputs.begin(), graph.outputs.end(), [&](const NamedValue& o) { return plan.made.contains(o.value); }))
+  if (std::any_of(graph.outputs.begin(), graph.outputs.end(),
+                  [&](const NamedValue& o) { return plan.made.contains(o.value); }))
     kernels.has("expand");
   return kernels.missing();
 }
@@ -222,12 +230,15 @@ std::string why_not(const Plan& plan, const MaskFacts* facts) {
   if (!plan.obstacle.empty()) return plan.obstacle;
   if (!facts) return "the data does not say which cells are padding";
   if (facts->real == facts->cells) return "the data has no padding";
-  if (plan.needs_padding_last && !facts->padding_last) return "padding stands before real cells and could displace them";
+  if (plan.needs_padding_last && !facts->padding_last)
+    return "padding stands before real cells and could displace them";
   if (plan.needs_some_in_each && !facts->some_in_each) return "some sequences have no real cell";
   return {};
 }
 
-std::string percent(int64_t part, int64_t of) { return std::to_string((100 * part + of / 2) / std::max<int64_t>(of, 1)) + " %"; }
+std::string percent(int64_t part, int64_t of) {
+  return std::to_string((100 * part + of / 2) / std::max<int64_t>(of, 1)) + " %";
+}
 
 }  // namespace
 

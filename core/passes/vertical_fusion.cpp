@@ -1,12 +1,13 @@
-// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual, the activation of the
-// sum with a residual; a residual after a gather becomes part of the gather, and so does what multiplies whole rows before one that sums
-// them. The fused node stands where the last of its parts stood, so that all its inputs exist. Then residual blocks of convolutions that
-// follow one another become one step, which keeps a map in cache through all of them (residual_chains.h), and so do a depthwise
-// convolution and the pointwise one behind it (separable_convolutions.h).
+// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual, the
+// activation of the sum with a residual; a residual after a gather becomes part of the gather, and so does what
+// multiplies whole rows before one that sums them. The fused node stands where the last of its parts stood, so that all
+// its inputs exist. Then residual blocks of convolutions that follow one another become one step, which keeps a map in
+// cache through all of them (residual_chains.h), and so do a depthwise convolution and the pointwise one behind it
+// (separable_convolutions.h).
 //
-// Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a residual behind a
-// factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a product and the sum after it. A gather
-// rounds both.
+// Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a
+// residual behind a factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a
+// product and the sum after it. A gather rounds both.
 #include "core/passes/vertical_fusion.h"
 
 #include <algorithm>
@@ -47,7 +48,8 @@ struct Tail {
 /// "a", "a and b", "a and 2 others".
 std::string listed_names(const std::set<std::string>& names) {
   if (names.size() < 2) return *names.begin();
-  return *names.begin() + " and " + (names.size() == 2 ? *names.rbegin() : std::to_string(names.size() - 1) + " others");
+  return *names.begin() + " and " +
+         (names.size() == 2 ? *names.rbegin() : std::to_string(names.size() - 1) + " others");
 }
 
 class VerticalFusion {
@@ -93,7 +95,8 @@ class VerticalFusion {
 
   /// Folds what stands next to a node into it; the node as it is then, kNone where there is nothing to fold.
   NodeId absorb_next(NodeId id) {
-    if (fold_.norms && stormcell::absorbs(*node(id).op, "gain") && !has(node(id), "gain") && absorb_norm(id)) ++counts.norms;
+    if (fold_.norms && stormcell::absorbs(*node(id).op, "gain") && !has(node(id), "gain") && absorb_norm(id))
+      ++counts.norms;
     if (fold_.factors && stormcell::absorbs(*node(id).op, "factors")) absorb_factors(id);
     if (fold_.residuals && has_role(node(id), Role::guard)) absorb_into_bodies(id);
     if (node(id).outputs.size() != 1) return kNone;
@@ -120,7 +123,8 @@ class VerticalFusion {
   bool absorb_norm(NodeId id) {
     const ValueId x = node(id).inputs[0];
     const NodeId norm = graph().value(x).producer;
-    if (norm == kNone || graph().node(norm).op->folds_as != "gain" || uses_[x] != 1 || !place_of_.contains(norm)) return false;
+    if (norm == kNone || graph().node(norm).op->folds_as != "gain" || uses_[x] != 1 || !place_of_.contains(norm))
+      return false;
     if (!may_move(norm, id) || says_more(norm, x)) return false;
     const Node before = graph().node(norm);
     Node& product = node(id);
@@ -133,8 +137,8 @@ class VerticalFusion {
     return true;
   }
 
-  /// What multiplies rows of a sum, each by one number, where nothing else reads the products. A sum of one row for each cell is a copy: it
-  /// stays one.
+  /// What multiplies rows of a sum, each by one number, where nothing else reads the products. A sum of one row for
+  /// each cell is a copy: it stays one.
   void absorb_factors(NodeId id) {
     const size_t values = joined_inputs(node(id));
     if (node(id).attributes.word("mode") != "sum") return;
@@ -145,7 +149,8 @@ class VerticalFusion {
   bool absorb_factor(NodeId id, size_t index) {
     const ValueId product = node(id).inputs[index];
     const NodeId maker = graph().value(product).producer;
-    if (maker == kNone || node(maker).op->folds_as != "multiply" || uses_[product] != 1 || !place_of_.contains(maker)) return false;
+    if (maker == kNone || node(maker).op->folds_as != "multiply" || uses_[product] != 1 || !place_of_.contains(maker))
+      return false;
     const ValueId rows = node(maker).inputs[0], factor = node(maker).inputs[1];
     const std::vector<Dim>& content = graph().value(factor).type.content;
     if (!content.empty() && content != std::vector<Dim>{1}) return false;
@@ -172,7 +177,8 @@ class VerticalFusion {
       const ValueId other = node(user).inputs[node(user).inputs[0] == out ? 1 : 0];
       const NodeId maker = graph().value(other).producer;
       // The bodies must see the other summand, as it is then.
-      if (graph().value(other).kind == ValueKind::state || (place_of_.contains(maker) && place_of_.at(maker) > place_of_.at(guard)))
+      if (graph().value(other).kind == ValueKind::state ||
+          (place_of_.contains(maker) && place_of_.at(maker) > place_of_.at(guard)))
         continue;
       const auto joins = [&](size_t body) {
         const ValueId yield = node(guard).yields[body][i];
@@ -181,8 +187,10 @@ class VerticalFusion {
         return uses_[yield] == 1 && std::find(nodes.begin(), nodes.end(), gather) != nodes.end() &&
                has_role(graph().node(gather), Role::close) && absorbs(graph().node(gather), node(user));
       };
-      if (other == out || !joins(0) || !joins(1) || says_more(user, out) || says_more(user, node(user).outputs[0])) continue;
-      for (const std::vector<ValueId>& yields : node(guard).yields) add_extra(node(graph().value(yields[i]).producer), "residual", other);
+      if (other == out || !joins(0) || !joins(1) || says_more(user, out) || says_more(user, node(user).outputs[0]))
+        continue;
+      for (const std::vector<ValueId>& yields : node(guard).yields)
+        add_extra(node(graph().value(yields[i]).producer), "residual", other);
       uses_[other] += 1;
       node(guard).outputs[i] = node(user).outputs[0];
       rewriter_.graph().value(node(user).outputs[0]).producer = guard;
@@ -195,13 +203,14 @@ class VerticalFusion {
   bool absorbs(const Node& maker, const Node& user) {
     const std::string_view as = user.op->folds_as;
     if (!stormcell::absorbs(*maker.op, as)) return false;
-    if ((as == "scale" && !fold_.scales) || (as == "activation" && !fold_.activations) || (as == "multiply" && !fold_.gates) ||
-        (as == "residual" && !fold_.residuals))
+    if ((as == "scale" && !fold_.scales) || (as == "activation" && !fold_.activations) ||
+        (as == "multiply" && !fold_.gates) || (as == "residual" && !fold_.residuals))
       return false;
     const Tail tail(maker);
     // Of a sum with a residual only the activation is folded, under the same conditions as the residual.
     if (tail.residual)
-      return as == "activation" && knows(*maker.op, "residual_first") && !tail.scaled && !tail.multiply && tail.active == "none";
+      return as == "activation" && knows(*maker.op, "residual_first") && !tail.scaled && !tail.multiply &&
+             tail.active == "none";
     const bool relu = as == "activation" && user.attributes.word("kind") == "relu";
     if (as == "scale") return !tail.scaled && !tail.bias && !tail.multiply && tail.active == "none";
     if (as == "activation") return tail.active == "none" && !tail.multiply && (!tail.scaled || relu);
@@ -238,11 +247,12 @@ class VerticalFusion {
     return user;
   }
 
-  /// Whether a node may stand just before `to` instead of where it stands: it has no effect, but what it reads of states may change
-  /// between.
+  /// Whether a node may stand just before `to` instead of where it stands: it has no effect, but what it reads of
+  /// states may change between.
   bool may_move(NodeId id, NodeId to) {
     const Node& moved = graph().node(id);
-    if (std::none_of(moved.inputs.begin(), moved.inputs.end(), [&](ValueId v) { return graph().value(v).kind == ValueKind::state; }))
+    if (std::none_of(moved.inputs.begin(), moved.inputs.end(),
+                     [&](ValueId v) { return graph().value(v).kind == ValueKind::state; }))
       return true;
     std::vector<NodeId> between(nodes_.begin() + place_of_.at(id), nodes_.begin() + place_of_.at(to));
     std::erase(between, kNone);
@@ -280,12 +290,14 @@ std::string text_of(const VerticalFusion::Counts& c, const ResidualChains& chain
   add(of_gathers, c.joined, "residual");
   if (!of_gathers.empty()) add_to_list(parts, of_gathers + " folded into gathers", "; ");
   if (chains.blocks > 0)
-    add_to_list(
-        parts,
-        counted(static_cast<int64_t>(chains.blocks), "residual block") + " in " + counted(static_cast<int64_t>(chains.chains), "chain"),
-        "; ");
+    add_to_list(parts,
+                counted(static_cast<int64_t>(chains.blocks), "residual block") + " in " +
+                    counted(static_cast<int64_t>(chains.chains), "chain"),
+                "; ");
   if (separable > 0)
-    add_to_list(parts, counted(static_cast<int64_t>(separable), "depthwise convolution") + " in the pointwise ones behind them", "; ");
+    add_to_list(
+        parts, counted(static_cast<int64_t>(separable), "depthwise convolution") + " in the pointwise ones behind them",
+        "; ");
   return parts;
 }
 
@@ -298,20 +310,23 @@ PassResult vertical_fusion(const PassInput& input) {
   result.applied = fusion.counts.all() > 0;
   result.graph = result.applied ? fusion.finish() : input.graph;
   AskedKernels kernels(input);
-  const ResidualChains chains = input.is_on(kFoldChains) ? fold_residual_chains(result.graph, kernels) : ResidualChains{};
+  const ResidualChains chains =
+      input.is_on(kFoldChains) ? fold_residual_chains(result.graph, kernels) : ResidualChains{};
   const size_t separable = input.is_on(kFoldSeparable) ? fold_separable_convolutions(result.graph, kernels) : 0;
   result.applied = result.applied || chains.blocks > 0 || separable > 0;
-  std::string apart =
-      fusion.kept_apart.empty() ? std::string() : "; not folded, because of their annotations: " + listed_names(fusion.kept_apart);
+  std::string apart = fusion.kept_apart.empty()
+                          ? std::string()
+                          : "; not folded, because of their annotations: " + listed_names(fusion.kept_apart);
   if (const std::string missing = kernels.missing(); !missing.empty()) apart += "; convolutions stay apart: " + missing;
   if (!result.applied) {
-    result.reason = input.options.empty()
-                        ? "no product directly follows a norm or is directly followed by a scale, activation, gate or residual of its own"
-                        : "no product has anything beside it that the options let it fold";
+    result.reason = input.options.empty() ? "no product directly follows a norm or is directly followed by a scale, "
+                                            "activation, gate or residual of its own"
+                                          : "no product has anything beside it that the options let it fold";
     result.reason += apart;
     return result;
   }
-  result.reason = text_of(fusion.counts, chains, separable) + (has_guards(input.graph) ? " (fallbacks included)" : "") + apart;
+  result.reason =
+      text_of(fusion.counts, chains, separable) + (has_guards(input.graph) ? " (fallbacks included)" : "") + apart;
   return result;
 }
 

@@ -10,13 +10,14 @@
 
 namespace stormcell {
 
-/// Items are tokens, or tokens with something beside them. By one counting sort: 8 bytes a branch and one item a choice.
+/// Items are tokens, or tokens with something beside them. By one counting sort: 8 bytes a branch and one item a
+/// choice.
 template <class Item>
 class BranchIndex {
  public:
   BranchIndex() = default;
-  /// `for_each(visit)` calls `visit(token, item)`, in the order that the items of a branch keep. An item whose token chose a branch twice
-  /// is there once.
+  /// `for_each(visit)` calls `visit(token, item)`, in the order that the items of a branch keep. An item whose token
+  /// chose a branch twice is there once.
   template <class ForEach>
   BranchIndex(const TokenRoutes& routes, size_t branches, const ForEach& for_each)
       : branches_(branches), begin_(static_cast<size_t>(routes.layers) * branches + 1, 0) {

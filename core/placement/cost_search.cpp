@@ -38,7 +38,9 @@ class CostSearch {
  private:
   double share_done(int64_t i) const { return options_.time.cooled(static_cast<double>(i) / options_.proposals); }
 
-  double cost() const { return (aim_.p95 ? placed_.p95_s() : placed_.mean_s()) + aim_.move_s * static_cast<double>(moved_); }
+  double cost() const {
+    return (aim_.p95 ? placed_.p95_s() : placed_.mean_s()) + aim_.move_s * static_cast<double>(moved_);
+  }
 
   void find_before() {
     if (aim_.move_s <= 0) return;
@@ -79,10 +81,12 @@ class CostSearch {
 
   void propose(double heat) {
     const size_t l = random_() % layers_;
-    // Half of the moves begin at who is slowest, and a replica's at what it holds: the cost of a layer is a largest value.
+    // Half of the moves begin at who is slowest, and a replica's at what it holds: the cost of a layer is a largest
+    // value.
     const bool aimed = random_() % 2 != 0;
-    const size_t slot = aimed ? placed_.slowest_rank(random_() % placed_.steps(), l) * slots_per_rank() + random_() % slots_per_rank()
-                              : random_() % slot_count_;
+    const size_t slot =
+        aimed ? placed_.slowest_rank(random_() % placed_.steps(), l) * slots_per_rank() + random_() % slots_per_rank()
+              : random_() % slot_count_;
     if (aimed && slot_count_ > branches_ && random_() % 2) {
       propose_replica(l, placed_.placement().layers[l][slot], random_() % slot_count_, heat);
       return;
@@ -97,8 +101,8 @@ class CostSearch {
     if (!placed_.may_swap(l, slot, other)) return;
     const LayerSlots& slots = placed_.placement().layers[l];
     const double before = cost();
-    const int64_t moved =
-        moves(l, slot, slots[other]) + moves(l, other, slots[slot]) - moves(l, slot, slots[slot]) - moves(l, other, slots[other]);
+    const int64_t moved = moves(l, slot, slots[other]) + moves(l, other, slots[slot]) - moves(l, slot, slots[slot]) -
+                          moves(l, other, slots[other]);
     placed_.swap(l, slot, other);
     moved_ += moved;
     if (accepted(cost() - before, heat)) return;
@@ -132,7 +136,8 @@ class CostSearch {
 
 double cost_of(const CostAim& aim, const PlacedSteps& placed) {
   const double step_s = aim.p95 ? placed.p95_s() : placed.mean_s();
-  return aim.move_s > 0 ? step_s + aim.move_s * static_cast<double>(moved_slots(aim.before, placed.placement())) : step_s;
+  return aim.move_s > 0 ? step_s + aim.move_s * static_cast<double>(moved_slots(aim.before, placed.placement()))
+                        : step_s;
 }
 
 void make_cheaper(const CostAim& aim, const CostSearchOptions& options, PlacedSteps& placed, const Progress& progress) {

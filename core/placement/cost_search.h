@@ -1,5 +1,5 @@
-// Placement for cheap steps: what steps cost, and what moving there costs, is the aim itself and not a figure that stands for it. By
-// annealed moves, each costed by what it touches.
+// Placement for cheap steps: what steps cost, and what moving there costs, is the aim itself and not a figure that
+// stands for it. By annealed moves, each costed by what it touches.
 #pragma once
 #include <cstdint>
 
@@ -12,7 +12,8 @@ namespace stormcell {
 /// What is to be small, in seconds: the mean over steps, or their 95th percentile, and what each slot costs that moves.
 struct CostAim {
   bool p95 = false;
-  double move_s = 0;  ///< of a slot whose branch is not on its rank in `before`, shared over the steps that it pays off in
+  /// of a slot whose branch is not on its rank in `before`, shared over the steps that it pays off in
+  double move_s = 0;
   Placement before;
 };
 double cost_of(const CostAim& aim, const PlacedSteps& placed);
@@ -23,7 +24,9 @@ struct CostSearchOptions {
   double heat = 0.3;  ///< at the start, of what a proposal changes in the mean; little keeps what another search found
   SearchTime time = {};
 };
-/// From what is placed to something that costs no more; leaves it placed. No branch stands twice on a rank, and every slot is filled.
-void make_cheaper(const CostAim& aim, const CostSearchOptions& options, PlacedSteps& placed, const Progress& progress = {});
+/// From what is placed to something that costs no more; leaves it placed. No branch stands twice on a rank, and every
+/// slot is filled.
+void make_cheaper(const CostAim& aim, const CostSearchOptions& options, PlacedSteps& placed,
+                  const Progress& progress = {});
 
 }  // namespace stormcell

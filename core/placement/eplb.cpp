@@ -73,7 +73,8 @@ std::vector<int32_t> order_by_node(const std::vector<float>& load, int32_t group
 LayerSlots place_layer(const std::vector<float>& load, const EplbShape& shape) {
   const int32_t groups = shape.hierarchical() ? shape.groups : 1, nodes = shape.hierarchical() ? shape.nodes : 1;
   const std::vector<int32_t> order = order_by_node(load, groups, nodes);
-  const size_t branches = load.size() / static_cast<size_t>(nodes), slots = static_cast<size_t>(shape.slot_count / nodes);
+  const size_t branches = load.size() / static_cast<size_t>(nodes),
+               slots = static_cast<size_t>(shape.slot_count / nodes);
   const size_t slots_per_rank = shape.slot_count / shape.ranks;
   LayerSlots out(static_cast<size_t>(shape.slot_count));
   for (size_t node = 0; node < static_cast<size_t>(nodes); ++node) {
@@ -101,7 +102,8 @@ std::string does_not_divide(int32_t what, const char* name, int32_t by, const ch
 
 std::string eplb_fault(const EplbShape& s, int32_t branches) {
   if (s.nodes < 1 || s.ranks < 1 || s.groups < 1) return "there are no nodes, ranks or groups";
-  if (s.slot_count < branches) return std::to_string(s.slot_count) + " slots do not hold " + std::to_string(branches) + " branches";
+  if (s.slot_count < branches)
+    return std::to_string(s.slot_count) + " slots do not hold " + std::to_string(branches) + " branches";
   if (s.slot_count % s.ranks) return does_not_divide(s.slot_count, "slots", s.ranks, "ranks");
   if (s.ranks % s.nodes) return does_not_divide(s.ranks, "ranks", s.nodes, "nodes");
   if (branches % s.groups) return does_not_divide(branches, "branches", s.groups, "groups");
@@ -112,7 +114,8 @@ Placement eplb_placement(const LayerLoads& loads, const EplbShape& shape) {
   Placement out;
   out.ranks = shape.ranks;
   out.branches = loads.empty() ? 1 : static_cast<int32_t>(loads[0].size());
-  for (const std::vector<double>& load : loads) out.layers.push_back(place_layer(std::vector<float>(load.begin(), load.end()), shape));
+  for (const std::vector<double>& load : loads)
+    out.layers.push_back(place_layer(std::vector<float>(load.begin(), load.end()), shape));
   return out;
 }
 

@@ -1,7 +1,7 @@
-// The EPLB rule: replicas for the most loaded branches, then packing by descending load. By its published description, in its arithmetic
-// (single precision, stable order, the lower id first), so that a server that runs the rule itself gets the same slots from the same loads.
-// It knows loads alone: neither traffic, nor how far ranks are apart beyond their nodes, nor what moving weights costs; and it may
-// put two replicas of a branch on one rank.
+// The EPLB rule: replicas for the most loaded branches, then packing by descending load. By its published description,
+// in its arithmetic (single precision, stable order, the lower id first), so that a server that runs the rule itself
+// gets the same slots from the same loads. It knows loads alone: neither traffic, nor how far ranks are apart beyond
+// their nodes, nor what moving weights costs; and it may put two replicas of a branch on one rank.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -52,7 +52,8 @@ class LayerByLayer {
       cost = l == 0 ? here : after(l, cost, here, from[l], progress);
     }
     size_t at = std::min_element(cost.begin(), cost.end()) - cost.begin();
-    ExactPlacement out{{static_cast<int32_t>(ranks_), static_cast<int32_t>(branches_), std::vector<LayerSlots>(layers)}, cost[at]};
+    ExactPlacement out{{static_cast<int32_t>(ranks_), static_cast<int32_t>(branches_), std::vector<LayerSlots>(layers)},
+                       cost[at]};
     for (size_t l = layers; l-- > 0;) {
       out.placement.layers[l] = slots_of(all_[at], ranks_);
       if (l > 0) at = from[l][at];
@@ -62,8 +63,8 @@ class LayerByLayer {
 
  private:
   /// The least cost of each arrangement of layer l with all before it.
-  std::vector<double> after(size_t l, const std::vector<double>& before, const std::vector<double>& here, std::vector<uint32_t>& from,
-                            const Progress& progress) const {
+  std::vector<double> after(size_t l, const std::vector<double>& before, const std::vector<double>& here,
+                            std::vector<uint32_t>& from, const Progress& progress) const {
     from.assign(all_.size(), 0);
     if (aim_.follows.empty() && !aim_.of_pair) {
       const auto best = std::min_element(before.begin(), before.end());
@@ -114,7 +115,8 @@ int64_t arrangements_of(int32_t branches, int32_t ranks) {
   return all;
 }
 
-ExactPlacement exact_placement(const ExactAim& aim, size_t layers, int32_t branches, int32_t ranks, const Progress& progress) {
+ExactPlacement exact_placement(const ExactAim& aim, size_t layers, int32_t branches, int32_t ranks,
+                               const Progress& progress) {
   return LayerByLayer(aim, branches, ranks).run(layers, progress);
 }
 

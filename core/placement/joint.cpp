@@ -57,17 +57,21 @@ class Search {
     }
     size_t room(size_t rank) const { return search_.held_ - held_by_[rank].size(); }
     /// Where it is still to be placed, is not there yet, and the rank stays below its cap.
-    bool may_hold(size_t rank, size_t branch) const { return is_new(rank, branch) && load_[rank] + load(branch) <= search_.cap_[layer_]; }
+    bool may_hold(size_t rank, size_t branch) const {
+      return is_new(rank, branch) && load_[rank] + load(branch) <= search_.cap_[layer_];
+    }
     void put(size_t rank, size_t branch) {
       held_by_[rank].push_back(branch), load_[rank] += load(branch);
       --left_[branch];
     }
-    /// What is left comes, the most loaded first, to the rank with the least load; where that does not come out, all stays as it was.
+    /// What is left comes, the most loaded first, to the rank with the least load; where that does not come out, all
+    /// stays as it was.
     void finish() {
       std::vector<size_t> rest;
       for (size_t b = 0; b < left_.size(); ++b)
         if (left_[b] > 0) rest.push_back(b);
-      std::sort(rest.begin(), rest.end(), [&](size_t a, size_t b) { return std::pair(load(a), b) > std::pair(load(b), a); });
+      std::sort(rest.begin(), rest.end(),
+                [&](size_t a, size_t b) { return std::pair(load(a), b) > std::pair(load(b), a); });
       for (const size_t b : rest)
         while (left_[b] > 0) {
           size_t best = search_.ranks_;
@@ -90,7 +94,8 @@ class Search {
    private:
     double load(size_t branch) const { return search_.load_[layer_][branch] * search_.part(layer_, branch); }
     bool is_new(size_t rank, size_t branch) const {
-      return left_[branch] > 0 && std::find(held_by_[rank].begin(), held_by_[rank].end(), branch) == held_by_[rank].end();
+      return left_[branch] > 0 &&
+             std::find(held_by_[rank].begin(), held_by_[rank].end(), branch) == held_by_[rank].end();
     }
 
     Search& search_;
@@ -101,11 +106,12 @@ class Search {
   };
 
   void anneal(const Progress& progress) {
-    // Pairs are counts, so a move gains or loses a few: from where some that lose are taken, but few enough that what is aligned does not
-    // melt, to where none is.
+    // Pairs are counts, so a move gains or loses a few: from where some that lose are taken, but few enough that what
+    // is aligned does not melt, to where none is.
     constexpr double kHot = 0.1, kCold = 0.02;  // of what a proposal changes in the mean
     constexpr int32_t kRelabelEvery = 10;
-    // A cap that always held would part the arrangements into islands: at first it may be exceeded for a gain, in the end not.
+    // A cap that always held would part the arrangements into islands: at first it may be exceeded for a gain, in the
+    // end not.
     constexpr double kMild = 0.3, kStrict = 30;
     for (int32_t sweep = 0; sweep < options_.sweeps && !options_.time.over(); ++sweep) {
       progress.report("placing", sweep, options_.sweeps);
@@ -126,16 +132,18 @@ class Search {
     descend(progress);
     keep_caps();
     relabel();
-    // A gain is a difference of rounded sums: the passes are counted, lest two arrangements that do the same follow each other for ever.
+    // A gain is a difference of rounded sums: the passes are counted, lest two arrangements that do the same follow
+    // each other for ever.
     constexpr int kMostPasses = 50;
     for (int pass = 0; pass < kMostPasses && !options_.time.over() && descend(progress); ++pass) {
     }
   }
 
-  // Layer by layer: a layer's branches come to the ranks of its neighbours that they have most in common with. Where ranks are many a swap
-  // of two branches seldom gains before others are right, and annealing takes long; what layers have in common shows at once. Most of the
-  // gain is the descent's and the cooler start's. What the alignment adds (docs/decisions/026-placement.md): without it a planted placement
-  // is found to 99 instead of 100 %, and one real trace is less even.
+  // Layer by layer: a layer's branches come to the ranks of its neighbours that they have most in common with. Where
+  // ranks are many a swap of two branches seldom gains before others are right, and annealing takes long; what layers
+  // have in common shows at once. Most of the gain is the descent's and the cooler start's. What the alignment adds
+  // (docs/decisions/026-placement.md): without it a planted placement is found to 99 instead of 100 %, and one real
+  // trace is less even.
   void align(const Progress& progress) {
     const auto between = [&](size_t l, bool behind) {
       progress.cancel.check();
@@ -149,7 +157,8 @@ class Search {
     sum_up();
   }
 
-  /// Ranks are filled one after the other: with the most loaded branch that is left, and what has most in common with those in it.
+  /// Ranks are filled one after the other: with the most loaded branch that is left, and what has most in common with
+  /// those in it.
   void grow(size_t l) {
     Filling f(*this, l);
     for (size_t rank = 0; rank < ranks_; ++rank) {
@@ -157,7 +166,8 @@ class Search {
       while (f.room(rank) > 0) {
         size_t best = branches_;
         for (size_t b = 0; b < branches_; ++b)
-          if (f.may_hold(rank, b) && (best == branches_ || std::pair(common[b], load_[l][b]) > std::pair(common[best], load_[l][best])))
+          if (f.may_hold(rank, b) &&
+              (best == branches_ || std::pair(common[b], load_[l][b]) > std::pair(common[best], load_[l][best])))
             best = b;
         if (best == branches_) break;
         f.put(rank, best);
@@ -172,7 +182,8 @@ class Search {
     std::vector<float> common(ranks_ * branches_);
     const auto add = [&](size_t beside, size_t a, size_t b, float pairs) {
       if (pairs > 0)
-        for (const size_t rank : holders_[beside][a]) common[rank * branches_ + b] += static_cast<float>(part(beside, a)) * pairs;
+        for (const size_t rank : holders_[beside][a])
+          common[rank * branches_ + b] += static_cast<float>(part(beside, a)) * pairs;
     };
     for (size_t a = 0; a < branches_ && before; ++a)
       for (size_t b = 0; b < branches_; ++b) add(l - 1, a, b, follows(l, a, b));
@@ -181,7 +192,8 @@ class Search {
     std::vector<uint32_t> order;
     for (uint32_t i = 0; i < common.size(); ++i)
       if (common[i] > 0) order.push_back(i);
-    std::sort(order.begin(), order.end(), [&](uint32_t i, uint32_t j) { return common[i] != common[j] ? common[i] > common[j] : i < j; });
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t i, uint32_t j) { return common[i] != common[j] ? common[i] > common[j] : i < j; });
     Filling f(*this, l);
     for (const uint32_t i : order)
       if (f.room(i / branches_) > 0 && f.may_hold(i / branches_, i % branches_)) f.put(i / branches_, i % branches_);
@@ -220,7 +232,8 @@ class Search {
     of_rank_.assign(layers_, std::vector<double>(ranks_));
     for (size_t l = 0; l < layers_; ++l) {
       for (size_t s = 0; s < slot_count_; ++s) holders_[l][branch_at(l, s)].push_back(s / held_);
-      for (size_t s = 0; s < slot_count_; ++s) of_rank_[l][s / held_] += load_[l][branch_at(l, s)] * part(l, branch_at(l, s));
+      for (size_t s = 0; s < slot_count_; ++s)
+        of_rank_[l][s / held_] += load_[l][branch_at(l, s)] * part(l, branch_at(l, s));
     }
   }
 
@@ -263,8 +276,8 @@ class Search {
   /// By how much a rank's load is above its cap.
   double excess(size_t l, double load) const { return std::max(0., load - cap_[l]); }
 
-  // Layers that are right in themselves may hold each other's ranks crossed, which no move of a branch mends. Two ranks changed in all
-  // layers from one on leave everything as it is but the pairs across that border.
+  // Layers that are right in themselves may hold each other's ranks crossed, which no move of a branch mends. Two ranks
+  // changed in all layers from one on leave everything as it is but the pairs across that border.
   void relabel() {
     bool changed = false;
     for (size_t l = 1; l < layers_; ++l) {
@@ -284,7 +297,8 @@ class Search {
           for (size_t r = 0; r < ranks_; ++r) std::swap(at(r, x), at(r, y));
           for (size_t later = l; later < layers_; ++later) {
             const auto begin = placement_.layers[later].begin();
-            std::swap_ranges(begin + static_cast<std::ptrdiff_t>(x * held_), begin + static_cast<std::ptrdiff_t>((x + 1) * held_),
+            std::swap_ranges(begin + static_cast<std::ptrdiff_t>(x * held_),
+                             begin + static_cast<std::ptrdiff_t>((x + 1) * held_),
                              begin + static_cast<std::ptrdiff_t>(y * held_));
           }
           here = true;
@@ -295,7 +309,8 @@ class Search {
     if (changed) sum_up();
   }
 
-  // Ranks are numbered anew, in all layers alike: that leaves every pair on one rank or on two, and says which ranks share a node.
+  // Ranks are numbered anew, in all layers alike: that leaves every pair on one rank or on two, and says which ranks
+  // share a node.
   void gather_on_nodes() {
     const size_t each = ranks_ / static_cast<size_t>(options_.nodes);
     std::vector<double> pairs(ranks_ * ranks_);
@@ -304,7 +319,8 @@ class Search {
         for (size_t b = 0; b < branches_; ++b)
           if (together(l, a, b) > 0)
             for (const size_t x : holders_[l][a])
-              for (const size_t y : holders_[l][b]) pairs[x * ranks_ + y] += together(l, a, b) * part(l, a) * part(l, b);
+              for (const size_t y : holders_[l][b])
+                pairs[x * ranks_ + y] += together(l, a, b) * part(l, a) * part(l, b);
     std::vector<size_t> order(ranks_);  // [place] the rank that comes there
     for (size_t r = 0; r < ranks_; ++r) order[r] = r;
     const auto with_node = [&](size_t rank, size_t node, size_t but) {
@@ -327,7 +343,8 @@ class Search {
     }
     for (LayerSlots& layer : placement_.layers) {
       const LayerSlots before = layer;
-      for (size_t p = 0; p < ranks_; ++p) std::copy_n(before.begin() + order[p] * held_, held_, layer.begin() + p * held_);
+      for (size_t p = 0; p < ranks_; ++p)
+        std::copy_n(before.begin() + order[p] * held_, held_, layer.begin() + p * held_);
     }
   }
 
@@ -361,10 +378,12 @@ class Search {
   }
 
   bool accepted(double gain, double heat) {
-    return heat > 0 ? gain > 0 || std::exp(gain / heat) * 4294967296. >= static_cast<double>(random_()) : gain > least_gain_;
+    return heat > 0 ? gain > 0 || std::exp(gain / heat) * 4294967296. >= static_cast<double>(random_())
+                    : gain > least_gain_;
   }
 
-  /// A slot of the rank that the branch of this one has most in common with: where ranks are many, blind moves seldom gain.
+  /// A slot of the rank that the branch of this one has most in common with: where ranks are many, blind moves seldom
+  /// gain.
   size_t drawn_to(size_t l, size_t slot) {
     const float* sums = &sum(l, branch_at(l, slot), 0);
     return static_cast<size_t>(std::max_element(sums, sums + ranks_) - sums) * held_ + random_() % held_;
@@ -387,7 +406,8 @@ class Search {
     const double pa = part(l, a), pb = part(l, b);
     add_part(l, a, x, -pa), add_part(l, a, y, pa), add_part(l, b, y, -pb), add_part(l, b, x, pb);
     of_rank_[l][x] += more, of_rank_[l][y] -= more;
-    std::replace(holders_[l][a].begin(), holders_[l][a].end(), x, y), std::replace(holders_[l][b].begin(), holders_[l][b].end(), y, x);
+    std::replace(holders_[l][a].begin(), holders_[l][a].end(), x, y),
+        std::replace(holders_[l][b].begin(), holders_[l][b].end(), y, x);
     std::swap(placement_.layers[l][slot], placement_.layers[l][other]);
     return true;
   }
@@ -466,8 +486,8 @@ class Search {
 
 }  // namespace
 
-Placement joint_placement(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start, const JointOptions& options,
-                          const Progress& progress) {
+Placement joint_placement(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start,
+                          const JointOptions& options, const Progress& progress) {
   return Search(routes, tokens, start, options).run(progress);
 }
 

@@ -1,7 +1,8 @@
-// Placement for balance and traffic together: branches that tokens take together, and one after the other, come to one rank, as far as no
-// rank gets more than it may. Layers are first aligned with their neighbours, each as a whole; then by annealed swaps of two slots of a
-// layer and, where there are spare ones, by replicas that come and go. Both aims are sums over pairs of branches, so a move is judged by a
-// few sums that are kept: 256 branches and 64 ranks cost what 8 and 2 do.
+// Placement for balance and traffic together: branches that tokens take together, and one after the other, come to one
+// rank, as far as no rank gets more than it may. Layers are first aligned with their neighbours, each as a whole; then
+// by annealed swaps of two slots of a layer and, where there are spare ones, by replicas that come and go. Both aims
+// are sums over pairs of branches, so a move is judged by a few sums that are kept: 256 branches and 64 ranks cost what
+// 8 and 2 do.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -23,7 +24,7 @@ struct JointOptions {
 };
 
 /// Fitted to these tokens, from `start`, in which no branch stands twice on a rank: nor does it in the answer.
-Placement joint_placement(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start, const JointOptions& options,
-                          const Progress& progress = {});
+Placement joint_placement(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start,
+                          const JointOptions& options, const Progress& progress = {});
 
 }  // namespace stormcell

@@ -96,7 +96,8 @@ void BranchMove::begin(const std::vector<BranchShares>& shares, int32_t branch, 
   absent_.assign(shares.size() * n, 1);
   for (size_t b = 0; b < shares.size(); ++b)
     for (const BranchShare& s : shares[b])
-      if (const size_t i = index_[s.rank / ranks_of_place]; i != kSame && b != static_cast<size_t>(branch)) absent_[b * n + i] -= s.part;
+      if (const size_t i = index_[s.rank / ranks_of_place]; i != kSame && b != static_cast<size_t>(branch))
+        absent_[b * n + i] -= s.part;
   for (double& a : absent_) a = std::max(a, 0.);
   comes_.assign(n, 0);
 }
@@ -123,8 +124,9 @@ double BranchMove::meets(const BranchShares& other) const {
   return more;
 }
 
-TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_ptr<const std::vector<double>> rank_cost,
-                     ReplicaRule replicas, std::shared_ptr<const RowCurve> expert_curve)
+TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend,
+                     std::shared_ptr<const std::vector<double>> rank_cost, ReplicaRule replicas,
+                     std::shared_ptr<const RowCurve> expert_curve)
     : backend_(backend),
       ranks_(static_cast<size_t>(ranks)),
       gpus_per_node_(static_cast<size_t>(ranks / nodes)),
@@ -138,8 +140,8 @@ TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_
       absent_node_(static_cast<size_t>(nodes), 1),
       rows_(ranks_) {}
 
-void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home,
-                          double sign) {
+void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices,
+                          int32_t home, double sign) {
   const auto all = [&](int32_t choice) -> const BranchShares& { return shares[choice]; };
   if (replicas_ == ReplicaRule::even || backend_ == Backend::gather) return add_chosen(tally, choices, all, home, sign);
   const auto add_from = [&](int32_t from, double part) {
@@ -151,12 +153,14 @@ void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& sh
   };
   if (home >= 0) return add_from(home, sign);
   // Where nothing has a replica every home sends to the same ranks.
-  if (std::none_of(choices.begin(), choices.end(), [&](int32_t choice) { return choice >= 0 && all(choice).size() > 1; }))
+  if (std::none_of(choices.begin(), choices.end(),
+                   [&](int32_t choice) { return choice >= 0 && all(choice).size() > 1; }))
     return add_chosen(tally, choices, all, home, sign);
   for (size_t from = 0; from < ranks_; ++from) add_from(static_cast<int32_t>(from), sign / static_cast<double>(ranks_));
 }
 
-void TallyRule::add_following(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, double sign) {
+void TallyRule::add_following(LayerTally& tally, const std::vector<BranchShares>& shares,
+                              std::span<const int32_t> choices, double sign) {
   const int32_t first = first_kept(choices);
   if (first < 0) return;
   for_each_following(shares, first, [&](const BranchShare& s, const auto& of_choice) {
@@ -165,7 +169,8 @@ void TallyRule::add_following(LayerTally& tally, const std::vector<BranchShares>
 }
 
 template <class SharesOf>
-void TallyRule::add_chosen(LayerTally& tally, std::span<const int32_t> choices, SharesOf&& shares_of, int32_t home, double sign) {
+void TallyRule::add_chosen(LayerTally& tally, std::span<const int32_t> choices, SharesOf&& shares_of, int32_t home,
+                           double sign) {
   touched_.clear(), touched_nodes_.clear();
   for (const int32_t choice : choices) {
     if (choice < 0) continue;
@@ -181,7 +186,8 @@ void TallyRule::add_chosen(LayerTally& tally, std::span<const int32_t> choices, 
       const size_t n = node(of_branch[i].rank);
       double part = 0;
       for (; i < of_branch.size() && node(of_branch[i].rank) == n; ++i) part += of_branch[i].part;
-      if (std::find(touched_nodes_.begin(), touched_nodes_.end(), n) == touched_nodes_.end()) touched_nodes_.push_back(n);
+      if (std::find(touched_nodes_.begin(), touched_nodes_.end(), n) == touched_nodes_.end())
+        touched_nodes_.push_back(n);
       absent_node_[n] *= std::max(1 - part, 0.);  // shares of a node may sum to a little more than 1
     }
   }
@@ -209,7 +215,8 @@ void TallyRule::move_token(LayerTally& tally, std::span<const int32_t> choices, 
   move_.look(choices);
   if (backend_ == Backend::per_node) {
     move_of_nodes_.look(choices);
-    for (size_t i = 0; i < move_of_nodes_.places(); ++i) add_to_node(tally, move_of_nodes_.place(i), move_of_nodes_.comes(i), home);
+    for (size_t i = 0; i < move_of_nodes_.places(); ++i)
+      add_to_node(tally, move_of_nodes_.place(i), move_of_nodes_.comes(i), home);
   }
   for (size_t i = 0; i < move_.places(); ++i)
     add_rows_sent(tally, move_.place(i), backend_ == Backend::per_expert ? move_.copies(i) : move_.comes(i), home);
@@ -277,7 +284,8 @@ void TallyRule::add_products(LayerTally& tally, const BranchShares& shares, doub
     add_rows(tally, s.rank, count * s.part, s.part == 1 ? tiles_of(count) : tiles_by_turns(count * s.part), sign);
 }
 
-void TallyRule::add_products_by_home(LayerTally& tally, const BranchShares& shares, std::span<const double> count_of_home, double sign) {
+void TallyRule::add_products_by_home(LayerTally& tally, const BranchShares& shares,
+                                     std::span<const double> count_of_home, double sign) {
   for (size_t home = 0; home < ranks_; ++home) {
     const double count = count_of_home[home];
     if (count <= 0) continue;
@@ -315,12 +323,15 @@ void TallyRule::add_unknown_costs(const LayerTally& tally) {
       continue;
     }
     const size_t n = node(r);
-    for (size_t relay = n * gpus_per_node_; relay < (n + 1) * gpus_per_node_; ++relay) add_costs(whole_, relay, r, rows / g);
-    for (size_t home = r % gpus_per_node_; home < ranks_; home += gpus_per_node_) add_costs(whole_, home, r, tally.unknown_node[n] / all);
+    for (size_t relay = n * gpus_per_node_; relay < (n + 1) * gpus_per_node_; ++relay)
+      add_costs(whole_, relay, r, rows / g);
+    for (size_t home = r % gpus_per_node_; home < ranks_; home += gpus_per_node_)
+      add_costs(whole_, home, r, tally.unknown_node[n] / all);
   }
 }
 
-// Tokens that may live anywhere: each rank is the home of an equal share, so of what comes to a rank 1 / ranks is there already.
+// Tokens that may live anywhere: each rank is the home of an equal share, so of what comes to a rank 1 / ranks is there
+// already.
 std::span<const RankWork> TallyRule::work(const LayerTally& tally) {
   const auto g = static_cast<double>(gpus_per_node_), all = static_cast<double>(ranks_);
   std::copy(tally.work.begin(), tally.work.end(), whole_.begin());
@@ -339,7 +350,8 @@ std::span<const RankWork> TallyRule::work(const LayerTally& tally) {
     const double rows = tally.unknown[r] + tally.unknown_tokens;
     RankWork& w = whole_[r];
     if (backend_ == Backend::per_node) {
-      w.network_in += tally.unknown_node[n] * (all - g) / all / g, w.network_out += (nodes_sum - tally.unknown_node[n]) / all;
+      w.network_in += tally.unknown_node[n] * (all - g) / all / g,
+          w.network_out += (nodes_sum - tally.unknown_node[n]) / all;
       w.fabric_in += rows * (g - 1) / g, w.fabric_out += (of_node_[n] - rows) / g;
     } else {
       w.fabric_in += rows * (g - 1) / all, w.network_in += rows * (all - g) / all;

@@ -1,5 +1,5 @@
-// What the ranks do in one layer of one step, as sums: tokens and branches are added to them and taken away again, so that a placement that
-// changes by one move is costed again by what the move touches.
+// What the ranks do in one layer of one step, as sums: tokens and branches are added to them and taken away again, so
+// that a placement that changes by one move is costed again by what the move touches.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +33,8 @@ std::vector<BranchShares> shares_of(const LayerSlots& layer, int32_t branches, i
 /// The same of one branch, into `shares`.
 void find_shares(const LayerSlots& layer, int32_t branch, int32_t ranks, BranchShares& shares);
 
-/// Of a token that moves to its first choice: `visit(share, shares_of)` for each replica of that. Its part goes there and finds this choice
-/// there, the others as `shares` says.
+/// Of a token that moves to its first choice: `visit(share, shares_of)` for each replica of that. Its part goes there
+/// and finds this choice there, the others as `shares` says.
 template <class Visit>
 void for_each_following(std::span<const BranchShares> shares, int32_t first, Visit&& visit) {
   BranchShares its_own(1);
@@ -49,12 +49,13 @@ void find_nearest(const BranchShares& all, size_t home, size_t gpus_per_node, Br
 /// What comes of that to each rank where tokens live on all `ranks` alike.
 BranchShares nearest_from_anywhere(const BranchShares& all, size_t ranks, size_t gpus_per_node);
 
-/// A branch of a layer that comes to stand elsewhere: by how much more of a token comes to each place, from one look at its choices. Places
-/// are ranks, or nodes of so many. Replicas share evenly. Keeps its memory.
+/// A branch of a layer that comes to stand elsewhere: by how much more of a token comes to each place, from one look at
+/// its choices. Places are ranks, or nodes of so many. Replicas share evenly. Keeps its memory.
 class BranchMove {
  public:
   /// From where `shares` [branches] has it to `next`.
-  void begin(const std::vector<BranchShares>& shares, int32_t branch, const BranchShares& next, size_t ranks, size_t ranks_of_place = 1);
+  void begin(const std::vector<BranchShares>& shares, int32_t branch, const BranchShares& next, size_t ranks,
+             size_t ranks_of_place = 1);
   /// Of a token that chose it, maybe more than once.
   void look(std::span<const int32_t> choices);
   double times() const { return times_; }  ///< that it chose it
@@ -73,9 +74,9 @@ class BranchMove {
   static constexpr size_t kSame = -1;
   int32_t branch_ = -1;
   std::vector<size_t> place_;
-  std::vector<double> before_, after_;        // [places] the branch's parts
-  std::vector<double> absent_;                // [branches, places] the chance that a choice of another branch does not come there
-  std::vector<double> comes_;                 // [places]
+  std::vector<double> before_, after_;  // [places] the branch's parts
+  std::vector<double> absent_;  // [branches, places] the chance that a choice of another branch does not come there
+  std::vector<double> comes_;   // [places]
   std::vector<double> before_of_, after_of_;  // of all places, while it begins
   std::vector<size_t> index_;                 // of all places in place_; kSame: the branch gets as much as before
   double times_ = 0;
@@ -94,29 +95,37 @@ struct LayerTally {
 /// How tokens and branches count. Keeps room for one token at a time: one thread.
 class TallyRule {
  public:
-  /// The ranks of a node follow each other; `nodes` divides the ranks. `rank_cost`, `expert_curve`: of CostModel; may be null.
-  TallyRule(int32_t ranks, int32_t nodes, Backend backend, std::shared_ptr<const std::vector<double>> rank_cost = nullptr,
-            ReplicaRule replicas = ReplicaRule::even, std::shared_ptr<const RowCurve> expert_curve = nullptr);
+  /// The ranks of a node follow each other; `nodes` divides the ranks. `rank_cost`, `expert_curve`: of CostModel; may
+  /// be null.
+  TallyRule(int32_t ranks, int32_t nodes, Backend backend,
+            std::shared_ptr<const std::vector<double>> rank_cost = nullptr, ReplicaRule replicas = ReplicaRule::even,
+            std::shared_ptr<const RowCurve> expert_curve = nullptr);
 
-  /// What a token sends that chose these branches (negative ones are none) and lives on rank `home` (-1: anywhere). `sign` -1 takes it
-  /// away. Where replicas are the nearest, a token that lives anywhere is one of each home by equal parts.
-  void add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, int32_t home, double sign);
-  /// The same of a token that moves to where its first choice lies, and to which what its branches say comes there: to each of that
-  /// branch's replicas by its part. Replicas share evenly.
-  void add_following(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices, double sign);
-  /// A branch comes to stand elsewhere, from where `shares` has it to `next`: what that changes of tokens that chose it, of each by
-  /// move_token(). What add_token() comes to that takes the token away and adds it again, from one look at its choices and at the ranks
-  /// where the branch gets more or less. Where replicas share evenly; not of gather, which sends the same wherever branches stand.
+  /// What a token sends that chose these branches (negative ones are none) and lives on rank `home` (-1: anywhere).
+  /// `sign` -1 takes it away. Where replicas are the nearest, a token that lives anywhere is one of each home by equal
+  /// parts.
+  void add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices,
+                 int32_t home, double sign);
+  /// The same of a token that moves to where its first choice lies, and to which what its branches say comes there: to
+  /// each of that branch's replicas by its part. Replicas share evenly.
+  void add_following(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices,
+                     double sign);
+  /// A branch comes to stand elsewhere, from where `shares` has it to `next`: what that changes of tokens that chose
+  /// it, of each by move_token(). What add_token() comes to that takes the token away and adds it again, from one look
+  /// at its choices and at the ranks where the branch gets more or less. Where replicas share evenly; not of gather,
+  /// which sends the same wherever branches stand.
   void begin_move(const std::vector<BranchShares>& shares, int32_t branch, const BranchShares& next);
   void move_token(LayerTally& tally, std::span<const int32_t> choices, int32_t home);
   /// What is sent for `count` choices of a branch of which nobody knows whose they are: of backend per_expert.
   void add_choices(LayerTally& tally, const BranchShares& shares, double count, double sign);
   /// Tokens that live anywhere and go everywhere: of backend gather.
   void add_everywhere(LayerTally& tally, double tokens) const { tally.unknown_tokens += tokens; }
-  /// What the ranks of a branch compute that `count` tokens chose: replicas take them by turns, so few tokens meet few of them.
+  /// What the ranks of a branch compute that `count` tokens chose: replicas take them by turns, so few tokens meet few
+  /// of them.
   void add_products(LayerTally& tally, const BranchShares& shares, double count, double sign) const;
   /// The same where those go to the nearest replicas: `count_of_home` [ranks] of them live on each rank.
-  void add_products_by_home(LayerTally& tally, const BranchShares& shares, std::span<const double> count_of_home, double sign);
+  void add_products_by_home(LayerTally& tally, const BranchShares& shares, std::span<const double> count_of_home,
+                            double sign);
 
   /// [ranks] all of it, tokens that live anywhere as expectations. Good until the next call.
   std::span<const RankWork> work(const LayerTally& tally);
@@ -136,7 +145,8 @@ class TallyRule {
   /// Of per_node: over the network to the GPU of the same place in the other node, from there to the others.
   void add_to_node(LayerTally& tally, size_t to, double rows, int32_t home) const;
   void add_within_node(LayerTally& tally, size_t rank, double rows, int32_t home) const;
-  /// A rank's part of the rows of one branch, as an expectation; its replicas take them by turns. `tiles`: that these rows fill.
+  /// A rank's part of the rows of one branch, as an expectation; its replicas take them by turns. `tiles`: that these
+  /// rows fill.
   void add_rows(LayerTally& tally, size_t rank, double rows, double tiles, double sign) const;
   /// Rows of the dispatch from one rank to another, at what they cost there and back.
   void add_costs(std::vector<RankWork>& work, size_t from, size_t to, double rows) const;

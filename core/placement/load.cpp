@@ -76,7 +76,8 @@ class LayerLoad {
     const int32_t a = slots_[s], b = slots_[other];
     if (a == b || replicas_[index(b)] == 1 || holds(other / slots_per_rank_, a)) return;
     const double na = replicas_[index(a)], nb = replicas_[index(b)];
-    const double a_less = load_[index(a)] / na - load_[index(a)] / (na + 1), b_more = load_[index(b)] / (nb - 1) - load_[index(b)] / nb;
+    const double a_less = load_[index(a)] / na - load_[index(a)] / (na + 1),
+                 b_more = load_[index(b)] / (nb - 1) - load_[index(b)] / nb;
     double largest = 0;
     for (size_t r = 0; r < of_rank_.size(); ++r) {
       double load = of_rank_[r];
@@ -114,10 +115,13 @@ Placement load_placement(const LayerLoads& loads, const Placement& start, const 
       for (size_t moves = 0; moves < 8 * slots.size() && layer.mend(); ++moves) progress.cancel.check();
       return slots;
     };
-    const auto largest = [&](const LayerSlots& slots) { return std::ranges::max(loads_of_ranks(slots, out.ranks, loads[l])); };
+    const auto largest = [&](const LayerSlots& slots) {
+      return std::ranges::max(loads_of_ranks(slots, out.ranks, loads[l]));
+    };
     out.layers[l] = mended(out.layers[l], 0);
     for (int kick = 0; kick < kKicks; ++kick)
-      if (LayerSlots other = mended(out.layers[l], kSwaps); largest(other) < largest(out.layers[l])) out.layers[l] = std::move(other);
+      if (LayerSlots other = mended(out.layers[l], kSwaps); largest(other) < largest(out.layers[l]))
+        out.layers[l] = std::move(other);
   }
   return out;
 }
@@ -128,12 +132,14 @@ void spread_idle_replicas(const LayerLoads& loads, Placement& placement) {
     LayerSlots& slots = placement.layers[l];
     std::vector<int32_t> replicas = replicas_of(slots, placement.branches);
     for (size_t s = 0; s < slots.size(); ++s) {
-      const auto rank_begin = slots.begin() + (s - s % slots_per_rank), rank_end = rank_begin + static_cast<std::ptrdiff_t>(slots_per_rank);
+      const auto rank_begin = slots.begin() + (s - s % slots_per_rank),
+                 rank_end = rank_begin + static_cast<std::ptrdiff_t>(slots_per_rank);
       if (std::count(rank_begin, rank_end, slots[s]) < 2) continue;
       int32_t best = -1;
       const auto per_replica = [&](int32_t b) { return loads[l][b] / replicas[b]; };
       for (int32_t b = 0; b < placement.branches; ++b)
-        if (std::find(rank_begin, rank_end, b) == rank_end && (best < 0 || per_replica(b) > per_replica(best))) best = b;
+        if (std::find(rank_begin, rank_end, b) == rank_end && (best < 0 || per_replica(b) > per_replica(best)))
+          best = b;
       if (best < 0) continue;
       --replicas[slots[s]], ++replicas[best];
       slots[s] = best;

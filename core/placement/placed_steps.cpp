@@ -7,8 +7,8 @@
 
 namespace stormcell {
 
-PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas, Residence residence,
-                         size_t steps)
+PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas,
+                         Residence residence, size_t steps)
     : placement_(std::move(start)),
       backend_(backend),
       model_(model),
@@ -19,7 +19,8 @@ PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const 
       rule_(placement_.ranks, nodes, backend, model.rank_cost, replicas, model.expert_curve),
       count_of_home_(static_cast<size_t>(placement_.ranks)) {
   const size_t layers = placement_.layers.size(), branches = static_cast<size_t>(placement_.branches);
-  for (const LayerSlots& layer : placement_.layers) shares_.push_back(shares_of(layer, placement_.branches, placement_.ranks));
+  for (const LayerSlots& layer : placement_.layers)
+    shares_.push_back(shares_of(layer, placement_.branches, placement_.ranks));
   tally_.assign(steps * layers, LayerTally(static_cast<size_t>(placement_.ranks), static_cast<size_t>(nodes)));
   if (residence_ == Residence::follow) combined_ = tally_;
   count_.assign(steps * layers * branches, 0);
@@ -28,14 +29,16 @@ PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const 
   layer_cost_.assign(steps * layers, 0), step_s_.assign(steps, 0), is_touched_.assign(steps * layers, 0);
 }
 
-PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start, int32_t nodes,
-                         Backend backend, const CostModel& model, ReplicaRule replicas, Residence residence)
+PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start,
+                         int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas,
+                         Residence residence)
     : PlacedSteps(std::move(start), nodes, backend, model, replicas, residence, steps.size()) {
   routes_ = &routes;
   for (size_t s = 0; s < steps.size(); ++s) homes_[s] = homes_known(routes, steps[s], placement_.ranks);
   // Copies for each expert of tokens that live anywhere follow from counts, and what goes everywhere from nothing.
   const bool anywhere = std::none_of(homes_.begin(), homes_.end(), [](uint8_t known) { return known != 0; });
-  by_token_ = residence == Residence::follow || (backend != Backend::gather && !(backend == Backend::per_expert && anywhere));
+  by_token_ =
+      residence == Residence::follow || (backend != Backend::gather && !(backend == Backend::per_expert && anywhere));
   const size_t layers = shares_.size(), branches = static_cast<size_t>(placement_.branches);
   for (size_t s = 0; s < steps.size(); ++s)
     for (size_t l = 0; l < layers; ++l)
@@ -43,7 +46,8 @@ PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vecto
         for (const int32_t choice : routes.at(t, static_cast<int32_t>(l)))
           if (choice >= 0) ++count_[at(s, l) * branches + static_cast<size_t>(choice)];
         if (routes.visits(t, static_cast<int32_t>(l))) ++tokens_[at(s, l)];
-        if (backend == Backend::gather || by_token_) add_token({static_cast<uint32_t>(s), static_cast<uint32_t>(t)}, l, 1);
+        if (backend == Backend::gather || by_token_)
+          add_token({static_cast<uint32_t>(s), static_cast<uint32_t>(t)}, l, 1);
       }
   for (size_t s = 0; s < steps.size(); ++s)
     for (const size_t t : steps[s]) members_.push_back({static_cast<uint32_t>(s), static_cast<uint32_t>(t)});
@@ -53,8 +57,8 @@ PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vecto
   begin();
 }
 
-PlacedSteps::PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placement start, int32_t nodes, Backend backend,
-                         const CostModel& model, ReplicaRule replicas)
+PlacedSteps::PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placement start, int32_t nodes,
+                         Backend backend, const CostModel& model, ReplicaRule replicas)
     : PlacedSteps(std::move(start), nodes, backend, model, replicas, Residence::home, steps.size()) {
   const size_t layers = shares_.size(), branches = static_cast<size_t>(placement_.branches);
   for (size_t s = 0; s < steps.size(); ++s)
@@ -73,7 +77,8 @@ PlacedSteps::PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placeme
 
 void PlacedSteps::begin() {
   const size_t branches = placement_.branches;
-  for (size_t i = 0; i < met_.size(); ++i) met_[i] = chance_met(std::span<const float>(count_).subspan(i * branches, branches));
+  for (size_t i = 0; i < met_.size(); ++i)
+    met_[i] = chance_met(std::span<const float>(count_).subspan(i * branches, branches));
   for (size_t l = 0; l < shares_.size(); ++l) {
     for (size_t b = 0; b < shares_[l].size(); ++b) add_products(l, b, 1);
     for (size_t s = 0; s < steps(); ++s) touch(s, l);
@@ -96,8 +101,9 @@ size_t PlacedSteps::slowest_rank(size_t step, size_t layer) {
   size_t slowest = 0;
   double most = 0;
   for (size_t r = 0; r < work.ranks.size(); ++r) {
-    const double alone =
-        cost_of_layer(work.ranks.subspan(r, 1), work.combined.subspan(r, 1), model_, work.dispatch_homes, work.combine_homes).seconds();
+    const double alone = cost_of_layer(work.ranks.subspan(r, 1), work.combined.subspan(r, 1), model_,
+                                       work.dispatch_homes, work.combine_homes)
+                             .seconds();
     if (alone > most) most = alone, slowest = r;
   }
   return slowest;
@@ -137,7 +143,8 @@ void PlacedSteps::apply(std::span<const SlotChange> changes) {
   if (changes.empty()) return;
   const size_t layer = changes.front().layer;
   for (const SlotChange& c : changes) placement_.layers[layer][c.slot] = c.after;
-  if (by_token_ && changes.size() * static_cast<size_t>(routes_->k) > static_cast<size_t>(placement_.branches)) return rebuild(layer);
+  if (by_token_ && changes.size() * static_cast<size_t>(routes_->k) > static_cast<size_t>(placement_.branches))
+    return rebuild(layer);
   // A branch that stands as before costs a look at the slots.
   for (const SlotChange& c : changes) renew(layer, c.before), renew(layer, c.after);
   cost_touched();
@@ -168,7 +175,8 @@ void PlacedSteps::rebuild(size_t layer) {
   cost_touched();
 }
 
-// One branch after the other: a token that chose several is taken away as it stands by then and added as it is from then on.
+// One branch after the other: a token that chose several is taken away as it stands by then and added as it is from
+// then on.
 void PlacedSteps::renew(size_t layer, int32_t branch) {
   if (branch < 0) return;
   find_shares(placement_.layers[layer], branch, placement_.ranks, next_);
@@ -180,8 +188,8 @@ void PlacedSteps::renew(size_t layer, int32_t branch) {
   add_branch(layer, branch, 1);
 }
 
-// Where each token stays and replicas share evenly, each is looked at once: an edit of an expert that every third token chose has to be
-// done within a frame.
+// Where each token stays and replicas share evenly, each is looked at once: an edit of an expert that every third token
+// chose has to be done within a frame.
 void PlacedSteps::move_branch(size_t layer, int32_t branch) {
   BranchShares& shares = shares_[layer][branch];
   add_products(layer, static_cast<size_t>(branch), -1);
@@ -198,7 +206,8 @@ void PlacedSteps::add_branch(size_t layer, int32_t branch, double sign) {
   if (!by_token_) return;
   for (const Visit& v : visits_.of(layer, static_cast<size_t>(branch))) {
     add_token(v, layer, sign);
-    if (residence_ == Residence::follow && routes_->heaviest(v.token, static_cast<int32_t>(layer)) == branch) add_onward(v, layer, sign);
+    if (residence_ == Residence::follow && routes_->heaviest(v.token, static_cast<int32_t>(layer)) == branch)
+      add_onward(v, layer, sign);
   }
 }
 
@@ -206,7 +215,8 @@ void PlacedSteps::add_products(size_t layer, size_t branch, double sign) {
   const size_t branches = placement_.branches;
   const BranchShares& shares = shares_[layer][branch];
   const bool nearest = replicas_ == ReplicaRule::nearest && shares.size() > 1;
-  const BranchShares anywhere = nearest ? nearest_from_anywhere(shares, count_of_home_.size(), gpus_per_node_) : BranchShares();
+  const BranchShares anywhere =
+      nearest ? nearest_from_anywhere(shares, count_of_home_.size(), gpus_per_node_) : BranchShares();
   const auto add_step = [&](size_t step, std::span<const Visit> visits) {
     const float count = count_[at(step, layer) * branches + branch];
     if (count <= 0) return;
@@ -240,7 +250,8 @@ void PlacedSteps::add_products(size_t layer, size_t branch, double sign) {
 void PlacedSteps::add_token(Visit v, size_t layer, double sign) {
   add_dispatch(v, layer, sign);
   if (residence_ == Residence::follow)
-    rule_.add_following(combined_[at(v.step, layer)], shares_[layer], routes_->at(v.token, static_cast<int32_t>(layer)), sign);
+    rule_.add_following(combined_[at(v.step, layer)], shares_[layer], routes_->at(v.token, static_cast<int32_t>(layer)),
+                        sign);
 }
 
 void PlacedSteps::add_dispatch(Visit v, size_t layer, double sign) {

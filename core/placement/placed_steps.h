@@ -1,5 +1,6 @@
-// The cost of steps under a placement that changes by single moves: a move is costed by the tokens and steps that it touches, however many
-// there are beside them. What searches ask thousands of times a second, and a hand that drags an expert sixty times.
+// The cost of steps under a placement that changes by single moves: a move is costed by the tokens and steps that it
+// touches, however many there are beside them. What searches ask thousands of times a second, and a hand that drags an
+// expert sixty times.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +17,14 @@ namespace stormcell {
 /// What ranks hold may be changed to anything in which every branch stands somewhere; slots may be empty (-1).
 class PlacedSteps {
  public:
-  /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes' and no fault. Replicas and residence
-  /// as StepWork has them.
-  PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start, int32_t nodes, Backend backend,
-              const CostModel& model, ReplicaRule replicas = ReplicaRule::even, Residence residence = Residence::home);
+  /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes' and no fault.
+  /// Replicas and residence as StepWork has them.
+  PlacedSteps(const TokenRoutes& routes, const std::vector<std::vector<size_t>>& steps, Placement start, int32_t nodes,
+              Backend backend, const CostModel& model, ReplicaRule replicas = ReplicaRule::even,
+              Residence residence = Residence::home);
   /// Steps of counts, `k` choices of a token: for backends per_expert and gather.
-  PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placement start, int32_t nodes, Backend backend, const CostModel& model,
-              ReplicaRule replicas = ReplicaRule::even);
+  PlacedSteps(const std::vector<LayerLoads>& steps, double k, Placement start, int32_t nodes, Backend backend,
+              const CostModel& model, ReplicaRule replicas = ReplicaRule::even);
 
   const Placement& placement() const { return placement_; }
   size_t steps() const { return step_s_.size(); }
@@ -37,7 +39,8 @@ class PlacedSteps {
   bool holds(size_t layer, size_t rank, int32_t branch) const;
   size_t rank_of(size_t slot) const { return slot / slots_per_rank_; }
   size_t replicas(size_t layer, int32_t branch) const { return shares_[layer][branch].size(); }
-  /// Whether the two slots may change what they hold: no branch would stand twice on a rank. False within a rank: that changes nothing.
+  /// Whether the two slots may change what they hold: no branch would stand twice on a rank. False within a rank: that
+  /// changes nothing.
   bool may_swap(size_t layer, size_t slot, size_t other) const;
   /// Whether `branch` may take this slot: it is not on the rank yet, and what the slot holds stands elsewhere too.
   bool may_replicate(size_t layer, int32_t branch, size_t slot) const;
@@ -54,8 +57,8 @@ class PlacedSteps {
   struct Visit {
     uint32_t step, token;  // token of the routes
   };
-  PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas, Residence residence,
-              size_t steps);
+  PlacedSteps(Placement start, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas,
+              Residence residence, size_t steps);
   size_t at(size_t step, size_t layer) const { return step * shares_.size() + layer; }
   void begin();
   void add_branch(size_t layer, int32_t branch, double sign);
@@ -74,7 +77,8 @@ class PlacedSteps {
   LayerWork work_of(size_t step, size_t layer);
   /// What holds a branch follows the slots again.
   void renew(size_t layer, int32_t branch);
-  /// All tokens of a layer anew: of a change of many branches each token would be taken away and added for each of its choices.
+  /// All tokens of a layer anew: of a change of many branches each token would be taken away and added for each of its
+  /// choices.
   void rebuild(size_t layer);
   void cost_touched();
 
@@ -86,17 +90,17 @@ class PlacedSteps {
   const size_t slots_per_rank_, gpus_per_node_;
   TallyRule rule_;
   const TokenRoutes* routes_ = nullptr;
-  bool by_token_ = false;                          // what is sent depends on the placement by whole tokens, else by counts alone
+  bool by_token_ = false;  // what is sent depends on the placement by whole tokens, else by counts alone
   std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
   std::vector<LayerTally> tally_;                  // [steps, layers]
-  std::vector<LayerTally> combined_;               // [steps, layers] on whose ways back tokens come that follow; else empty
-  std::vector<float> count_;                       // [steps, layers, branches]
-  std::vector<double> met_;                        // [steps, layers] as in LayerWork: no move changes it
-  std::vector<double> tokens_;                     // [steps, layers] that meet the layer
-  std::vector<uint8_t> homes_;                     // [steps] where their tokens live is known
-  BranchIndex<Visit> visits_;                      // by step
-  std::vector<Visit> members_;                     // of all steps
-  std::vector<double> layer_cost_;                 // [steps, layers]
+  std::vector<LayerTally> combined_;  // [steps, layers] on whose ways back tokens come that follow; else empty
+  std::vector<float> count_;          // [steps, layers, branches]
+  std::vector<double> met_;           // [steps, layers] as in LayerWork: no move changes it
+  std::vector<double> tokens_;        // [steps, layers] that meet the layer
+  std::vector<uint8_t> homes_;        // [steps] where their tokens live is known
+  BranchIndex<Visit> visits_;         // by step
+  std::vector<Visit> members_;        // of all steps
+  std::vector<double> layer_cost_;    // [steps, layers]
   std::vector<double> step_s_;
   double sum_s_ = 0;
   std::vector<size_t> touched_;  // at(step, layer)

@@ -16,7 +16,8 @@ double overlap(const BranchShares& a, const BranchShares& b) {
 
 }  // namespace
 
-PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start, const ReplicaWay& way)
+PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start,
+                             const ReplicaWay& way)
     : routes_(routes),
       all_(tokens.begin(), tokens.end()),
       ranks_(start.ranks),
@@ -32,11 +33,13 @@ PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> 
 
 void PlacedTraffic::restart(const Placement& placement) {
   shares_.clear();
-  for (const LayerSlots& layer : placement.layers) shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
+  for (const LayerSlots& layer : placement.layers)
+    shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
   sums_ = sum_traffic(routes_, all_, placement, way_);
 }
 
-// One branch after the other, so that of two that move and share a token each is counted where the other stands by then.
+// One branch after the other, so that of two that move and share a token each is counted where the other stands by
+// then.
 void PlacedTraffic::follow(size_t layer, const LayerSlots& slots, std::span<const int32_t> branches) {
   for (const int32_t branch : branches) {
     BranchShares& shares = shares_[layer][branch];
@@ -52,8 +55,8 @@ void PlacedTraffic::follow(size_t layer, const LayerSlots& slots, std::span<cons
   }
 }
 
-// Where no home decides, what a pair changes is the same for all tokens that have it: it is looked up by the other branch. A token's ranks
-// change by those alone where the branch gets more or less.
+// Where no home decides, what a pair changes is the same for all tokens that have it: it is looked up by the other
+// branch. A token's ranks change by those alone where the branch gets more or less.
 void PlacedTraffic::move_branch(size_t layer, int32_t branch) {
   move_.begin(shares_[layer], branch, next_, static_cast<size_t>(ranks_));
   const auto weigh = [&](size_t other, std::vector<double>& more) {

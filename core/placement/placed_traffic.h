@@ -1,6 +1,6 @@
-// Traffic of recorded tokens under a placement that changes by single moves: a move is counted by the tokens that chose what it moves. What
-// count_traffic() says of the whole, in the time that a hand leaves between two looks: of the nearest replicas a token that lives anywhere
-// is counted from each of its homes.
+// Traffic of recorded tokens under a placement that changes by single moves: a move is counted by the tokens that chose
+// what it moves. What count_traffic() says of the whole, in the time that a hand leaves between two looks: of the
+// nearest replicas a token that lives anywhere is counted from each of its homes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,10 @@ namespace stormcell {
 
 class PlacedTraffic {
  public:
-  /// Of these tokens, each once; the routes must outlive it. `start` has a layer for each of the routes' and no fault. Takes 4 bytes a
-  /// choice.
-  PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start, const ReplicaWay& way = {});
+  /// Of these tokens, each once; the routes must outlive it. `start` has a layer for each of the routes' and no fault.
+  /// Takes 4 bytes a choice.
+  PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start,
+                const ReplicaWay& way = {});
 
   Traffic traffic() const { return sums_.traffic(); }
   const TrafficSums& sums() const { return sums_; }
@@ -54,8 +55,9 @@ class PlacedTraffic {
   TrafficSums sums_;
   BranchShares next_, near_, near_too_;
   BranchMove move_;
-  std::vector<double> before_, behind_;  // [branches] of the layers beside the branch that moves: by how much likelier each meets it
-  std::vector<double> absent_;           // [ranks] of the token at hand: the chance that it does not come there
+  // [branches] of the layers beside the branch that moves: by how much likelier each meets it
+  std::vector<double> before_, behind_;
+  std::vector<double> absent_;  // [ranks] of the token at hand: the chance that it does not come there
   std::vector<size_t> touched_;
 };
 

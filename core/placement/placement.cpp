@@ -29,7 +29,9 @@ PlacementChange replicate_change(const Placement& p, size_t layer, int32_t branc
   return {{layer, slot, p.layers[layer][slot], branch}};
 }
 
-PlacementChange drop_change(const Placement& p, size_t layer, size_t slot) { return replicate_change(p, layer, -1, slot); }
+PlacementChange drop_change(const Placement& p, size_t layer, size_t slot) {
+  return replicate_change(p, layer, -1, slot);
+}
 
 PlacementChange difference(const Placement& before, const Placement& after) {
   PlacementChange change;
@@ -46,9 +48,11 @@ std::string placement_fault(const Placement& p) {
     const LayerSlots& slots = p.layers[l];
     const std::string layer = "layer " + std::to_string(l);
     if (slots.size() != p.layers[0].size())
-      return layer + " has " + std::to_string(slots.size()) + " slots, layer 0 has " + std::to_string(p.layers[0].size());
+      return layer + " has " + std::to_string(slots.size()) + " slots, layer 0 has " +
+             std::to_string(p.layers[0].size());
     if (slots.empty() || slots.size() % static_cast<size_t>(p.ranks))
-      return layer + ": " + std::to_string(slots.size()) + " slots do not divide among " + std::to_string(p.ranks) + " ranks";
+      return layer + ": " + std::to_string(slots.size()) + " slots do not divide among " + std::to_string(p.ranks) +
+             " ranks";
     std::vector<bool> seen(p.branches);
     for (const int32_t branch : slots) {
       if (branch < 0 || branch >= p.branches)

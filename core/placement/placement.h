@@ -45,8 +45,8 @@ PlacementChange difference(const Placement& before, const Placement& after);
 /// What is wrong with a placement, in words with the layer; empty: every branch stands somewhere and everything fits.
 std::string placement_fault(const Placement& placement);
 
-/// Branch b in slot b, spare slots hold the first branches again: what servers begin with. `slot_count` is a multiple of `ranks`, at
-/// least `branches`.
+/// Branch b in slot b, spare slots hold the first branches again: what servers begin with. `slot_count` is a multiple
+/// of `ranks`, at least `branches`.
 Placement contiguous_placement(size_t layers, int32_t branches, int32_t slot_count, int32_t ranks);
 
 /// [branches] in how many slots each stands.

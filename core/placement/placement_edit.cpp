@@ -50,7 +50,8 @@ void PlacementEdit::weigh(size_t part, size_t layer) {
 }
 
 // Of branches with replicas alone: the others get all of theirs.
-void PlacementEdit::weigh_nearest(size_t part, size_t layer, const std::vector<int32_t>& replicas, std::vector<double>& of_slot) const {
+void PlacementEdit::weigh_nearest(size_t part, size_t layer, const std::vector<int32_t>& replicas,
+                                  std::vector<double>& of_slot) const {
   const LayerSlots& slots = placement_.layers[layer];
   const auto ranks = static_cast<size_t>(placement_.ranks), gpus_per_node = ranks / static_cast<size_t>(way_.nodes);
   const std::vector<BranchShares> shares = shares_of(slots, placement_.branches, placement_.ranks);
@@ -67,11 +68,13 @@ void PlacementEdit::weigh_nearest(size_t part, size_t layer, const std::vector<i
       find_nearest(shares[b], home, gpus_per_node, near);
       for (const BranchShare& s : near) of_rank[s.rank] += here * s.part;
     }
-    for (const BranchShare& s : nearest_from_anywhere(shares[b], ranks, gpus_per_node)) of_rank[s.rank] += anywhere * s.part;
+    for (const BranchShare& s : nearest_from_anywhere(shares[b], ranks, gpus_per_node))
+      of_rank[s.rank] += anywhere * s.part;
     // shares_of() has of each rank how many of the branch's slots it holds.
     for (size_t s = 0; s < slots.size(); ++s) {
       if (slots[s] != static_cast<int32_t>(b)) continue;
-      const auto own = std::find_if(shares[b].begin(), shares[b].end(), [&](const BranchShare& x) { return x.rank == rank_of(s); });
+      const auto own =
+          std::find_if(shares[b].begin(), shares[b].end(), [&](const BranchShare& x) { return x.rank == rank_of(s); });
       of_slot[s] = of_rank[rank_of(s)] / (own->part * replicas[b]);
     }
   }
@@ -152,7 +155,8 @@ void PlacementEdit::apply(const PlacementChange& change) {
 
 size_t PlacementEdit::empty_slots() const {
   size_t empty = 0;
-  for (const LayerSlots& layer : placement_.layers) empty += static_cast<size_t>(std::count(layer.begin(), layer.end(), -1));
+  for (const LayerSlots& layer : placement_.layers)
+    empty += static_cast<size_t>(std::count(layer.begin(), layer.end(), -1));
   return empty;
 }
 

@@ -1,5 +1,6 @@
-// A placement that a hand changes, with what each change does to balance, traffic and the cost of steps: a change touches its own layer and
-// the tokens of what it moves, so that a drag is followed at 61 layers of 256 branches on 64 ranks within a frame of the screen.
+// A placement that a hand changes, with what each change does to balance, traffic and the cost of steps: a change
+// touches its own layer and the tokens of what it moves, so that a drag is followed at 61 layers of 256 branches on 64
+// ranks within a frame of the screen.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -16,7 +17,8 @@ namespace stormcell {
 /// What placements are judged on: a part of the data.
 struct EditPart {
   LayerLoads loads;
-  /// [layers][branches x ranks] of these those of tokens that live on each rank; empty: nobody knows where, or it decides nothing.
+  /// [layers][branches x ranks] of these those of tokens that live on each rank; empty: nobody knows where, or it
+  /// decides nothing.
   std::vector<std::vector<double>> loads_of_home;
   std::optional<PlacedTraffic> traffic;  ///< of single choices; none: there are counts alone
   std::optional<PlacedSteps> steps;      ///< none: sizes are not known, or the data is one sum of many steps
@@ -60,7 +62,8 @@ class PlacementEdit {
   bool stands_elsewhere(size_t layer, size_t slot) const;
   void weigh(size_t part, size_t layer);
   /// What comes to slots of branches that have several, into `of_slot`.
-  void weigh_nearest(size_t part, size_t layer, const std::vector<int32_t>& replicas, std::vector<double>& of_slot) const;
+  void weigh_nearest(size_t part, size_t layer, const std::vector<int32_t>& replicas,
+                     std::vector<double>& of_slot) const;
 
   Placement placement_;
   const ReplicaWay way_;

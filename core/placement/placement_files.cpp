@@ -32,7 +32,8 @@ int32_t number_of(std::string_view text, int32_t most, const std::string& where,
   int32_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most)
-    wrong(where, what + " is \"" + std::string(text.substr(0, 40)) + "\", no whole number from 0 to " + std::to_string(most));
+    wrong(where,
+          what + " is \"" + std::string(text.substr(0, 40)) + "\", no whole number from 0 to " + std::to_string(most));
   return value;
 }
 
@@ -63,7 +64,8 @@ void read_sglang(const Json& json, PlacementFile& out, const std::string& where)
   add_layers(value_at(json, "physical_to_logical_map"), out, where);
 }
 
-// {"record_type": "eplb_initial_mapping", "initial_global_assignments": {"0": [slots], ...}}, layers with experts counted
+// {"record_type": "eplb_initial_mapping", "initial_global_assignments": {"0": [slots], ...}}, layers with experts
+// counted
 bool is_vllm_mapping(const Json& json) { return text_at(json, "record_type") == "eplb_initial_mapping"; }
 void read_vllm_mapping(const Json& json, PlacementFile& out, const std::string& where) {
   const Json& layers = value_at(json, "initial_global_assignments");
@@ -93,10 +95,13 @@ void read_ascend(const Json& json, PlacementFile& out, const std::string& where)
     }
     if (devices.empty()) wrong(where, of_layer + " has no devices");
     if (const int64_t count = whole_at(layer, "device_count"); count != 0 && count != std::ssize(devices))
-      wrong(where, of_layer + " has " + std::to_string(devices.size()) + " devices, device_count is " + std::to_string(count));
-    if (out.ranks != 0 && out.ranks != static_cast<int32_t>(devices.size())) wrong(where, of_layer + " has another number of devices");
+      wrong(where,
+            of_layer + " has " + std::to_string(devices.size()) + " devices, device_count is " + std::to_string(count));
+    if (out.ranks != 0 && out.ranks != static_cast<int32_t>(devices.size()))
+      wrong(where, of_layer + " has another number of devices");
     out.ranks = static_cast<int32_t>(devices.size());
-    if (out.layers.contains(static_cast<int32_t>(number))) wrong(where, "has layer_id " + std::to_string(number) + " again");
+    if (out.layers.contains(static_cast<int32_t>(number)))
+      wrong(where, "has layer_id " + std::to_string(number) + " again");
     LayerSlots& slots = out.layers[static_cast<int32_t>(number)];
     for (const auto& [device, held] : devices) {
       if (held.size() != devices.begin()->second.size())
@@ -134,8 +139,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// TensorRT-LLM's YAML, as its own script and this program write it: `num_slots: N`, and below `initial_global_assignments:` a line
-/// `LAYER: [slots]`, which may go on over lines, or `LAYER:` and lines `- slot`.
+/// TensorRT-LLM's YAML, as its own script and this program write it: `num_slots: N`, and below
+/// `initial_global_assignments:` a line `LAYER: [slots]`, which may go on over lines, or `LAYER:` and lines `- slot`.
 class YamlReader {
  public:
   YamlReader(std::string_view text, const std::string& where) : lines_(text, where), where_(where) {}
@@ -161,14 +166,15 @@ class YamlReader {
       if (!indented && in_layers && value.starts_with('{')) wrong_line("holds all layers: a line for each is expected");
       if (!indented || !in_layers) continue;
       layer_ = number_of(key, kMostLayers, lines_.place(), "a layer");
-      if (!out.layers.emplace(*layer_, LayerSlots()).second) wrong_line("has layer " + std::to_string(*layer_) + " again");
+      if (!out.layers.emplace(*layer_, LayerSlots()).second)
+        wrong_line("has layer " + std::to_string(*layer_) + " again");
       if (!value.empty()) begin_list(value, out);
     }
     if (open_) wrong(where_, "ends in the middle of a list");
     for (const auto& [layer, slots] : out.layers)
       if (slots_ && static_cast<int32_t>(slots.size()) != *slots_)
-        wrong(where_, "layer " + std::to_string(layer) + " has " + std::to_string(slots.size()) + " slots, num_slots is " +
-                          std::to_string(*slots_));
+        wrong(where_, "layer " + std::to_string(layer) + " has " + std::to_string(slots.size()) +
+                          " slots, num_slots is " + std::to_string(*slots_));
     if (out.layers.empty()) wrong(where_, "has no layer below initial_global_assignments");
     return out;
   }
@@ -204,7 +210,8 @@ class YamlReader {
   bool open_ = false;
 };
 
-/// Takes out shared experts that a server places with the routed ones, as it begins: each on every rank, behind the routed by its number.
+/// Takes out shared experts that a server places with the routed ones, as it begins: each on every rank, behind the
+/// routed by its number.
 void take_out_shared(LayerSlots& layer, int32_t branches, int32_t ranks, const std::string& where) {
   const int32_t most = *std::max_element(layer.begin(), layer.end());
   if (most < branches || layer.size() % static_cast<size_t>(ranks)) return;
@@ -214,20 +221,23 @@ void take_out_shared(LayerSlots& layer, int32_t branches, int32_t ranks, const s
       if (const auto begin = layer.begin() + r * slots_per_rank; std::count(begin, begin + slots_per_rank, shared) != 1)
         bad_input(where,
                   "names expert " + std::to_string(shared) + ", " + std::to_string(branches) +
-                      " are routed: a shared expert is read where each device holds it once, and device " + std::to_string(r) + " does not",
+                      " are routed: a shared expert is read where each device holds it once, and device " +
+                      std::to_string(r) + " does not",
                   "it must be of the model that was traced, and of the cluster that is named");
   std::erase_if(layer, [&](int32_t expert) { return expert >= branches; });
 }
 
 /// Layers behind those of the traced model are another model's.
-void refuse_more_layers(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers, const std::string& where) {
+void refuse_more_layers(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers,
+                        const std::string& where) {
   const int32_t there = file.layers.rbegin()->first + 1;
-  const int32_t most = file.by_model_layer ? std::max(model_layers, *std::max_element(numbers.begin(), numbers.end()) + 1)
-                                           : static_cast<int32_t>(numbers.size());
+  const int32_t most = file.by_model_layer
+                           ? std::max(model_layers, *std::max_element(numbers.begin(), numbers.end()) + 1)
+                           : static_cast<int32_t>(numbers.size());
   if (there > most)
     bad_input(where,
-              "has " + std::to_string(there) + (file.by_model_layer ? " layers" : " layers with experts") + ", the model that was traced " +
-                  std::to_string(most),
+              "has " + std::to_string(there) + (file.by_model_layer ? " layers" : " layers with experts") +
+                  ", the model that was traced " + std::to_string(most),
               "it must be of the model that was traced");
 }
 
@@ -253,8 +263,8 @@ PlacementFile parse_placement_file(std::string_view text, const std::string& whe
   refuse_file(where, text, FileUse::placement, "is no placement of SGLang, vLLM or TensorRT-LLM", write_again());
 }
 
-Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers, int32_t branches,
-                            int32_t ranks, const std::string& where) {
+Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers,
+                            int32_t branches, int32_t ranks, const std::string& where) {
   if (file.ranks != 0 && file.ranks != ranks)
     bad_input(where, "is for " + std::to_string(file.ranks) + " devices, the cluster has " + std::to_string(ranks),
               "name the cluster that it was made for");
@@ -268,7 +278,8 @@ Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t
                 "import the trace with --model-config config.json");
     const int32_t number = file.by_model_layer ? numbers[l] : counted[l];
     const auto found = file.layers.find(number);
-    if (found == file.layers.end()) bad_input(where, "has no layer " + std::to_string(number), "it must be of the model that was traced");
+    if (found == file.layers.end())
+      bad_input(where, "has no layer " + std::to_string(number), "it must be of the model that was traced");
     out.layers.push_back(found->second);
     if (file.shared_experts) take_out_shared(out.layers.back(), branches, ranks, where);
   }

@@ -1,5 +1,5 @@
-// Placements as servers keep them: read back, so that what stands there now can be judged, and so that what is exported reads back the
-// same.
+// Placements as servers keep them: read back, so that what stands there now can be judged, and so that what is exported
+// reads back the same.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -21,10 +21,11 @@ struct PlacementFile {
 /// By content. Error(bad_input) that begins with `where`: no such format, and what is wrong in one.
 PlacementFile parse_placement_file(std::string_view text, const std::string& where);
 
-/// The layers with these numbers of the model (-1: not known), in this order, without shared experts. `model_layers`: those without experts
-/// included; 0: not known, the last of these is the model's last. Error(bad_input): a layer is missing, or is no layer of `branches` on
-/// `ranks`; there are more than the model has; the numbers are not known and the file goes by them.
-Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers, int32_t branches,
-                            int32_t ranks, const std::string& where);
+/// The layers with these numbers of the model (-1: not known), in this order, without shared experts. `model_layers`:
+/// those without experts included; 0: not known, the last of these is the model's last. Error(bad_input): a layer is
+/// missing, or is no layer of `branches` on `ranks`; there are more than the model has; the numbers are not known and
+/// the file goes by them.
+Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers,
+                            int32_t branches, int32_t ranks, const std::string& where);
 
 }  // namespace stormcell

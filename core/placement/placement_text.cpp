@@ -16,7 +16,8 @@ constexpr const char* kAgain = "place it again";
 
 int32_t number_at(const nlohmann::json& of, const char* key, const std::string& where) {
   const int64_t value = whole_at(of, key);
-  if (value < -1 || value > std::numeric_limits<int32_t>::max()) bad_input(where, std::string(key) + " is out of range", kAgain);
+  if (value < -1 || value > std::numeric_limits<int32_t>::max())
+    bad_input(where, std::string(key) + " is out of range", kAgain);
   return static_cast<int32_t>(value);
 }
 
@@ -31,8 +32,10 @@ std::vector<size_t> order_in_model(const std::vector<int32_t>& numbers) {
 }
 
 std::string to_json(const NamedPlacement& p) {
-  nlohmann::ordered_json json = {
-      {"schema", "stormcell.placement/1"}, {"nodes", p.nodes}, {"ranks", p.placement.ranks}, {"branches", p.placement.branches}};
+  nlohmann::ordered_json json = {{"schema", "stormcell.placement/1"},
+                                 {"nodes", p.nodes},
+                                 {"ranks", p.placement.ranks},
+                                 {"branches", p.placement.branches}};
   json["model_layers"] = p.model_layers > 0 ? nlohmann::ordered_json(p.model_layers) : nlohmann::ordered_json();
   json["layers"] = nlohmann::ordered_json::array();
   for (size_t l = 0; l < p.placement.layers.size(); ++l)
@@ -53,7 +56,8 @@ NamedPlacement parse_placement(const std::string& text, const std::string& where
     out.numbers.push_back(number_at(layer, "layer", where));
     LayerSlots& slots = out.placement.layers.emplace_back();
     for (const nlohmann::json& slot : list_at(layer, "slots"))
-      slots.push_back(slot.is_number_integer() && slot >= 0 && slot < out.placement.branches ? slot.get<int32_t>() : -1);
+      slots.push_back(slot.is_number_integer() && slot >= 0 && slot < out.placement.branches ? slot.get<int32_t>()
+                                                                                             : -1);
   }
   if (const std::string fault = placement_fault(out.placement); !fault.empty()) bad_input(where, fault, kAgain);
   return out;

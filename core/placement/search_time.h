@@ -1,5 +1,5 @@
-// How long a search may go on. Its work is counted, so that it ends alike on every machine; the clock hurries and ends it only where that
-// takes too long.
+// How long a search may go on. Its work is counted, so that it ends alike on every machine; the clock hurries and ends
+// it only where that takes too long.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -12,14 +12,17 @@ class SearchTime {
  public:
   /// Without a limit.
   SearchTime() = default;
-  explicit SearchTime(double seconds) : begin_(Clock::now()), seconds_(seconds), hurried_(std::make_shared<bool>(false)) {}
+  explicit SearchTime(double seconds)
+      : begin_(Clock::now()), seconds_(seconds), hurried_(std::make_shared<bool>(false)) {}
   bool over() const { return share() >= 1; }
   /// Of the time that has gone, 0 to 1; 0 without a limit.
   double share() const {
-    return seconds_ ? std::min(1., std::chrono::duration<double>(Clock::now() - begin_).count() / std::max(*seconds_, 1e-9)) : 0;
+    return seconds_
+               ? std::min(1., std::chrono::duration<double>(Clock::now() - begin_).count() / std::max(*seconds_, 1e-9))
+               : 0;
   }
-  /// How far a search is that cools down, by its share of the work; where the clock is ahead by more than a tenth of the time, by the
-  /// clock, so that it is cold at the end of either.
+  /// How far a search is that cools down, by its share of the work; where the clock is ahead by more than a tenth of
+  /// the time, by the clock, so that it is cold at the end of either.
   double cooled(double work) const {
     constexpr double kAhead = 0.1;
     const double clock = (share() - kAhead) / (1 - kAhead);

@@ -5,13 +5,15 @@
 namespace stormcell {
 
 bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks) {
-  return std::all_of(tokens.begin(), tokens.end(), [&](size_t t) { return routes.tokens[t].rank >= 0 && routes.tokens[t].rank < ranks; });
+  return std::all_of(tokens.begin(), tokens.end(),
+                     [&](size_t t) { return routes.tokens[t].rank >= 0 && routes.tokens[t].rank < ranks; });
 }
 
 LayerCost LayerWork::cost(const CostModel& model) const {
   LayerCost cost = cost_of_layer(ranks, combined, model, dispatch_homes, combine_homes);
   if (met <= 0) return cost;
-  const RankWork one_branch = {.active = met, .rows = kRowTile, .expert_us = model.expert_curve ? met * model.expert_curve->us(1) : 0};
+  const RankWork one_branch = {
+      .active = met, .rows = kRowTile, .expert_us = model.expert_curve ? met * model.expert_curve->us(1) : 0};
   cost.compute_s = std::max(cost.compute_s, compute_s(one_branch, model));
   return cost;
 }
@@ -21,8 +23,8 @@ void LayerWork::crowd(const HomeCrowding& homes, Residence residence, size_t lay
   if (residence == Residence::follow && layer == 0) dispatch_homes = homes;
 }
 
-StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model, ReplicaRule replicas,
-                   Residence residence)
+StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model,
+                   ReplicaRule replicas, Residence residence)
     : placement_(placement),
       backend_(backend),
       model_(model),
@@ -34,11 +36,13 @@ StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, c
       tally_(static_cast<size_t>(placement.ranks), static_cast<size_t>(nodes)),
       combined_(tally_),
       count_(static_cast<size_t>(placement.branches)) {
-  for (const LayerSlots& layer : placement.layers) shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
+  for (const LayerSlots& layer : placement.layers)
+    shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
   if (replicas == ReplicaRule::even) return;
   for (const std::vector<BranchShares>& layer : shares_) {
     computes_.emplace_back();
-    for (const BranchShares& branch : layer) computes_.back().push_back(nearest_from_anywhere(branch, ranks_, gpus_per_node_));
+    for (const BranchShares& branch : layer)
+      computes_.back().push_back(nearest_from_anywhere(branch, ranks_, gpus_per_node_));
   }
 }
 
@@ -46,7 +50,8 @@ StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> 
   const bool homes = homes_known(routes, tokens, placement_.ranks);
   StepCost step;
   std::vector<BranchShares> lives(residence_ == Residence::follow ? tokens.size() : 0);
-  for (size_t i = 0; i < lives.size() && homes; ++i) lives[i] = {{static_cast<size_t>(routes.tokens[tokens[i]].rank), 1}};
+  for (size_t i = 0; i < lives.size() && homes; ++i)
+    lives[i] = {{static_cast<size_t>(routes.tokens[tokens[i]].rank), 1}};
   for (size_t l = 0; l < placement_.layers.size(); ++l) {
     begin_layer();
     const bool by_home = homes && replicas_ == ReplicaRule::nearest;
@@ -57,7 +62,8 @@ StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> 
       for (const int32_t choice : choices) {
         if (choice < 0) continue;
         ++count_[choice];
-        if (by_home) ++count_of_home_[static_cast<size_t>(choice) * ranks_ + static_cast<size_t>(routes.tokens[t].rank)];
+        if (by_home)
+          ++count_of_home_[static_cast<size_t>(choice) * ranks_ + static_cast<size_t>(routes.tokens[t].rank)];
       }
       if (residence_ == Residence::follow)
         add_following(l, choices, lives[i]);
@@ -98,12 +104,14 @@ void StepWork::begin_layer() {
 
 void StepWork::add_products_by_home(size_t layer) {
   for (size_t b = 0; b < count_.size(); ++b)
-    if (count_[b] > 0) rule_.add_products_by_home(tally_, shares_[layer][b], std::span(count_of_home_).subspan(b * ranks_, ranks_), 1);
+    if (count_[b] > 0)
+      rule_.add_products_by_home(tally_, shares_[layer][b], std::span(count_of_home_).subspan(b * ranks_, ranks_), 1);
 }
 
 void StepWork::add_following(size_t layer, std::span<const int32_t> choices, BranchShares& homes) {
   if (homes.empty()) rule_.add_token(tally_, shares_[layer], choices, -1, 1);
-  for (const BranchShare& h : homes) rule_.add_token(tally_, shares_[layer], choices, static_cast<int32_t>(h.rank), h.part);
+  for (const BranchShare& h : homes)
+    rule_.add_token(tally_, shares_[layer], choices, static_cast<int32_t>(h.rank), h.part);
   rule_.add_following(combined_, shares_[layer], choices, 1);
   if (const int32_t first = first_kept(choices); first >= 0) homes = shares_[layer][first];
 }

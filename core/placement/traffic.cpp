@@ -11,7 +11,8 @@ class HomeShares {
  public:
   HomeShares(const Placement& placement, const ReplicaWay& way)
       : ranks_(static_cast<size_t>(placement.ranks)), gpus_per_node_(ranks_ / static_cast<size_t>(way.nodes)) {
-    for (const LayerSlots& layer : placement.layers) all_.push_back(shares_of(layer, placement.branches, placement.ranks));
+    for (const LayerSlots& layer : placement.layers)
+      all_.push_back(shares_of(layer, placement.branches, placement.ranks));
     if (way.rule == ReplicaRule::even) return;
     of_home_.resize(all_.size());
     for (size_t l = 0; l < all_.size(); ++l) {
@@ -26,7 +27,8 @@ class HomeShares {
     return by_home(layer, branch) ? of_home_[layer][branch][home] : all(layer, branch);
   }
   BranchShares from_anywhere(size_t layer, int32_t branch) const {
-    return by_home(layer, branch) ? nearest_from_anywhere(all(layer, branch), ranks_, gpus_per_node_) : all(layer, branch);
+    return by_home(layer, branch) ? nearest_from_anywhere(all(layer, branch), ranks_, gpus_per_node_)
+                                  : all(layer, branch);
   }
   bool by_home(size_t layer, int32_t branch) const { return !of_home_.empty() && all(layer, branch).size() > 1; }
   /// Whether where a token goes to depends on its home.
@@ -47,17 +49,20 @@ class HomeShares {
   }
 
   const size_t ranks_, gpus_per_node_;
-  std::vector<std::vector<BranchShares>> all_;                   // [layers][branches]
-  std::vector<std::vector<std::vector<BranchShares>>> of_home_;  // [layers][branches][ranks] of the nearest, where there are several
+  std::vector<std::vector<BranchShares>> all_;  // [layers][branches]
+  // [layers][branches][ranks] of the nearest, where there are several
+  std::vector<std::vector<std::vector<BranchShares>>> of_home_;
 };
 
 }  // namespace
 
-TrafficSums sum_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement, const ReplicaWay& way) {
+TrafficSums sum_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
+                        const ReplicaWay& way) {
   const HomeShares shares(placement, way);
   const size_t ranks = shares.ranks();
   TrafficSums sums;
-  std::vector<double> here(ranks), before(ranks), absent(ranks);  // expected branches on a rank; the chance that none is
+  std::vector<double> here(ranks), before(ranks),
+      absent(ranks);  // expected branches on a rank; the chance that none is
   const auto add = [&](size_t t, size_t home, double weight) {
     double k_before = 0;
     for (int32_t l = 0; l < routes.layers; ++l) {
@@ -66,9 +71,11 @@ TrafficSums sum_traffic(const TokenRoutes& routes, std::span<const size_t> token
       for (const int32_t branch : routes.at(t, l)) {
         if (branch < 0) continue;
         ++k;
-        for (const auto& [rank, share] : shares.of(static_cast<size_t>(l), branch, home)) here[rank] += share, absent[rank] *= 1 - share;
+        for (const auto& [rank, share] : shares.of(static_cast<size_t>(l), branch, home))
+          here[rank] += share, absent[rank] *= 1 - share;
       }
-      for (size_t r = 0; r < ranks; ++r) sums.same += l > 0 ? weight * here[r] * before[r] : 0, sums.distinct += weight * (1 - absent[r]);
+      for (size_t r = 0; r < ranks; ++r)
+        sums.same += l > 0 ? weight * here[r] * before[r] : 0, sums.distinct += weight * (1 - absent[r]);
       sums.pairs += l > 0 ? weight * k * k_before : 0;
       sums.visits += k > 0 ? weight : 0;
       k_before = k;
@@ -88,7 +95,8 @@ TrafficSums sum_traffic(const TokenRoutes& routes, std::span<const size_t> token
   return sums;
 }
 
-Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement, const ReplicaWay& way) {
+Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
+                      const ReplicaWay& way) {
   return sum_traffic(routes, tokens, placement, way).traffic();
 }
 
@@ -101,11 +109,12 @@ LayerLoads loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> to
   return loads;
 }
 
-std::vector<std::vector<double>> rank_loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
-                                                      const ReplicaWay& way) {
+std::vector<std::vector<double>> rank_loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens,
+                                                      const Placement& placement, const ReplicaWay& way) {
   const HomeShares shares(placement, way);
   const auto layers = static_cast<size_t>(routes.layers), branches = static_cast<size_t>(routes.branches);
-  std::vector<std::vector<double>> anywhere(layers, std::vector<double>(branches)), out(layers, std::vector<double>(shares.ranks()));
+  std::vector<std::vector<double>> anywhere(layers, std::vector<double>(branches)),
+      out(layers, std::vector<double>(shares.ranks()));
   const auto add = [&](size_t layer, const BranchShares& to, double count) {
     for (const BranchShare& s : to) out[layer][s.rank] += count * s.part;
   };
@@ -125,12 +134,14 @@ std::vector<std::vector<double>> rank_loads_of_tokens(const TokenRoutes& routes,
   return out;
 }
 
-std::vector<std::vector<double>> rank_loads_of_counts(const LayerLoads& loads, const Placement& placement, const ReplicaWay& way) {
+std::vector<std::vector<double>> rank_loads_of_counts(const LayerLoads& loads, const Placement& placement,
+                                                      const ReplicaWay& way) {
   const HomeShares shares(placement, way);
   std::vector<std::vector<double>> out(loads.size(), std::vector<double>(shares.ranks()));
   for (size_t l = 0; l < loads.size(); ++l)
     for (size_t b = 0; b < loads[l].size(); ++b)
-      for (const BranchShare& s : shares.from_anywhere(l, static_cast<int32_t>(b))) out[l][s.rank] += loads[l][b] * s.part;
+      for (const BranchShare& s : shares.from_anywhere(l, static_cast<int32_t>(b)))
+        out[l][s.rank] += loads[l][b] * s.part;
   return out;
 }
 

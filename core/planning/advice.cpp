@@ -22,12 +22,14 @@ struct Choice {
   LayoutRole stays;  // contiguous or from
   std::string where, staying;
 
-  const LayoutFigures& of(LayoutRole role) const { return role == LayoutRole::eplb ? eplb : role == LayoutRole::result ? result : stay; }
+  const LayoutFigures& of(LayoutRole role) const {
+    return role == LayoutRole::eplb ? eplb : role == LayoutRole::result ? result : stay;
+  }
   /// The same in every figure.
   bool same(LayoutRole a, LayoutRole b) const {
     const LayoutFigures &one = of(a), &other = of(b);
-    return one.imbalance == other.imbalance && one.cross_pairs == other.cross_pairs && one.ranks_per_token == other.ranks_per_token &&
-           one.objective_ms == other.objective_ms;
+    return one.imbalance == other.imbalance && one.cross_pairs == other.cross_pairs &&
+           one.ranks_per_token == other.ranks_per_token && one.objective_ms == other.objective_ms;
   }
 };
 
@@ -40,9 +42,10 @@ std::optional<PairedDifference> difference(const PlaceFigures& f, LayoutRole a, 
   return {};
 }
 
-/// Behind an advice: from which of the other layouts what was chosen may differ by chance alone, and of which nobody knows. Layouts that do
-/// the same in all of it are no others.
-std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen, std::initializer_list<Figure> figures) {
+/// Behind an advice: from which of the other layouts what was chosen may differ by chance alone, and of which nobody
+/// knows. Layouts that do the same in all of it are no others.
+std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
+                      std::initializer_list<Figure> figures) {
   if (f.paired_by.empty()) return {};
   std::vector<std::string> chance, unknown;
   for (const LayoutRole other : {c.stays, LayoutRole::eplb, LayoutRole::result}) {
@@ -57,13 +60,14 @@ std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
     if (!may_be && !known) unknown.push_back(name);
   }
   std::string out;
-  if (!chance.empty()) out += "; the difference from " + joined(chance, " and ") + " may be chance (" + f.paired_by + ", 95 %)";
+  if (!chance.empty())
+    out += "; the difference from " + joined(chance, " and ") + " may be chance (" + f.paired_by + ", 95 %)";
   if (!unknown.empty()) out += "; whether the difference from " + joined(unknown, " and ") + " is chance is not known";
   return out;
 }
 
-/// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule, and where its steps
-/// are not dearer by more than chance.
+/// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule,
+/// and where its steps are not dearer by more than chance.
 std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice& c) {
   if (!c.result.ranks_per_token || f.aim != PlacementAim::traffic) return {};
   const bool less = *c.result.ranks_per_token < std::min(*c.stay.ranks_per_token, *c.eplb.ranks_per_token) &&
@@ -78,8 +82,8 @@ std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice
     const std::string taken = times.text(own) + " " + times.unit(), name = eplb ? "the EPLB rule's" : c.staying;
     const std::optional<PairedDifference> d = difference(f, LayoutRole::result, other, &PairedFigures::objective_ms);
     if (own > cheaper && (!d || !d->may_be_chance()))
-      return std::string(eplb ? "eplb" : "stay") + ": the result has less traffic than both, but its steps take " + taken +
-             " where those of " + name + " take " + times.text(cheaper) + ", " + c.where +
+      return std::string(eplb ? "eplb" : "stay") + ": the result has less traffic than both, but its steps take " +
+             taken + " where those of " + name + " take " + times.text(cheaper) + ", " + c.where +
              (d ? "" : "; whether that is chance is not known");
     steps = "; its steps take " + taken + ", those of " + name + " " + times.text(cheaper);
   }
@@ -93,8 +97,10 @@ std::optional<std::string> advice_on_cost(const PlaceFigures& f, const Choice& c
   if (!stay || !eplb || !result) return {};
   constexpr double kSame = 1 - 1e-9;
   const auto chance = [&](LayoutRole chosen) { return by_chance(f, c, chosen, {&PairedFigures::objective_ms}); };
-  if (*result < std::min(*stay, *eplb) * kSame) return "result: its steps cost least, " + c.where + chance(LayoutRole::result);
-  if (*eplb < *stay * kSame) return "eplb: the steps of what its rule gives cost least, " + c.where + chance(LayoutRole::eplb);
+  if (*result < std::min(*stay, *eplb) * kSame)
+    return "result: its steps cost least, " + c.where + chance(LayoutRole::result);
+  if (*eplb < *stay * kSame)
+    return "eplb: the steps of what its rule gives cost least, " + c.where + chance(LayoutRole::eplb);
   return "stay: no layout has cheaper steps than " + c.staying + ", " + c.where + chance(c.stays);
 }
 
@@ -113,8 +119,8 @@ std::string advice_of(const PlaceFigures& f) {
   if (auto advice = advice_on_traffic(f, c)) return *advice;
   const auto chance = [&](LayoutRole chosen) { return by_chance(f, c, chosen, {&PairedFigures::imbalance}); };
   if (c.stay.imbalance <= c.eplb.imbalance && c.stay.imbalance <= c.result.imbalance)
-    return "stay: nothing is more even than " + std::string(from ? "the layout that stands now " : "the contiguous layout ") + c.where +
-           chance(c.stays);
+    return "stay: nothing is more even than " +
+           std::string(from ? "the layout that stands now " : "the contiguous layout ") + c.where + chance(c.stays);
   if (c.eplb.imbalance <= c.result.imbalance)
     return "eplb: nothing is more even than what its rule gives " + c.where + chance(LayoutRole::eplb);
   return "result: it is the most even one " + c.where + chance(LayoutRole::result);

@@ -52,7 +52,8 @@ CheckedCall checked(const Calibration& calibration, const MeasuredCall& call) {
   if (p.us && call.us > 0) out.error = *p.us / call.us - 1;
   if (p.us && p.low_us < p.high_us) out.low_us = p.low_us, out.high_us = p.high_us;
   for (const size_t i : p.from)
-    if (const std::string& id = calibration.calls()[i].id; std::find(out.from.begin(), out.from.end(), id) == out.from.end())
+    if (const std::string& id = calibration.calls()[i].id;
+        std::find(out.from.begin(), out.from.end(), id) == out.from.end())
       out.from.push_back(id);
   return out;
 }
@@ -115,8 +116,10 @@ Json json_of(const ErrorLine& e) {
   return {{"kind", std::string(to_text(e.kind))}, {"calls", e.calls}, {"mean", e.mean}, {"worst", e.worst}};
 }
 
-CallsFile calls_in(const std::string& file, CallTimes times, const CalibrateOptions& options, const Progress& progress) {
-  if (!is_session_file(parse_session_path(file).file)) return read_calls(file, times, static_cast<double>(options.nic_gbit), progress);
+CallsFile calls_in(const std::string& file, CallTimes times, const CalibrateOptions& options,
+                   const Progress& progress) {
+  if (!is_session_file(parse_session_path(file).file))
+    return read_calls(file, times, static_cast<double>(options.nic_gbit), progress);
   CallsFile out{read_session_products(file, options.sizes, progress), {}};
   check_calls(out.calls, file, times);
   return out;
@@ -143,7 +146,9 @@ CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& prog
     left_out.insert(left_out.end(), read.warnings.begin(), read.warnings.end());
     for (MeasuredCall& c : read.calls) {
       const auto [at, is_new] = file_of.emplace(c.id, file);
-      if (!is_new) bad_input(file, "id " + in_quotes(c.id) + " stands in " + at->second + " too", "give each call an id of its own");
+      if (!is_new)
+        bad_input(file, "id " + in_quotes(c.id) + " stands in " + at->second + " too",
+                  "give each call an id of its own");
       calls.push_back(std::move(c));
     }
   }

@@ -12,15 +12,18 @@
 namespace stormcell {
 
 struct CalibrateOptions {
-  std::vector<std::string> files;  ///< CSV of calls, outputs of nccl-tests, calibrations that were written before, or sessions
-  std::string check;               ///< one of these, to predict; may be empty
-  int64_t nic_gbit = 0;            ///< of one GPU's network card, for nccl-tests of several hosts, which do not say it; 0: not told
-  SizeOptions sizes;               ///< of the experts of sessions, which do not say it
+  /// CSV of calls, outputs of nccl-tests, calibrations that were written before, or sessions
+  std::vector<std::string> files;
+  std::string check;  ///< one of these, to predict; may be empty
+  /// of one GPU's network card, for nccl-tests of several hosts, which do not say it; 0: not told
+  int64_t nic_gbit = 0;
+  SizeOptions sizes;  ///< of the experts of sessions, which do not say it
 };
 
 /// A line through calls of one kind: t0 + bytes / rate.
 struct FitLine {
-  std::string what, gpu, laboratory, fabric;      ///< "dispatch low-latency fp8"; "400 Gbit/s", "one fabric", of products empty
+  /// "dispatch low-latency fp8"; "400 Gbit/s", "one fabric", of products empty
+  std::string what, gpu, laboratory, fabric;
   int64_t ranks = 0;                              ///< 0: of any number
   double t0_us = 0;                               ///< may be below 0 where larger calls bend: it is a line's
   std::optional<double> bytes_per_s, half_bytes;  ///< null: more bytes took no longer; t0 is not above 0

@@ -46,13 +46,16 @@ FittedLine no_call(std::string why_not) {
 }
 
 /// `sizes`: those that are told, by bytes.
-FittedLine line_at(const Calibration& calibration, const std::vector<PredictedSize>& sizes, double bytes, const std::string& why_not) {
+FittedLine line_at(const Calibration& calibration, const std::vector<PredictedSize>& sizes, double bytes,
+                   const std::string& why_not) {
   if (sizes.empty()) return no_line(why_not);
   if (const double more = bytes / sizes.back().bytes; more > 1 + 1e-9)
-    return no_line("a step moves " + (more < 10 ? std::to_string(more).substr(0, 3) : std::to_string(std::lround(more))) +
+    return no_line("a step moves " +
+                   (more < 10 ? std::to_string(more).substr(0, 3) : std::to_string(std::lround(more))) +
                    " times the largest size that is told");
   const auto far = [&](const PredictedSize& s) { return std::fabs(std::log(s.bytes / bytes)); };
-  const PredictedSize& at = *std::min_element(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) { return far(a) < far(b); });
+  const PredictedSize& at =
+      *std::min_element(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) { return far(a) < far(b); });
   const PredictedSize *below = nullptr, *above = nullptr;
   for (const PredictedSize& s : sizes) {
     if (s.bytes * kApart <= at.bytes) below = &s;
@@ -98,13 +101,16 @@ class ModelCalibrator {
     if (!step_.tokens || step_.k < 1) return no_line("the tokens of a step are not known");
     FittedLine best = no_call("no " + std::string(op) + " was measured on such links (" + links() + ")");
     const double copies = *step_.tokens / cluster_.ranks() * static_cast<double>(step_.k);
-    // An all-to-all of bytes stands for either way. Over a network another GPU with the same card may lend; within a node none does.
+    // An all-to-all of bytes stands for either way. Over a network another GPU with the same card may lend; within a
+    // node none does.
     for (const bool own : {true, false})
       for (const std::string_view of : {op, to_text(CallKind::alltoall)}) {
         if (best.like || (!own && cluster_.nodes == 1)) continue;
-        for (const MeasuredCall& like :
-             series([&](const MeasuredCall& c) { return c.op == of && on_such_links(c) && own == is_gpu_of(c.gpu, cluster_.gpu); })) {
-          const double copy = like.hidden > 0 ? like.bytes_per_copy * static_cast<double>(sizes_.hidden) / like.hidden : row_bytes;
+        for (const MeasuredCall& like : series([&](const MeasuredCall& c) {
+               return c.op == of && on_such_links(c) && own == is_gpu_of(c.gpu, cluster_.gpu);
+             })) {
+          const double copy =
+              like.hidden > 0 ? like.bytes_per_copy * static_cast<double>(sizes_.hidden) / like.hidden : row_bytes;
           FittedLine line = exchange_line(like, copies * copy);
           if (better(line, best)) best = std::move(line), copy_bytes = copy;
         }
@@ -128,7 +134,8 @@ class ModelCalibrator {
   CalibratedPhase as_phase(const ExpertCurve& found) const {
     CalibratedPhase out;
     const ExpertRows rows = expert_rows();
-    out.phase = LayerPhase::experts, out.kind = found.kind, out.like = words_of(*found.like), out.held_out = found.held_out;
+    out.phase = LayerPhase::experts, out.kind = found.kind, out.like = words_of(*found.like),
+    out.held_out = found.held_out;
     out.us = rows.active * found.curve->us(rows.mean);
     out.rows = PhaseRows{found.curve->least(), found.curve->most(), rows.range.least, rows.mean, rows.range.most};
     for (const size_t i : found.from) out.from.push_back(calibration_.calls()[i].id);
@@ -141,11 +148,12 @@ class ModelCalibrator {
       return no_line("measured products are of gated experts whose inner width is known");
     if (cluster_.ranks() > step_.experts) return no_line("there are more GPUs than experts");
     FittedLine best = no_call("no products of " + cluster_.gpu + " were measured");
-    for (const MeasuredCall& like : series([&](const MeasuredCall& c) { return c.is_rank_experts() && is_gpu_of(c.gpu, cluster_.gpu); })) {
+    for (const MeasuredCall& like :
+         series([&](const MeasuredCall& c) { return c.is_rank_experts() && is_gpu_of(c.gpu, cluster_.gpu); })) {
       if (std::fabs(bits_of_label(like.dtype) / bits() - 1) > 0.1) {
         if (!best.like)
-          best = no_line("products of " + cluster_.gpu + " were measured in " + like.dtype + ", the model's weights take " +
-                         rounded(bits()) + " bits");
+          best = no_line("products of " + cluster_.gpu + " were measured in " + like.dtype +
+                         ", the model's weights take " + rounded(bits()) + " bits");
         continue;
       }
       FittedLine line = products_line(like);
@@ -175,7 +183,9 @@ class ModelCalibrator {
     return words + " of " + c.gpu + (c.laboratory.empty() ? "" : " (" + c.laboratory + ")");
   }
   /// Of a weight of this model.
-  double bits() const { return 8 * sizes_.branch_bytes / (static_cast<double>(sizes_.matrices) * (sizes_.hidden * sizes_.ffn)); }
+  double bits() const {
+    return 8 * sizes_.branch_bytes / (static_cast<double>(sizes_.matrices) * (sizes_.hidden * sizes_.ffn));
+  }
   ExpertRows expert_rows() const {
     const auto experts = static_cast<double>(step_.experts), k = static_cast<double>(step_.k);
     const double touched = 1 - std::pow(1 - k / experts, *step_.tokens);
@@ -186,13 +196,15 @@ class ModelCalibrator {
   double gbit() const { return 8 * cluster_.network_bytes_per_s / 1e9; }
   std::string links() const {
     const std::string ranks = counted(cluster_.ranks(), "rank") + " of " + cluster_.gpu;
-    return cluster_.nodes > 1 ? ranks + ", " + std::to_string(cluster_.gpus_per_node) + " a node, " + rounded(gbit()) + " Gbit/s"
-                              : ranks + " in one node";
+    return cluster_.nodes > 1
+               ? ranks + ", " + std::to_string(cluster_.gpus_per_node) + " a node, " + rounded(gbit()) + " Gbit/s"
+               : ranks + " in one node";
   }
   bool on_such_links(const MeasuredCall& c) const {
     if (c.leaves_node() != (cluster_.nodes > 1)) return false;
     if (cluster_.nodes == 1) return c.gpus_per_node == 0 || c.gpus_per_node >= cluster_.gpus_per_node;
-    return (c.gpus_per_node == 0 || c.gpus_per_node == cluster_.gpus_per_node) && std::fabs(c.nic_gbit / gbit() - 1) < 0.01;
+    return (c.gpus_per_node == 0 || c.gpus_per_node == cluster_.gpus_per_node) &&
+           std::fabs(c.nic_gbit / gbit() - 1) < 0.01;
   }
 
   /// One call of each series.
@@ -200,7 +212,8 @@ class ModelCalibrator {
   std::vector<MeasuredCall> series(Is&& is) const {
     std::vector<MeasuredCall> out;
     for (const MeasuredCall& c : calibration_.calls())
-      if (is(c) && std::none_of(out.begin(), out.end(), [&](const MeasuredCall& o) { return same_series(o, c); })) out.push_back(c);
+      if (is(c) && std::none_of(out.begin(), out.end(), [&](const MeasuredCall& o) { return same_series(o, c); }))
+        out.push_back(c);
     return out;
   }
 
@@ -229,7 +242,8 @@ class ModelCalibrator {
       else if (why_not.empty())
         why_not = p.why_not;
     }
-    std::sort(sizes.begin(), sizes.end(), [](const PredictedSize& a, const PredictedSize& b) { return a.bytes < b.bytes; });
+    std::sort(sizes.begin(), sizes.end(),
+              [](const PredictedSize& a, const PredictedSize& b) { return a.bytes < b.bytes; });
     FittedLine line = line_at(calibration_, sizes, bytes, why_not);
     if (line.kind != PredictionKind::none) line.like = stored(like);
     return line;
@@ -245,8 +259,8 @@ class ModelCalibrator {
     constexpr std::ptrdiff_t kNeighbours = 4;
     const auto middle = std::lower_bound(measured.begin(), measured.end(), bytes);
     std::vector<MeasuredCall> calls = {call_of_bytes(like, bytes)};
-    for (auto at = middle - std::min(kNeighbours, middle - measured.begin()); at != middle + std::min(kNeighbours, measured.end() - middle);
-         ++at)
+    for (auto at = middle - std::min(kNeighbours, middle - measured.begin());
+         at != middle + std::min(kNeighbours, measured.end() - middle); ++at)
       for (const double factor : {0.5, 0.75, 1., 1.5, 2.}) calls.push_back(call_of_bytes(like, *at * factor));
     return fit_through(calls, sent_bytes, bytes, like);
   }
@@ -254,7 +268,8 @@ class ModelCalibrator {
   MeasuredCall call_of_bytes(const MeasuredCall& like, double bytes) const {
     MeasuredCall c = like;
     if (!is_gpu_of(like.gpu, cluster_.gpu)) c.gpu = cluster_.gpu;
-    c.nodes = cluster_.nodes, c.ranks = cluster_.ranks(), c.tokens_per_rank = 1, c.tokens_total = 0, c.top_k = 1, c.bytes_per_copy = bytes;
+    c.nodes = cluster_.nodes, c.ranks = cluster_.ranks(), c.tokens_per_rank = 1, c.tokens_total = 0, c.top_k = 1,
+    c.bytes_per_copy = bytes;
     return c;
   }
 
@@ -285,8 +300,8 @@ class ModelCalibrator {
 
 }  // namespace
 
-CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cluster, const ModelSizes& sizes, const MeanStep& step,
-                               CostModel& model) {
+CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cluster, const ModelSizes& sizes,
+                               const MeanStep& step, CostModel& model) {
   const ModelCalibrator calibrator(calibration, cluster, sizes, step);
   CalibrationUse use;
   use.tokens_per_step = step.tokens.value_or(0);

@@ -1,4 +1,5 @@
-// What measured calls say of a cluster's rates and start-up times, taken into the cost of a step; and what they do not say.
+// What measured calls say of a cluster's rates and start-up times, taken into the cost of a step; and what they do not
+// say.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,10 +19,10 @@ struct MeanStep {
   std::optional<RowRange> rows;  ///< of an expert that gets any, in any of the steps; null: not known
 };
 
-/// Of dispatch, experts and combine each: where the calls speak for this GPU, these links and so many ranks, `model` takes start-up and
-/// rate of a line through what they say at about the step's size; where products were measured over rows, experts take their curve. What
-/// they do not say is left as it is. All times x 1.3, so are these.
-CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cluster, const ModelSizes& sizes, const MeanStep& step,
-                               CostModel& model);
+/// Of dispatch, experts and combine each: where the calls speak for this GPU, these links and so many ranks, `model`
+/// takes start-up and rate of a line through what they say at about the step's size; where products were measured over
+/// rows, experts take their curve. What they do not say is left as it is. All times x 1.3, so are these.
+CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cluster, const ModelSizes& sizes,
+                               const MeanStep& step, CostModel& model);
 
 }  // namespace stormcell

@@ -27,9 +27,10 @@ double bits_of_label(std::string_view dtype) {
     std::string_view begins;
     double bits;
   };
-  constexpr std::array kFormats = {Format{"fp8", 8},   Format{"f8", 8},    Format{"int8", 8}, Format{"i8", 8},    Format{"bf16", 16},
-                                   Format{"fp16", 16}, Format{"f16", 16},  Format{"fp4", 4},  Format{"nvfp4", 4}, Format{"mxfp4", 4},
-                                   Format{"f4", 4},    Format{"fp32", 32}, Format{"f32", 32}};
+  constexpr std::array kFormats = {Format{"fp8", 8},   Format{"f8", 8},    Format{"int8", 8}, Format{"i8", 8},
+                                   Format{"bf16", 16}, Format{"fp16", 16}, Format{"f16", 16}, Format{"fp4", 4},
+                                   Format{"nvfp4", 4}, Format{"mxfp4", 4}, Format{"f4", 4},   Format{"fp32", 32},
+                                   Format{"f32", 32}};
   for (const Format& f : kFormats)
     if (dtype.starts_with(f.begins)) return f.bits;
   return 0;

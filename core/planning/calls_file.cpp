@@ -27,7 +27,8 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20, kMostCalls = 10000, kMostText = 400, kMostRowsText = 8000;
 constexpr double kMostCount = 1e12, kMostUs = 1e12;
-constexpr const char *kColumns = "docs/user-guide.md has the columns", *kWriteOne = "stormcell calibrate CALLS.csv -o CAL.json writes one";
+constexpr const char *kColumns = "docs/user-guide.md has the columns",
+                     *kWriteOne = "stormcell calibrate CALLS.csv -o CAL.json writes one";
 
 // The one list of what a call has: columns of CSV, keys of JSON.
 struct TextField {
@@ -86,7 +87,8 @@ int64_t rows_in(const std::vector<AlikeRows>& rows) {
   return sum;
 }
 
-/// What follows from the rows of each weight, where it is not told; those in one way of writing, so that like calls are known.
+/// What follows from the rows of each weight, where it is not told; those in one way of writing, so that like calls are
+/// known.
 void fill_in(MeasuredCall& c) {
   const auto rows = c.is_grouped() ? alike_rows(c.rows_each) : std::nullopt;
   if (!rows) return;
@@ -111,15 +113,18 @@ void check_rows_each(const MeasuredCall& c, const std::string& where) {
 /// What must be told of a call, and that it fits together.
 void check_call(const MeasuredCall& c, CallTimes times, const std::string& where) {
   const auto needs = [&](double value, const char* name, double least) {
-    if (!(value >= least)) bad_input(where, std::string(name) + " is missing or too small for op " + in_quotes(c.op), kColumns);
+    if (!(value >= least))
+      bad_input(where, std::string(name) + " is missing or too small for op " + in_quotes(c.op), kColumns);
   };
   if (c.op.empty()) bad_input(where, "op is missing", "dispatch, combine, experts, product or grouped");
   if (c.gpu.empty()) bad_input(where, "gpu is missing", kColumns);
-  if (times == CallTimes::needed && !(c.us > 0)) bad_input(where, "us is no time above 0", "each call needs its microseconds");
+  if (times == CallTimes::needed && !(c.us > 0))
+    bad_input(where, "us is no time above 0", "each call needs its microseconds");
   if (!c.is_grouped() && !c.rows_each.empty()) bad_input(where, "rows_each belongs to op \"grouped\"", kColumns);
   if (c.has_weights()) {
     if (c.dtype.empty())
-      bad_input(where, "dtype is missing for op " + in_quotes(c.op), "the number format of the weight: bf16, fp8, f32, ...");
+      bad_input(where, "dtype is missing for op " + in_quotes(c.op),
+                "the number format of the weight: bf16, fp8, f32, ...");
     needs(static_cast<double>(c.inputs), "inputs", 1), needs(static_cast<double>(c.outputs), "outputs", 1);
     if (c.is_grouped()) return check_rows_each(c, where);
     needs(static_cast<double>(c.rows), "rows", 1), needs(static_cast<double>(c.experts), "experts", 1);
@@ -138,7 +143,8 @@ void check_call(const MeasuredCall& c, CallTimes times, const std::string& where
   needs(static_cast<double>(c.tokens_per_rank), "tokens_per_rank", 1), needs(c.bytes_per_copy, "bytes_per_copy", 1);
   if (c.nodes > c.ranks) bad_input(where, "has more nodes than ranks", kColumns);
   if (c.nodes > 1 && !(c.nic_gbit > 0))
-    bad_input(where, "spans " + std::to_string(c.nodes) + " nodes, and nic_gbit is 0", "0 is for ranks on one fabric, of one node");
+    bad_input(where, "spans " + std::to_string(c.nodes) + " nodes, and nic_gbit is 0",
+              "0 is for ranks on one fabric, of one node");
 }
 
 int64_t as_count(double value, const char* name, const std::string& where) {
@@ -148,14 +154,18 @@ int64_t as_count(double value, const char* name, const std::string& where) {
 }
 
 double as_real(double value, const char* name, const std::string& where) {
-  if (!(value >= 0 && value <= kMostUs)) bad_input(where, std::string(name) + " is no number from 0 to 10^12", kColumns);
+  if (!(value >= 0 && value <= kMostUs))
+    bad_input(where, std::string(name) + " is no number from 0 to 10^12", kColumns);
   return value;
 }
 
 std::string as_text(std::string text, const TextField& field, const std::string& where) {
-  const bool control = std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  const bool control =
+      std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
   if (text.size() > field.most || control || find_invalid_utf8(text) != std::string_view::npos)
-    bad_input(where, std::string(field.name) + " is no line of UTF-8 of at most " + std::to_string(field.most) + " bytes", kColumns);
+    bad_input(where,
+              std::string(field.name) + " is no line of UTF-8 of at most " + std::to_string(field.most) + " bytes",
+              kColumns);
   return text;
 }
 
@@ -169,7 +179,8 @@ void read_row(DelimitedText& table, MeasuredCall& c) {
         c.*f.at = read(f, column, table.place() + ", column " + std::to_string(column + 1));
       }
   };
-  each(kTexts, [&](const TextField& f, size_t column, const std::string& where) { return as_text(fields[column], f, where); });
+  each(kTexts,
+       [&](const TextField& f, size_t column, const std::string& where) { return as_text(fields[column], f, where); });
   each(kCounts, [&](const CountField& f, size_t column, const std::string& where) {
     return as_count(static_cast<double>(table.whole(column)), f.name, where);
   });
@@ -187,17 +198,18 @@ void refuse_unlike_calls(const std::string& path, std::string_view text, FileUse
     refuse_file(path, text, wanted, "is no table", wanted == FileUse::calibration ? kWriteOne : kColumns);
 }
 
-/// Nearest names find misspelt columns: a missing column that is needed is refused, any other column that is not read is named in a
-/// warning.
-void check_names(const DelimitedText& table, const std::vector<std::string_view>& known, std::span<const std::string_view> needed,
-                 const std::string& path, CallsFile& out) {
+/// Nearest names find misspelt columns: a missing column that is needed is refused, any other column that is not read
+/// is named in a warning.
+void check_names(const DelimitedText& table, const std::vector<std::string_view>& known,
+                 std::span<const std::string_view> needed, const std::string& path, CallsFile& out) {
   std::vector<std::string> strange;
   for (const std::string& name : table.names())
     if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) strange.push_back(name);
   for (const std::string_view name : needed)
     if (table.column(name) < 0)
       if (const std::vector<std::string> near = nearest_words(name, strange); !near.empty())
-        table.wrong("has no column " + std::string(name), "is it the column " + in_quotes(near[0]) + "? Call it " + std::string(name));
+        table.wrong("has no column " + std::string(name),
+                    "is it the column " + in_quotes(near[0]) + "? Call it " + std::string(name));
   const std::vector<std::string> words(known.begin(), known.end());
   std::string list;
   constexpr size_t kMostNamed = 6;
@@ -206,7 +218,8 @@ void check_names(const DelimitedText& table, const std::vector<std::string_view>
     add_to_list(list, in_quotes(strange[i]) + (near.empty() ? "" : " (" + did_you_mean(near) + ")"));
   }
   if (strange.size() > kMostNamed) list += " and " + std::to_string(strange.size() - kMostNamed) + " more";
-  if (!list.empty()) out.warnings.push_back(path + ": nothing reads the " + noun_for(std::ssize(strange), "column") + " " + list);
+  if (!list.empty())
+    out.warnings.push_back(path + ": nothing reads the " + noun_for(std::ssize(strange), "column") + " " + list);
 }
 
 CallsFile read_csv(std::string_view text, const std::string& path, CallTimes times, FileUse wanted) {
@@ -229,7 +242,8 @@ CallsFile read_csv(std::string_view text, const std::string& path, CallTimes tim
   check_names(table, known, needed, path, out);
   table.read_names(known, needed);
   while (table.next_row()) {
-    if (out.calls.size() == kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
+    if (out.calls.size() == kMostCalls)
+      bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
     MeasuredCall& c = out.calls.emplace_back();
     read_row(table, c);
     const std::string where = table.place();
@@ -237,15 +251,18 @@ CallsFile read_csv(std::string_view text, const std::string& path, CallTimes tim
     fill_in(c);
     check_call(c, times, where);
   }
-  if (std::string left_out = table.lines().empty_lines().warning(path); !left_out.empty()) out.warnings.push_back(std::move(left_out));
-  if (std::string comments = table.warning_of_comments(); !comments.empty()) out.warnings.push_back(std::move(comments));
+  if (std::string left_out = table.lines().empty_lines().warning(path); !left_out.empty())
+    out.warnings.push_back(std::move(left_out));
+  if (std::string comments = table.warning_of_comments(); !comments.empty())
+    out.warnings.push_back(std::move(comments));
   return out;
 }
 
 std::vector<MeasuredCall> read_calibration(const nlohmann::json& json, const std::string& path, CallTimes times) {
   std::vector<MeasuredCall> calls;
   const nlohmann::json& list = list_at(json, "calls");
-  if (list.size() > kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
+  if (list.size() > kMostCalls)
+    bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
   for (const nlohmann::json& row : list) {
     const std::string where = path + ": call " + std::to_string(calls.size());
     MeasuredCall& c = calls.emplace_back();
@@ -265,7 +282,8 @@ bool is_calibration_text(const std::string& text) {
   return first != std::string::npos && text[first] == '{';
 }
 
-CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, const Progress& progress, FileUse wanted) {
+CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, const Progress& progress,
+                     FileUse wanted) {
   const std::string content = read_unpacked_text(path, kMostBytes, progress), text(utf8_text(content, path));
   CallsFile out;
   if (is_calibration_text(text)) {
@@ -278,7 +296,8 @@ CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, 
   } else if (is_nccl_tests(text)) {
     out.calls = parse_nccl_tests(text, path, nic_gbit);
   } else {
-    if (text.find('\0') != std::string::npos || find_invalid_utf8(text) != std::string_view::npos) refuse_unlike_calls(path, text, wanted);
+    if (text.find('\0') != std::string::npos || find_invalid_utf8(text) != std::string_view::npos)
+      refuse_unlike_calls(path, text, wanted);
     out = read_csv(text, path, times, wanted);
   }
   check_calls(out.calls, path, times);
@@ -287,13 +306,15 @@ CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, 
 
 void check_calls(const std::vector<MeasuredCall>& calls, const std::string& path, CallTimes times) {
   if (calls.empty()) bad_input(path, "holds no call", kColumns);
-  if (calls.size() > kMostCalls) bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
+  if (calls.size() > kMostCalls)
+    bad_input(path, "has more than " + std::to_string(kMostCalls) + " calls", "leave the oldest out");
   std::set<std::string> ids;
   for (const MeasuredCall& c : calls) {
     for (const TextField& f : kTexts) as_text(c.*f.at, f, path);
     for (const RealField& f : kReals) as_real(c.*f.at, f.name, path);
     check_call(c, times, path);
-    if (!ids.insert(c.id).second) bad_input(path, "id " + in_quotes(c.id) + " occurs twice", "give each call an id of its own");
+    if (!ids.insert(c.id).second)
+      bad_input(path, "id " + in_quotes(c.id) + " occurs twice", "give each call an id of its own");
   }
 }
 

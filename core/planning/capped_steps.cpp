@@ -13,14 +13,17 @@ namespace stormcell {
 namespace {
 
 /// Choices of a token.
-size_t width_of(const TokenRoutes& routes) { return static_cast<size_t>(routes.layers) * static_cast<size_t>(routes.k); }
+size_t width_of(const TokenRoutes& routes) {
+  return static_cast<size_t>(routes.layers) * static_cast<size_t>(routes.k);
+}
 
 void check_size(const TokenRoutes& routes, const OfParts<TokenSteps>& steps) {
   size_t tokens = 0;
   for (const DataPart part : kDataParts)
     for (const std::vector<size_t>& step : steps[part]) tokens += step.size();
   if (tokens * width_of(routes) > static_cast<size_t>(kMostTokenChoices))
-    bad_input("--capacity-factor", "keeps each choice of each step, and these are more than " + with_commas(kMostTokenChoices),
+    bad_input("--capacity-factor",
+              "keeps each choice of each step, and these are more than " + with_commas(kMostTokenChoices),
               "name fewer --tokens-per-step");
 }
 
@@ -36,7 +39,8 @@ void copy_tokens(const TokenRoutes& routes, std::vector<size_t>& step, TokenRout
 }
 
 /// Drops what is over in a layer. `taken`: [branches] room for counts.
-void cap_layer(const std::vector<size_t>& step, int32_t layer, std::vector<int64_t>& taken, TokenRoutes& capped, CapacityFigures& dropped) {
+void cap_layer(const std::vector<size_t>& step, int32_t layer, std::vector<int64_t>& taken, TokenRoutes& capped,
+               CapacityFigures& dropped) {
   int64_t choices = 0;
   for (const size_t token : step)
     for (const int32_t choice : capped.at(token, layer)) choices += choice >= 0;
@@ -71,7 +75,8 @@ CappedSteps cap_steps(const TokenRoutes& routes, const OfParts<TokenSteps>& step
     out.dropped[part].factor = factor;
     for (std::vector<size_t>& step : out.steps[part]) {
       copy_tokens(routes, step, out.routes);
-      for (int32_t layer = 0; layer < routes.layers; ++layer) cap_layer(step, layer, taken, out.routes, out.dropped[part]);
+      for (int32_t layer = 0; layer < routes.layers; ++layer)
+        cap_layer(step, layer, taken, out.routes, out.dropped[part]);
     }
   }
   return out;

@@ -17,9 +17,9 @@ struct CappedSteps {
   OfParts<TokenSteps> steps;
   OfParts<CapacityFigures> dropped;
 };
-/// Each step has tokens of its own: the same token may lose one choice in one step and another in the next. Who comes first is served, in
-/// the order of a step's tokens and of each one's choices, as the Switch protocol does. Error(bad_input) that names --capacity-factor: more
-/// than kMostTokenChoices.
+/// Each step has tokens of its own: the same token may lose one choice in one step and another in the next. Who comes
+/// first is served, in the order of a step's tokens and of each one's choices, as the Switch protocol does.
+/// Error(bad_input) that names --capacity-factor: more than kMostTokenChoices.
 CappedSteps cap_steps(const TokenRoutes& routes, const OfParts<TokenSteps>& steps, double factor);
 /// The same of one part's counts, `k` choices of a token; what is dropped.
 CapacityFigures cap_steps(std::vector<LayerLoads>& steps, double k, double factor);

@@ -85,14 +85,16 @@ class ClusterReader {
         const std::string pair = row + " to " + std::to_string(to);
         if (!(ns >= 0) || ns > kMostNs) wrong(pair + " is no cost from 0 to 10^9 ns a byte: no bandwidth is none");
         if (from == to && ns > 0) wrong(pair + " is not 0: what stays is not sent");
-        if (from != to && ns < kLeastNs) wrong(pair + " is " + (ns > 0 ? "below 10^-9 ns a byte" : "0") + ": no link is endlessly fast");
+        if (from != to && ns < kLeastNs)
+          wrong(pair + " is " + (ns > 0 ? "below 10^-9 ns a byte" : "0") + ": no link is endlessly fast");
         c.rank_cost.push_back(1e-9 * ns);
         (same_node(c, from, to) ? within : between) += 1e-9 * ns;
       }
     }
     const double gpus_per_node = c.gpus_per_node, pairs = static_cast<double>(ranks) * (gpus_per_node - 1);
     c.fabric_bytes_per_s = within > 0 ? pairs / within : 1e15;  // one GPU a node sends nothing there
-    if (c.nodes > 1) c.network_bytes_per_s = static_cast<double>(ranks) * (static_cast<double>(ranks) - gpus_per_node) / between;
+    if (c.nodes > 1)
+      c.network_bytes_per_s = static_cast<double>(ranks) * (static_cast<double>(ranks) - gpus_per_node) / between;
   }
   static bool same_node(const Cluster& c, size_t a, size_t b) {
     const size_t gpus_per_node = c.gpus_per_node;
@@ -111,7 +113,8 @@ class ClusterReader {
   }
   int32_t count(const Json& of, const char* key) const {
     const int64_t value = whole_at(of, key);
-    if (value < 1 || value > kMostRanks) wrong(std::string(key) + " is no whole number from 1 to " + std::to_string(kMostRanks));
+    if (value < 1 || value > kMostRanks)
+      wrong(std::string(key) + " is no whole number from 1 to " + std::to_string(kMostRanks));
     return static_cast<int32_t>(value);
   }
   double rate(const Json& of, const std::string& name, const char* key) const {
@@ -138,8 +141,10 @@ std::vector<std::string> cluster_presets() {
 std::string to_json(const Cluster& c) {
   nlohmann::ordered_json json = {
       {"schema", "stormcell.cluster/1"}, {"name", c.name}, {"nodes", c.nodes}, {"gpus_per_node", c.gpus_per_node}};
-  json["gpu"] = {
-      {"name", c.gpu}, {"memory_bytes", c.memory_bytes}, {"memory_bytes_per_s", c.memory_bytes_per_s}, {"flops_per_s", c.flops_per_s}};
+  json["gpu"] = {{"name", c.gpu},
+                 {"memory_bytes", c.memory_bytes},
+                 {"memory_bytes_per_s", c.memory_bytes_per_s},
+                 {"flops_per_s", c.flops_per_s}};
   json["fabric"] = {{"name", c.fabric}, {"bytes_per_s", c.fabric_bytes_per_s}};
   if (c.nodes > 1) json["network"] = {{"name", c.network}, {"bytes_per_s", c.network_bytes_per_s}};
   if (!c.rank_cost.empty()) {
@@ -160,14 +165,17 @@ Cluster read_cluster(const std::string& spec) {
   if (spec.empty()) bad_input("--cluster", "is missing", "preset:NAME or a JSON file");
   if (spec.starts_with('{')) return ClusterReader("the cluster", parse_json_text(spec, "the cluster")).read();
   const std::vector<std::string> known = cluster_presets();
-  const auto is_known = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
+  const auto is_known = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
   const bool says_preset = spec.starts_with(kPreset);
   const std::string name = says_preset ? spec.substr(kPreset.size()) : spec;
   std::error_code none;
   if (!says_preset && fs::exists(spec, none)) return ClusterReader(spec, read_json_file(spec)).read();
   if (!is_known(name)) {
     if (says_preset && fs::exists(name, none))
-      bad_input("--cluster", "there is no preset " + in_quotes(name), "name the file without preset: --cluster " + name);
+      bad_input("--cluster", "there is no preset " + in_quotes(name),
+                "name the file without preset: --cluster " + name);
     if (says_preset || !nearest_words(name, known).empty())
       bad_input("--cluster", "there is no preset " + std::string(says_preset ? "" : "and no file ") + in_quotes(name),
                 advice_on_word(name, known));

@@ -37,18 +37,20 @@ Origin read_origin(const SessionPath& path, const SessionReader& recorded, const
   origin.layout = session.layout(origin.run.id);
   const auto& ours = task.layout.routers;
   const auto& theirs = origin.layout.routers;
-  const bool alike = std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), [](const RouterInfo& a, const RouterInfo& b) {
-    return a.branches == b.branches && (a.layer < 0 || b.layer < 0 || a.layer == b.layer);
-  });
+  const bool alike =
+      std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), [](const RouterInfo& a, const RouterInfo& b) {
+        return a.branches == b.branches && (a.layer < 0 || b.layer < 0 || a.layer == b.layer);
+      });
   if (!alike)
     bad_input("--made-from",
               path.file + "#" + std::to_string(origin.run.id) + " has " + counted(std::ssize(theirs), "layer") +
-                  (theirs.empty() ? std::string() : " of " + counted(theirs[0].branches, "expert")) + ", the recorded run " +
-                  std::to_string(ours.size()) + " of " + std::to_string(task.branches) +
+                  (theirs.empty() ? std::string() : " of " + counted(theirs[0].branches, "expert")) +
+                  ", the recorded run " + std::to_string(ours.size()) + " of " + std::to_string(task.branches) +
                   (theirs.size() == ours.size() ? ", or others" : ""),
               "name the run that the placement was made from");
-  origin.model_doubt = doubt_of_model(recorded, task, session, origin.run, path.file + "#" + std::to_string(origin.run.id),
-                                      "name the run that the placement was made from");
+  origin.model_doubt =
+      doubt_of_model(recorded, task, session, origin.run, path.file + "#" + std::to_string(origin.run.id),
+                     "name the run that the placement was made from");
   origin.loads = read_split_loads(session, origin.run.id, origin.layout, task.phase, 1, {}).fit;
   return origin;
 }
@@ -58,7 +60,8 @@ bool as_placed(const LayerSlots& placed, const std::vector<int32_t>& recorded, i
   if (placed.size() != recorded.size()) return false;
   const auto slots_per_rank = std::ssize(placed) / ranks;
   for (auto begin = std::ptrdiff_t{0}; begin < std::ssize(placed); begin += slots_per_rank)
-    if (!std::is_permutation(placed.begin() + begin, placed.begin() + begin + slots_per_rank, recorded.begin() + begin)) return false;
+    if (!std::is_permutation(placed.begin() + begin, placed.begin() + begin + slots_per_rank, recorded.begin() + begin))
+      return false;
   return true;
 }
 
@@ -71,7 +74,8 @@ std::string why_not_slots(const RecordedSlots& slots, const PlaceTask& task) {
     return "it was recorded on " + counted(slots.ranks, "GPU") + ", not on " + std::to_string(task.shape.ranks);
   for (size_t l = 0; l < slots.layers.size(); ++l)
     if (!as_placed(task.before.layers[l], slots.layers[l].expert, task.shape.ranks))
-      return "it was recorded under another placement: in " + task.layout.routers[l].name + " other experts stand on a GPU";
+      return "it was recorded under another placement: in " + task.layout.routers[l].name +
+             " other experts stand on a GPU";
   return {};
 }
 
@@ -84,15 +88,16 @@ double imbalance_of_slots(const std::vector<int64_t>& load, int32_t ranks) {
 
 }  // namespace
 
-std::optional<DeploymentFigures> compare_deployment(const std::string& made_from, const std::string& from, const SessionReader& session,
-                                                    const PlaceTask& task) {
+std::optional<DeploymentFigures> compare_deployment(const std::string& made_from, const std::string& from,
+                                                    const SessionReader& session, const PlaceTask& task) {
   const std::optional<SessionPath> path = named_origin(made_from, from);
   if (!path) return {};
   const Origin origin = read_origin(*path, session, task);
   std::error_code error;
   if (origin.run.id == task.run.id && std::filesystem::equivalent(path->file, session.path(), error)) {
     if (made_from.empty()) return {};
-    bad_input("--made-from", made_from + " is the recorded run itself", "name the run that the placement was made from");
+    bad_input("--made-from", made_from + " is the recorded run itself",
+              "name the run that the placement was made from");
   }
   const RecordedSlots slots = slots_at(json_or_null(task.run.dataset));
   DeploymentFigures f{origin.session, origin.run.id, {}, {}, why_not_slots(slots, task), slots.ranks > 0, {}};

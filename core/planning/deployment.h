@@ -1,5 +1,5 @@
-// What a placement promised and what was recorded once it stood: balance by layer, of the data that it was made from beside that of a run
-// behind it.
+// What a placement promised and what was recorded once it stood: balance by layer, of the data that it was made from
+// beside that of a run behind it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,8 +13,8 @@ class SessionReader;
 
 /// Imbalance of the GPUs, largest / mean load - 1.
 struct DeployedBalance {
-  double predicted = 0;            ///< of the loads of the run that the placement was made from, its held-out part included
-  double shared_evenly = 0;        ///< of the recorded loads, where replicas share evenly: what changed since is the routing
+  double predicted = 0;      ///< of the loads of the run that the placement was made from, its held-out part included
+  double shared_evenly = 0;  ///< of the recorded loads, where replicas share evenly: what changed since is the routing
   std::optional<double> recorded;  ///< of what the slots got; null: the recording does not say
   /// Of what was recorded, as far as that is known, from what was predicted.
   double difference() const { return recorded.value_or(shared_evenly) - predicted; }
@@ -36,10 +36,10 @@ struct DeploymentFigures {
   std::string model_doubt;  ///< why nobody knows that `made_from` is of the recorded run's model; empty: it is
 };
 
-/// `made_from`: S.storm, S.storm#3; empty: the run that the stored placement `from` was searched for, and nothing where it is a server's
-/// file, or that run is the task's own. The task has all of the recorded run to fit, and the placement as what stands before.
-/// Error(bad_input): another model.
-std::optional<DeploymentFigures> compare_deployment(const std::string& made_from, const std::string& from, const SessionReader& session,
-                                                    const PlaceTask& task);
+/// `made_from`: S.storm, S.storm#3; empty: the run that the stored placement `from` was searched for, and nothing where
+/// it is a server's file, or that run is the task's own. The task has all of the recorded run to fit, and the placement
+/// as what stands before. Error(bad_input): another model.
+std::optional<DeploymentFigures> compare_deployment(const std::string& made_from, const std::string& from,
+                                                    const SessionReader& session, const PlaceTask& task);
 
 }  // namespace stormcell

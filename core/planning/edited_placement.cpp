@@ -17,13 +17,14 @@
 namespace stormcell {
 namespace {
 
-/// Of a part, whose ways are followed while a hand edits: memory, 12 bytes each, and the time of an edit are linear in them. 8,594 tokens
-/// of 61 layers and 8 choices.
+/// Of a part, whose ways are followed while a hand edits: memory, 12 bytes each, and the time of an edit are linear in
+/// them. 8,594 tokens of 61 layers and 8 choices.
 constexpr size_t kMostFollowedChoices = size_t{1} << 22;
 
 size_t most_followed(const TokenRoutes& routes) {
-  return std::max<size_t>(kMostFollowedChoices / std::max<size_t>(static_cast<size_t>(routes.layers) * static_cast<size_t>(routes.k), 1),
-                          1);
+  return std::max<size_t>(
+      kMostFollowedChoices / std::max<size_t>(static_cast<size_t>(routes.layers) * static_cast<size_t>(routes.k), 1),
+      1);
 }
 
 std::vector<size_t> evenly(std::span<const size_t> tokens, size_t most) {
@@ -34,9 +35,11 @@ std::vector<size_t> evenly(std::span<const size_t> tokens, size_t most) {
 }
 
 /// As EditPart has them.
-std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks) {
+std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, std::span<const size_t> tokens,
+                                               int32_t ranks) {
   const size_t all_ranks = ranks;
-  std::vector<std::vector<double>> out(routes.layers, std::vector<double>(static_cast<size_t>(routes.branches) * all_ranks));
+  std::vector<std::vector<double>> out(routes.layers,
+                                       std::vector<double>(static_cast<size_t>(routes.branches) * all_ranks));
   for (const size_t t : tokens) {
     const int32_t home = routes.tokens[t].rank;
     if (home < 0 || home >= ranks) continue;
@@ -90,7 +93,8 @@ struct EditedPlacement::State {
 EditedPlacement::EditedPlacement() : state_(std::make_unique<State>()) {}
 EditedPlacement::~EditedPlacement() = default;
 
-std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int32_t spare_of_gpu, const Progress& progress) {
+std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int32_t spare_of_gpu,
+                                                       const Progress& progress) {
   std::shared_ptr<EditedPlacement> out(new EditedPlacement);
   State& state = *out->state_;
   const SessionPath path = parse_session_path(options.session);
@@ -107,14 +111,16 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   const size_t homes = task.objective                          ? task.objective->homes_of_token()
                        : task.replicas == ReplicaRule::nearest ? static_cast<size_t>(task.shape.ranks)
                                                                : 1;
-  const size_t most = task.routes ? std::max<size_t>(most_followed(task.routes->routes) / homes, 1) : StepObjective::kMostSearchTokens;
+  const size_t most =
+      task.routes ? std::max<size_t>(most_followed(task.routes->routes) / homes, 1) : StepObjective::kMostSearchTokens;
   for (size_t p = 0; p < parts.size(); ++p) {
     progress.report("following tokens", static_cast<int64_t>(p), std::ssize(parts));
     const DataSlice data = slice_of(task, kDataParts[p]);
     parts[p].loads = data.loads;
     if (data.routes) {
       parts[p].traffic.emplace(*data.routes, evenly(data.tokens, most), out->start_, way);
-      if (way.rule == ReplicaRule::nearest) parts[p].loads_of_home = loads_of_home(*data.routes, data.tokens, task.shape.ranks);
+      if (way.rule == ReplicaRule::nearest)
+        parts[p].loads_of_home = loads_of_home(*data.routes, data.tokens, task.shape.ranks);
     }
     if (data.objective && data.objective->count(data.part) > 0)
       parts[p].steps.emplace(data.objective->placed(out->start_, data.part, most));
@@ -130,7 +136,8 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   }
 
   EditedAbout& about = out->about_;
-  about.session = session.path(), about.model = session.summary().model.name, about.run = task.run.id, about.cluster = task.cluster;
+  about.session = session.path(), about.model = session.summary().model.name, about.run = task.run.id,
+  about.cluster = task.cluster;
   for (const RouterInfo& r : task.layout.routers) about.routers.push_back(r.name);
   about.numbers = task.layer_numbers, about.branches = task.branches;
   about.ranks = task.shape.ranks, about.slot_count = task.shape.slot_count, about.sizes = task.sizes;
@@ -147,7 +154,9 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
 
 const Placement& EditedPlacement::placement() const { return state_->edit->placement(); }
 
-size_t EditedPlacement::part_of(DataPart part) const { return about_.has_held_out && part == DataPart::held_out ? 1 : 0; }
+size_t EditedPlacement::part_of(DataPart part) const {
+  return about_.has_held_out && part == DataPart::held_out ? 1 : 0;
+}
 
 std::optional<EditFigures> EditedPlacement::figures(DataPart part) const {
   if (part == DataPart::held_out && !about_.has_held_out) return {};
@@ -159,10 +168,16 @@ std::optional<EditFigures> EditedPlacement::start_figures(DataPart part) const {
   return state_->first[part_of(part)];
 }
 
-double EditedPlacement::layer_imbalance(DataPart part, size_t layer) const { return state_->edit->layer_imbalance(part_of(part), layer); }
-std::optional<double> EditedPlacement::layer_ms(DataPart part, size_t layer) const { return state_->edit->layer_ms(part_of(part), layer); }
+double EditedPlacement::layer_imbalance(DataPart part, size_t layer) const {
+  return state_->edit->layer_imbalance(part_of(part), layer);
+}
+std::optional<double> EditedPlacement::layer_ms(DataPart part, size_t layer) const {
+  return state_->edit->layer_ms(part_of(part), layer);
+}
 
-std::optional<double> EditedPlacement::start_layer_ms(DataPart part, size_t layer) const { return state_->first_ms[part_of(part)][layer]; }
+std::optional<double> EditedPlacement::start_layer_ms(DataPart part, size_t layer) const {
+  return state_->first_ms[part_of(part)][layer];
+}
 
 const std::vector<double>& EditedPlacement::rank_loads(DataPart part, size_t layer) const {
   return state_->edit->rank_loads(part_of(part), layer);
@@ -184,7 +199,9 @@ std::string EditedPlacement::swap_fault(size_t layer, size_t slot, size_t other)
 std::string EditedPlacement::replicate_fault(size_t layer, int32_t branch, size_t slot) const {
   return state_->edit->replicate_fault(layer, branch, slot);
 }
-std::string EditedPlacement::drop_fault(size_t layer, size_t slot) const { return state_->edit->drop_fault(layer, slot); }
+std::string EditedPlacement::drop_fault(size_t layer, size_t slot) const {
+  return state_->edit->drop_fault(layer, slot);
+}
 void EditedPlacement::apply(const PlacementChange& change) { state_->edit->apply(change); }
 
 FoundLayout EditedPlacement::solve(const std::string& solver, double time_limit, const Progress& progress) const {
@@ -194,19 +211,23 @@ FoundLayout EditedPlacement::solve(const std::string& solver, double time_limit,
   check_memory(state_->task);
   const SessionReader session(parse_session_path(options.session).file);
   const PlaceTask& task = state_->task;
-  SolvedPlacement solved = judge_outcome(options, session, task, search_placement(options, task, progress), begin, progress);
+  SolvedPlacement solved =
+      judge_outcome(options, session, task, search_placement(options, task, progress), begin, progress);
   FoundLayout out{std::move(solved.placement), std::move(solved.figures), {}};
   for (const LayoutLine& line : out.figures.front)
     if (line.tried && line.fit.cross_pairs)
-      out.front.push_back({{line.name, line.fit.imbalance, *line.fit.cross_pairs}, solved.tried[*line.tried].placement});
+      out.front.push_back(
+          {{line.name, line.fit.imbalance, *line.fit.cross_pairs}, solved.tried[*line.tried].placement});
   return out;
 }
 
 int64_t EditedPlacement::store(const Placement& placement, const std::string& name, const Progress& progress) const {
   size_t empty = 0;
-  for (const LayerSlots& layer : placement.layers) empty += static_cast<size_t>(std::count(layer.begin(), layer.end(), -1));
+  for (const LayerSlots& layer : placement.layers)
+    empty += static_cast<size_t>(std::count(layer.begin(), layer.end(), -1));
   if (empty > 0)
-    bad_input(about_.session, counted(static_cast<int64_t>(empty), "slot") + " of the placement hold nothing", "bring an expert into each");
+    bad_input(about_.session, counted(static_cast<int64_t>(empty), "slot") + " of the placement hold nothing",
+              "bring an expert into each");
   check_memory(state_->task);
   const auto begin = std::chrono::steady_clock::now();
   PlaceOptions options = state_->options;

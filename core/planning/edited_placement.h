@@ -1,4 +1,5 @@
-// A session's placement in somebody's hands: what it does before and after each change, searched, stored. What the Studio drags.
+// A session's placement in somebody's hands: what it does before and after each change, searched, stored. What the
+// Studio drags.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -59,16 +60,19 @@ struct EditedAbout {
   bool has_held_out = false;
   SplitUnit unit = SplitUnit::steps;  ///< of what follows
   int64_t fitted = 0, held_out = 0;
-  int64_t followed_tokens = 0;  ///< of each part at most so many are followed while it is edited; 0: there are no single choices
+  /// of each part at most so many are followed while it is edited; 0: there are no single choices
+  int64_t followed_tokens = 0;
   std::vector<std::string> lacks;
 };
 
 /// Changes from one thread; solve() and store() may run on another meanwhile, on what was there when they were called.
 class EditedPlacement {
  public:
-  /// Reads the session's loads and begins at what options.from names, else at the contiguous layout. `spare_of_gpu`: so many spare slots on
-  /// each GPU, and as few more as make them equally many; options.redundant is not looked at. Error(bad_input) as place() says.
-  static std::shared_ptr<EditedPlacement> open(PlaceOptions options, int32_t spare_of_gpu, const Progress& progress = {});
+  /// Reads the session's loads and begins at what options.from names, else at the contiguous layout. `spare_of_gpu`: so
+  /// many spare slots on each GPU, and as few more as make them equally many; options.redundant is not looked at.
+  /// Error(bad_input) as place() says.
+  static std::shared_ptr<EditedPlacement> open(PlaceOptions options, int32_t spare_of_gpu,
+                                               const Progress& progress = {});
   ~EditedPlacement();
 
   const EditedAbout& about() const { return about_; }

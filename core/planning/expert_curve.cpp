@@ -13,7 +13,8 @@ std::string shape(int64_t inputs, int64_t outputs) { return std::to_string(input
 
 /// Products that one laboratory measured in one way, of whatever shape.
 bool same_way(const MeasuredCall& a, const MeasuredCall& b) {
-  return a.gpu == b.gpu && a.laboratory == b.laboratory && a.mode == b.mode && a.dtype == b.dtype && a.experts == b.experts;
+  return a.gpu == b.gpu && a.laboratory == b.laboratory && a.mode == b.mode && a.dtype == b.dtype &&
+         a.experts == b.experts;
 }
 
 class CurveFinder {
@@ -27,8 +28,8 @@ class CurveFinder {
     for (const CallRows& way : all_) {
       if (!is_gpu_of(way.like->gpu, gpu)) continue;
       if (std::fabs(bits_of_label(way.like->dtype) / bits - 1) > 0.1) {
-        keep_reason(out, "products over rows of " + gpu + " were measured in " + way.like->dtype + ", the model's weights take " +
-                             rounded(bits) + " bits");
+        keep_reason(out, "products over rows of " + gpu + " were measured in " + way.like->dtype +
+                             ", the model's weights take " + rounded(bits) + " bits");
         continue;
       }
       ExpertCurve found = of_way(*way.like);
@@ -56,18 +57,20 @@ class CurveFinder {
 
   ExpertCurve of_way(const MeasuredCall& way) const {
     const int64_t hidden = sizes_.hidden, ffn = sizes_.ffn, gates = sizes_.matrices - 1;
-    const CallRows *both = gates == 2 ? find(way, hidden, 2 * ffn) : nullptr, *up = find(way, hidden, ffn), *down = find(way, ffn, hidden);
+    const CallRows *both = gates == 2 ? find(way, hidden, 2 * ffn) : nullptr, *up = find(way, hidden, ffn),
+                   *down = find(way, ffn, hidden);
     ExpertCurve out;
     const bool whole = (both || up) && down;
     if (!both && !up) up = down;
     if (!down) down = up;
     if (!down) {
-      out.why_not = "products of " + way.gpu + " were measured with weights of " + shape(way.inputs, way.outputs) + ", an expert's are " +
-                    shape(hidden, ffn) + " and " + shape(ffn, hidden);
+      out.why_not = "products of " + way.gpu + " were measured with weights of " + shape(way.inputs, way.outputs) +
+                    ", an expert's are " + shape(hidden, ffn) + " and " + shape(ffn, hidden);
       return out;
     }
     const double each = 1 / static_cast<double>(way.experts);
-    const RowCurve::Term terms[] = {{&(both ? both : up)->curve, both ? each : each * static_cast<double>(gates)}, {&down->curve, each}};
+    const RowCurve::Term terms[] = {{&(both ? both : up)->curve, both ? each : each * static_cast<double>(gates)},
+                                    {&down->curve, each}};
     const double least = std::max(terms[0].curve->least(), terms[1].curve->least());
     const double most = std::min(terms[0].curve->most(), terms[1].curve->most());
     if (least >= most) {
@@ -77,8 +80,9 @@ class CurveFinder {
     RowCurve curve = RowCurve::sum(terms);
     const RowRange& asked = rows_.range;
     if (!curve.reaches(asked.least) || !curve.reaches(asked.most)) {
-      out.why_not = "experts get " + rounded(asked.least) + " to " + rounded(asked.most) + " rows, and what was measured tells " +
-                    rounded(std::ceil(curve.least_told())) + " to " + rounded(curve.most_told());
+      out.why_not = "experts get " + rounded(asked.least) + " to " + rounded(asked.most) +
+                    " rows, and what was measured tells " + rounded(std::ceil(curve.least_told())) + " to " +
+                    rounded(curve.most_told());
       return out;
     }
     const bool within = curve.holds(asked.least) && curve.holds(rows_.mean) && curve.holds(asked.most);
@@ -97,7 +101,8 @@ class CurveFinder {
       // Calls of unlike rows say whether the times of experts may be summed: nothing of the curve is made of them.
       for (const MeasuredCall& c : calibration_.calls()) {
         if (!c.is_grouped() || c.gpu != call.gpu || c.laboratory != call.laboratory || !same_weight(c, call)) continue;
-        const auto sum = sum_over_rows(part->curve, call.experts, alike_rows(c.rows_each).value_or(std::vector<AlikeRows>()));
+        const auto sum =
+            sum_over_rows(part->curve, call.experts, alike_rows(c.rows_each).value_or(std::vector<AlikeRows>()));
         if (sum) keep_larger(sum->us / c.us - 1);
       }
     }
@@ -113,8 +118,8 @@ class CurveFinder {
 
 }  // namespace
 
-ExpertCurve find_expert_curve(const Calibration& calibration, const std::string& gpu, const ModelSizes& sizes, double bits,
-                              const ExpertRows& rows) {
+ExpertCurve find_expert_curve(const Calibration& calibration, const std::string& gpu, const ModelSizes& sizes,
+                              double bits, const ExpertRows& rows) {
   return CurveFinder(calibration, sizes, rows).best(gpu, bits);
 }
 

@@ -26,11 +26,11 @@ struct ExpertCurve {
   std::vector<size_t> from;        ///< numbers of the calls
 };
 
-/// A gated expert is two products hidden x ffn (or one of hidden x 2 ffn) and one of ffn x hidden; else one of each. All of one series of
-/// calls: same GPU, laboratory, number format and number of weights a call, whose time they share evenly. A product that was measured the
-/// other way round alone is borrowed. Of several series that tell it, the surest, then that of about as many weights a call as a GPU has
-/// active experts. `bits`: of a weight.
-ExpertCurve find_expert_curve(const Calibration& calibration, const std::string& gpu, const ModelSizes& sizes, double bits,
-                              const ExpertRows& rows);
+/// A gated expert is two products hidden x ffn (or one of hidden x 2 ffn) and one of ffn x hidden; else one of each.
+/// All of one series of calls: same GPU, laboratory, number format and number of weights a call, whose time they share
+/// evenly. A product that was measured the other way round alone is borrowed. Of several series that tell it, the
+/// surest, then that of about as many weights a call as a GPU has active experts. `bits`: of a weight.
+ExpertCurve find_expert_curve(const Calibration& calibration, const std::string& gpu, const ModelSizes& sizes,
+                              double bits, const ExpertRows& rows);
 
 }  // namespace stormcell

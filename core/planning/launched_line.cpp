@@ -18,7 +18,8 @@ std::vector<std::string> split(std::string_view text) {
 std::string_view without_tag(std::string_view line) {
   constexpr size_t kMostTag = 300;  // characters of host names and times
   for (const std::string_view stream : {"<stdout>:", "<stderr>:"})
-    if (const size_t at = line.substr(0, kMostTag).find(stream); at != std::string_view::npos) return line.substr(at + stream.size());
+    if (const size_t at = line.substr(0, kMostTag).find(stream); at != std::string_view::npos)
+      return line.substr(at + stream.size());
   return line;
 }
 

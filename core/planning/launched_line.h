@@ -1,5 +1,5 @@
-// Reads lines of a program through launchers and log collectors, which put a tag of the rank, a time, or a host or pod name before each
-// line.
+// Reads lines of a program through launchers and log collectors, which put a tag of the rank, a time, or a host or pod
+// name before each line.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,9 +9,10 @@
 namespace stormcell {
 
 struct LaunchedLine {
-  bool comment = false;            ///< the line has a '#' that begins a word
-  size_t before = 0;               ///< the number of words before the '#' of a comment
-  std::vector<std::string> words;  ///< for a comment the words from its '#' on, which is a word of its own; else all words
+  bool comment = false;  ///< the line has a '#' that begins a word
+  size_t before = 0;     ///< the number of words before the '#' of a comment
+  /// for a comment the words from its '#' on, which is a word of its own; else all words
+  std::vector<std::string> words;
 };
 
 /// "[1,0]<stdout>:" ends what mpirun puts before a line. All of it is cut off and is not a word.

@@ -9,7 +9,8 @@ std::vector<std::vector<double>> rank_loads(const Placement& placement, const Da
     return data.routes ? rank_loads_of_tokens(*data.routes, data.tokens, placement, data.way)
                        : rank_loads_of_counts(data.loads, placement, data.way);
   std::vector<std::vector<double>> out;
-  for (size_t l = 0; l < data.loads.size(); ++l) out.push_back(loads_of_ranks(placement.layers[l], placement.ranks, data.loads[l]));
+  for (size_t l = 0; l < data.loads.size(); ++l)
+    out.push_back(loads_of_ranks(placement.layers[l], placement.ranks, data.loads[l]));
   return out;
 }
 

@@ -31,18 +31,22 @@ constexpr int64_t kMostSize = int64_t{1} << 24;
 std::string plain(std::string_view name) {
   std::string out;
   for (const char c : name)
-    if (std::isalnum(static_cast<unsigned char>(c))) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 
-/// The published model whose name begins this one (a file or folder has more in its name), and whose shape it has; the longest name.
+/// The published model whose name begins this one (a file or folder has more in its name), and whose shape it has; the
+/// longest name.
 const nlohmann::json* find_architecture(const nlohmann::json& all, std::string_view model, const RunLayout& layout) {
   const std::string name = plain(std::filesystem::path(model).filename().string());
   const nlohmann::json* best = nullptr;
   for (const nlohmann::json& a : list_at(all, "models")) {
     const std::string other = plain(text_at(a, "name"));
     if (other.empty() || name.find(other) == std::string::npos) continue;
-    if (whole_at(a, "experts") != layout.routers[0].branches || whole_at(a, "expert_layers") != std::ssize(layout.routers)) continue;
+    if (whole_at(a, "experts") != layout.routers[0].branches ||
+        whole_at(a, "expert_layers") != std::ssize(layout.routers))
+      continue;
     if (!best || other.size() > plain(text_at(*best, "name")).size()) best = &a;
   }
   return best;
@@ -65,9 +69,10 @@ std::optional<ModelSizes> published(std::string_view model, const RunLayout& lay
 std::optional<ModelSizes> of_config(const std::string& path, const RunLayout& layout) {
   const TracedModel config = read_traced_model(path);
   if (config.branches != layout.routers[0].branches)
-    bad_input("--model-config",
-              path + " has " + counted(config.branches, "expert") + ", the run " + std::to_string(layout.routers[0].branches),
-              "name the config.json of the model that was traced");
+    bad_input(
+        "--model-config",
+        path + " has " + counted(config.branches, "expert") + ", the run " + std::to_string(layout.routers[0].branches),
+        "name the config.json of the model that was traced");
   if (config.hidden == 0 || config.ffn == 0)
     bad_input("--model-config", path + " says no hidden_size or no width of an expert", "--hidden and --ffn do");
   ModelSizes sizes;
@@ -79,7 +84,8 @@ std::optional<ModelSizes> of_config(const std::string& path, const RunLayout& la
   return sizes;
 }
 
-std::optional<ModelSizes> widths_of(const SizeOptions& options, const RunSummary& run, const RunLayout& layout, std::string_view model) {
+std::optional<ModelSizes> widths_of(const SizeOptions& options, const RunSummary& run, const RunLayout& layout,
+                                    std::string_view model) {
   if (!options.model_config.empty()) return of_config(options.model_config, layout);
   ModelSizes sizes;
   const nlohmann::json about = json_or_null(run.dataset);
@@ -94,7 +100,8 @@ std::optional<ModelSizes> widths_of(const SizeOptions& options, const RunSummary
   if (const std::string told = text_at(about, "dtype"); bits_of_weights(told) > 0) sizes.dtype = told;
   if (sizes.hidden > 0 && sizes.ffn > 0) return sizes;
   if (options.hidden > 0 || options.ffn > 0)
-    bad_input(options.hidden > 0 ? "--ffn" : "--hidden", "is missing", "the width of a token and that of an expert: --hidden N --ffn N");
+    bad_input(options.hidden > 0 ? "--ffn" : "--hidden", "is missing",
+              "the width of a token and that of an expert: --hidden N --ffn N");
   return published(model, layout);
 }
 
@@ -115,7 +122,8 @@ std::optional<ModelSizes> find_model_sizes(const SizeOptions& options, const Run
   if (!sizes) return {};
   int64_t told = 0;
   for (const RouterInfo& r : layout.routers) told += r.branch_bytes;
-  const bool all_told = std::all_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.branch_bytes > 0; });
+  const bool all_told =
+      std::all_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.branch_bytes > 0; });
   const auto weights = static_cast<double>(sizes->matrices) * sizes->hidden * sizes->ffn;
   sizes->flops_per_row = 2 * weights;
   if (all_told && options.dtype.empty()) {
@@ -123,7 +131,9 @@ std::optional<ModelSizes> find_model_sizes(const SizeOptions& options, const Run
     sizes->dtype.clear();
     return sizes;
   }
-  sizes->dtype = !options.dtype.empty() ? options.dtype : sizes->dtype.empty() ? std::string(kUsualFormat) : sizes->dtype;
+  sizes->dtype = !options.dtype.empty() ? options.dtype
+                 : sizes->dtype.empty() ? std::string(kUsualFormat)
+                                        : sizes->dtype;
   sizes->branch_bytes = weights * bits_of_weights(sizes->dtype) / 8;
   return sizes;
 }

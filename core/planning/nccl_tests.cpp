@@ -22,20 +22,23 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr const char* kWhole = "give the output of all_reduce_perf or alltoall_perf as it was printed";
-constexpr const char* kWithMpi = "build nccl-tests with MPI=1 and start it by mpirun, or give one process more GPUs by -g N";
-// size, count, type, redop, root, then time, algbw, busbw and wrong values, out of place and in place. Outputs of 2021 and before have no
-// root, an error instead of wrong values, and of collectives that reduce nothing no redop.
+constexpr const char* kWithMpi =
+    "build nccl-tests with MPI=1 and start it by mpirun, or give one process more GPUs by -g N";
+// size, count, type, redop, root, then time, algbw, busbw and wrong values, out of place and in place. Outputs of 2021
+// and before have no root, an error instead of wrong values, and of collectives that reduce nothing no redop.
 constexpr size_t kSize = 0, kRedop = 3, kRoot = 4, kMeasured = 8, kLeastFields = 3 + kMeasured;
 constexpr size_t kTime = 0, kAlgbw = 1, kBusbw = 2, kWrong = 3;  // of those that are measured
-constexpr std::string_view kStamp = "timestamp";                 // the last column with -S 1: a date and a time, which are two words
+constexpr std::string_view kStamp = "timestamp";  // the last column with -S 1: a date and a time, which are two words
 
 bool is_columns(const LaunchedLine& line) {
   const Words& words = line.words;
-  return line.comment && words.size() > kLeastFields && words[1] == "size" && words[2] == "count" && words[3] == "type" &&
-         words[4] == "redop";
+  return line.comment && words.size() > kLeastFields && words[1] == "size" && words[2] == "count" &&
+         words[3] == "type" && words[4] == "redop";
 }
 
-bool is_whole(const std::string& word) { return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos; }
+bool is_whole(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+}
 /// True if the line has enough words after the launcher's, and they begin with a size, a count and a type.
 bool is_like_row(const Words& words, size_t behind = 0) {
   if (words.size() < behind + kLeastFields || !is_whole(words[behind]) || !is_whole(words[behind + 1])) return false;
@@ -45,15 +48,16 @@ bool is_like_row(const Words& words, size_t behind = 0) {
 
 class NcclTestsReader {
  public:
-  NcclTestsReader(const std::string& text, const std::string& path, double nic_gbit) : in_(text), path_(path), nic_gbit_(nic_gbit) {}
+  NcclTestsReader(const std::string& text, const std::string& path, double nic_gbit)
+      : in_(text), path_(path), nic_gbit_(nic_gbit) {}
 
   std::vector<MeasuredCall> read() {
     for (std::string text; std::getline(in_, text);) {
       ++number_;
       LaunchedLine line = launched_line(text);
       if (line.words.empty() || text.find("NCCL ") != std::string::npos) continue;  // NCCL's own messages
-      // In a table, a '#' after words that are not the launcher's does not begin a comment: two processes may have mixed a row and a
-      // comment.
+      // In a table, a '#' after words that are not the launcher's does not begin a comment: two processes may have
+      // mixed a row and a comment.
       if (line.comment && (!table_open_ || line.before == before_ || is_columns(line)))
         read_comment(line);
       else if (table_open_)
@@ -70,7 +74,9 @@ class NcclTestsReader {
     bad_input(path_ + ": line " + std::to_string(number_), what, advice);
   }
   [[noreturn]] void wrong_unjudged() const {
-    wrong("ends before \"Out of bounds values\", which says whether all results are right: the run broke off, or the file was cut");
+    wrong(
+        "ends before \"Out of bounds values\", which says whether all results are right: the run broke off, or the "
+        "file was cut");
   }
   [[noreturn]] void broken() const {
     wrong("has wrong values: NCCL computed wrong results", "repair the GPUs, links or drivers, then run it again");
@@ -89,7 +95,8 @@ class NcclTestsReader {
     Words columns(line.words.begin() + 1, line.words.end());
     has_stamp_ = columns.back() == kStamp;
     if (has_stamp_) columns.pop_back();
-    const auto measured = std::find_if(columns.begin(), columns.end(), [](const std::string& c) { return c == "time" || c == "cputime"; });
+    const auto measured = std::find_if(columns.begin(), columns.end(),
+                                       [](const std::string& c) { return c == "time" || c == "cputime"; });
     if (measured != columns.end() && *measured == "cputime")
       wrong("times are those of the processor (-C 1), not of the collectives", "run it without -C");
     if (columns.end() - measured != static_cast<std::ptrdiff_t>(kMeasured))
@@ -197,20 +204,24 @@ class NcclTestsReader {
   void check_shape() const {
     const int64_t ranks = std::ssize(ranks_);
     if (ranks == 1 && list_without_rows_ > 0)
-      wrong("each process ran alone, as rank 0, so nothing was exchanged: lines " + std::to_string(list_without_rows_) + " and " +
-                std::to_string(first_rank_),
+      wrong("each process ran alone, as rank 0, so nothing was exchanged: lines " + std::to_string(list_without_rows_) +
+                " and " + std::to_string(first_rank_),
             kWithMpi);
-    if (ranks < 2) wrong("the list of ranks above has " + counted(ranks, "rank") + ", so nothing was exchanged", kWithMpi);
+    if (ranks < 2)
+      wrong("the list of ranks above has " + counted(ranks, "rank") + ", so nothing was exchanged", kWithMpi);
     for (const auto& [host, of_host] : ranks_of_)
-      if (of_host * std::ssize(ranks_of_) != ranks) wrong("the hosts above have different numbers of ranks", "run as many on each host");
+      if (of_host * std::ssize(ranks_of_) != ranks)
+        wrong("the hosts above have different numbers of ranks", "run as many on each host");
     if (ranks_of_.size() > 1 && !(nic_gbit_ > 0))
-      wrong("the ranks above are on " + std::to_string(ranks_of_.size()) + " hosts, and the output does not say by which network cards",
+      wrong("the ranks above are on " + std::to_string(ranks_of_.size()) +
+                " hosts, and the output does not say by which network cards",
             "--nic-gbit N, of one GPU's card");
   }
 
-  /// The collective of the output. Older versions do not name it. Then the command above the rows decides, if it names a collective that
-  /// can have such rows: only those with "reduce" in their name have a redop. Without a command, the file's name decides about rows that
-  /// reduce nothing, because an all-to-all and an all-gather look alike. A sum that moves 2 (n - 1) / n of its bytes is an all-reduce.
+  /// The collective of the output. Older versions do not name it. Then the command above the rows decides, if it names
+  /// a collective that can have such rows: only those with "reduce" in their name have a redop. Without a command, the
+  /// file's name decides about rows that reduce nothing, because an all-to-all and an all-gather look alike. A sum that
+  /// moves 2 (n - 1) / n of its bytes is an all-reduce.
   CallKind op_of(const std::string& redop, bool has_no_root, const std::string* measured) const {
     std::string named = collective_;
     if (named.empty() && redop == "none")
@@ -224,7 +235,8 @@ class NcclTestsReader {
     // Rounded to hundredths: of small calls nothing is seen.
     const bool may_be_sum = std::fabs(busbw - twice * algbw) < 0.01 * (1 + twice) + 1e-3 * busbw;
     // Between two GPUs a reduce moves as much as an all-reduce, but it has a root.
-    if (has_no_root && (named.find("allreduce") != std::string::npos || (named.empty() && may_be_sum))) return CallKind::all_reduce;
+    if (has_no_root && (named.find("allreduce") != std::string::npos || (named.empty() && may_be_sum)))
+      return CallKind::all_reduce;
     wrong("is neither all_reduce_perf nor alltoall_perf, or does not say so",
           redop == "none" ? "name the file of an all-to-all alltoall.txt" : kWhole);
   }
@@ -238,8 +250,8 @@ class NcclTestsReader {
   std::set<std::string> ranks_, groups_;     // their numbers
   std::map<std::string, int64_t> ranks_of_;  // by host
   int64_t first_rank_ = 0;                   // line of its list of ranks
-  int64_t list_without_rows_ = 0;            // line of a list of ranks that another one followed before any row; 0: none
-  size_t fields_ = 0, before_ = 0;           // number of columns, and of the launcher's words before them
+  int64_t list_without_rows_ = 0;   // line of a list of ranks that another one followed before any row; 0: none
+  size_t fields_ = 0, before_ = 0;  // number of columns, and of the launcher's words before them
   bool has_root_ = true, has_errors_ = false, has_stamp_ = false;
   bool table_open_ = false;  // the line of columns has been read, the verdict has not
   bool ended_ = false;       // the verdict has been read

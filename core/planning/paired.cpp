@@ -25,7 +25,8 @@ struct PartSums {
 
 PartSums sums_of(const Placement& p, const DataSlice& data) {
   PartSums out;
-  for (const std::vector<double>& layer : rank_loads(p, data)) out.of_rank.insert(out.of_rank.end(), layer.begin(), layer.end());
+  for (const std::vector<double>& layer : rank_loads(p, data))
+    out.of_rank.insert(out.of_rank.end(), layer.begin(), layer.end());
   if (data.routes) out.traffic = sum_traffic(*data.routes, data.tokens, p, data.way);
   return out;
 }
@@ -52,14 +53,17 @@ Figures figures_of(const std::vector<PartSums>& parts, const std::vector<size_t>
 
 }  // namespace
 
-size_t block_of_step(size_t step, size_t steps) { return std::min(step / kStepsOfBlock, std::max(steps / kStepsOfBlock, size_t{1}) - 1); }
+size_t block_of_step(size_t step, size_t steps) {
+  return std::min(step / kStepsOfBlock, std::max(steps / kStepsOfBlock, size_t{1}) - 1);
+}
 
 PairedDifference interval_of_parts(size_t parts, const std::function<double(const std::vector<size_t>&)>& difference) {
   std::mt19937 random(1);
   std::vector<size_t> drawn(parts);
   std::iota(drawn.begin(), drawn.end(), size_t{0});
   const double value = difference(drawn);
-  double sum = 0, squares = 0;  // of what draws are off: largest loads of parts drawn again lean, and the interval lies about the value
+  double sum = 0, squares = 0;  // of what draws are off: largest loads of parts drawn again lean, and the interval lies
+                                // about the value
   for (int d = 0; d < kDraws; ++d) {
     for (size_t& i : drawn) i = random() % parts;
     const double off = difference(drawn) - value;
@@ -79,19 +83,23 @@ PairedBootstrap::PairedBootstrap(const PlaceTask& task, const Progress& progress
     const TokenRoutes& routes = task.routes->routes;
     std::map<int64_t, std::vector<size_t>> parts;
     const std::vector<size_t>& held_out = task.routes->parts.held_out;
-    const auto begins_step = [&](size_t i) { return i == 0 || routes.tokens[held_out[i]].step != routes.tokens[held_out[i - 1]].step; };
+    const auto begins_step = [&](size_t i) {
+      return i == 0 || routes.tokens[held_out[i]].step != routes.tokens[held_out[i - 1]].step;
+    };
     size_t steps = 0, begun = 0;
     for (size_t i = 0; i < held_out.size(); ++i) steps += begins_step(i);
     for (size_t i = 0; i < held_out.size(); ++i) {
       begun += begins_step(i);
-      const int64_t part = by_request ? routes.tokens[held_out[i]].item : static_cast<int64_t>(block_of_step(begun - 1, steps));
+      const int64_t part =
+          by_request ? routes.tokens[held_out[i]].item : static_cast<int64_t>(block_of_step(begun - 1, steps));
       parts[part].push_back(held_out[i]);
     }
     for (auto& [part, tokens] : parts) {
       loads_.push_back(loads_of_tokens(routes, tokens));
       tokens_.push_back(std::move(tokens));
     }
-  } else if (task.loads.held_out_units == std::ssize(task.loads.held_out_steps)) {  // else these do not follow each other
+  } else if (task.loads.held_out_units ==
+             std::ssize(task.loads.held_out_steps)) {  // else these do not follow each other
     for (size_t s = 0; s < task.loads.held_out_steps.size(); ++s) {
       if (block_of_step(s, task.loads.held_out_steps.size()) == loads_.size())
         loads_.emplace_back(task.loads.held_out.size(), std::vector<double>(task.branches));
@@ -154,7 +162,8 @@ std::optional<PairedDifference> PairedBootstrap::compare_steps(const Placement& 
                             b_s = task_.objective->step_s(b, DataPart::held_out, progress_);
   std::vector<double> seconds(loads_.size()), steps(loads_.size());
   for (size_t s = 0; s < a_s.size(); ++s) seconds[part[s]] += a_s[s] - b_s[s], ++steps[part[s]];
-  const double moves_ms = task_.move_ms * static_cast<double>(moved_slots(task_.before, a) - moved_slots(task_.before, b));
+  const double moves_ms =
+      task_.move_ms * static_cast<double>(moved_slots(task_.before, a) - moved_slots(task_.before, b));
   return interval_of_parts(seconds.size(), [&](const std::vector<size_t>& drawn) {
     double sum = 0, count = 0;
     for (const size_t i : drawn) sum += seconds[i], count += steps[i];

@@ -1,4 +1,5 @@
-// Whether a difference between two placements may be chance: both on the same parts of what was held out, drawn again and again.
+// Whether a difference between two placements may be chance: both on the same parts of what was held out, drawn again
+// and again.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -24,8 +25,9 @@ inline constexpr int64_t kFewestParts = 5;
 /// Which block a step of `steps` belongs to: what is left behind the last whole block belongs to that one.
 size_t block_of_step(size_t step, size_t steps);
 
-/// `difference` of all parts, and its 95 % interval: the deviation over parts drawn with replacement (fixed seed), by Student's t for few
-/// parts (Hesterberg, "What teachers should know about the bootstrap", 2015, section 5.3). At least two parts.
+/// `difference` of all parts, and its 95 % interval: the deviation over parts drawn with replacement (fixed seed), by
+/// Student's t for few parts (Hesterberg, "What teachers should know about the bootstrap", 2015, section 5.3). At least
+/// two parts.
 PairedDifference interval_of_parts(size_t parts, const std::function<double(const std::vector<size_t>&)>& difference);
 
 class PairedBootstrap {
@@ -37,8 +39,8 @@ class PairedBootstrap {
   PairedFigures compare(LayoutRole one, const Placement& a, LayoutRole other, const Placement& b) const;
 
  private:
-  /// [costed steps] the part that each lies in. Empty: steps have no order (drawn), not each lies in one part (filled up), or there are
-  /// none.
+  /// [costed steps] the part that each lies in. Empty: steps have no order (drawn), not each lies in one part (filled
+  /// up), or there are none.
   std::vector<size_t> parts_of_steps() const;
   std::optional<PairedDifference> compare_steps(const Placement& a, const Placement& b) const;
 

@@ -47,12 +47,15 @@ LayoutFigures figures_of(const Placement& placement, const PlaceTask& task, Data
   if (data.objective) figures.step = data.objective->mean_step(placement, part, progress);
   if (!figures.step) return figures;
   if (task.calibration)
-    figures.trust = trust_in(*task.calibration, figures.step->dispatch_ms, figures.step->compute_ms, figures.step->combine_ms);
-  figures.objective_ms = figures.step->objective_ms + task.move_ms * static_cast<double>(moved_slots(task.before, placement));
+    figures.trust =
+        trust_in(*task.calibration, figures.step->dispatch_ms, figures.step->compute_ms, figures.step->combine_ms);
+  figures.objective_ms =
+      figures.step->objective_ms + task.move_ms * static_cast<double>(moved_slots(task.before, placement));
   return figures;
 }
 
-LayoutLine line_of(LayoutRole role, std::string_view name, const Placement& placement, const PlaceTask& task, const Progress& progress) {
+LayoutLine line_of(LayoutRole role, std::string_view name, const Placement& placement, const PlaceTask& task,
+                   const Progress& progress) {
   LayoutLine line{role, std::string(name), figures_of(placement, task, DataPart::fitted, progress), {}};
   if (task.loads.held_out_units > 0) line.held_out = figures_of(placement, task, DataPart::held_out, progress);
   return line;
@@ -66,44 +69,56 @@ std::vector<std::string> warnings_of(const SearchOutcome& found, const std::stri
   if (const int32_t layers = layers_with_idle_replicas(task.before); !from.empty() && layers > 0)
     warnings.push_back("in " + counted(layers, "layer") + " of " + from +
                        " two replicas of an expert lie on one GPU: the second brings nothing");
-  if (const int32_t layers = layers_with_idle_replicas(found.result); layers > 0 && (from.empty() || found.result != task.before))
-    warnings.push_back("in " + counted(layers, "layer") +
-                       " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
+  if (const int32_t layers = layers_with_idle_replicas(found.result);
+      layers > 0 && (from.empty() || found.result != task.before))
+    warnings.push_back(
+        "in " + counted(layers, "layer") +
+        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
   const bool held_out = task.loads.held_out_units > 0;
   if (!held_out) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
   if (task.routes && task.routes->parts.requests == 1)
     warnings.push_back("the trace is one request, and one request is one request: " +
-                       std::string(held_out ? "what is held out is its own end, and " : "") + "others may route otherwise");
+                       std::string(held_out ? "what is held out is its own end, and " : "") +
+                       "others may route otherwise");
   else if (task.routes && held_out && task_lacks(task, "requests"))
-    warnings.emplace_back("the data lacks requests: what is held out is later in time, and may be of the same requests");
+    warnings.emplace_back(
+        "the data lacks requests: what is held out is later in time, and may be of the same requests");
   else if (task.routes && held_out && task.routes->parts.requests_fit == 0)
     warnings.push_back("the trace is " + counted(task.routes->parts.requests, "request") + ", fewer than " +
-                       std::to_string(kFewestRequests) + ": what is held out is later in time, and may be of the same requests");
+                       std::to_string(kFewestRequests) +
+                       ": what is held out is later in time, and may be of the same requests");
   if (const std::string drawn = warning_of_drawn_steps(task); !drawn.empty()) warnings.push_back(drawn);
   if (task.routes && task.routes->dropped_choices > 0)
     warnings.push_back(counted(task.routes->dropped_choices, "choice") + " dropped by capacity " +
                        (task.routes->dropped_choices == 1 ? "is" : "are") + " in no figure");
   if (task.dropped_homes > 0)
     warnings.push_back("tokens of " + counted(task.dropped_homes, "rank") + " were recorded, which are not the " +
-                       std::to_string(task.shape.ranks) + " of the cluster: tokens are taken to live on any of these alike");
+                       std::to_string(task.shape.ranks) +
+                       " of the cluster: tokens are taken to live on any of these alike");
   if (task.objective && task.objective->filled_steps() > 0)
-    warnings.push_back(counted(task.objective->filled_steps(), "recorded step") + " of " +
-                       std::to_string(task.objective->count(DataPart::fitted) + task.objective->count(DataPart::held_out)) +
-                       " held tokens of requests on both sides: on each side they are filled up with tokens of other steps there, to as "
-                       "many as were recorded");
+    warnings.push_back(
+        counted(task.objective->filled_steps(), "recorded step") + " of " +
+        std::to_string(task.objective->count(DataPart::fitted) + task.objective->count(DataPart::held_out)) +
+        " held tokens of requests on both sides: on each side they are filled up with tokens of other steps there, to "
+        "as "
+        "many as were recorded");
   if (found.evenly && task.way().rule == ReplicaRule::nearest && task.shape.slot_count > task.branches)
     warnings.emplace_back(
-        "the figures are by the nearest replicas; this search looked for balance and traffic of replicas that share evenly");
+        "the figures are by the nearest replicas; this search looked for balance and traffic of replicas that share "
+        "evenly");
   if (task.objective && task.objective->residence() == Residence::follow)
     warnings.emplace_back(
-        "tokens that follow their heaviest expert are an experiment: all that attention needs of them would have to be there");
+        "tokens that follow their heaviest expert are an experiment: all that attention needs of them would have to be "
+        "there");
   if (!task.objective)
-    warnings.push_back(
-        task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
-                   : "the model's sizes are not known, so the figures are loads: --model-config, or --hidden and --ffn, cost steps");
+    warnings.push_back(task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step "
+                                    "costs steps of that many tokens"
+                                  : "the model's sizes are not known, so the figures are loads: --model-config, or "
+                                    "--hidden and --ffn, cost steps");
   if (found.by_clock)
     warnings.emplace_back(
-        "the clock hurried or ended a search before its work was done: another machine may find another placement (--repeatable)");
+        "the clock hurried or ended a search before its work was done: another machine may find another placement "
+        "(--repeatable)");
   return warnings;
 }
 
@@ -123,7 +138,8 @@ std::vector<LayoutLine> front_of(const SearchOutcome& found, const PlaceTask& ta
   const DataSlice data = slice_of(task, DataPart::fitted);
   std::vector<Point> points;
   for (const FoundPlacement& f : found.tried)
-    points.push_back({&f, mean_imbalance(f.placement, data), count_traffic(*data.routes, data.tokens, f.placement, data.way).cross_pairs});
+    points.push_back({&f, mean_imbalance(f.placement, data),
+                      count_traffic(*data.routes, data.tokens, f.placement, data.way).cross_pairs});
   std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
     return a.imbalance != b.imbalance ? a.imbalance < b.imbalance : a.cross_pairs < b.cross_pairs;
   });
@@ -150,7 +166,8 @@ std::optional<SparePrice> spare_price(const PlaceTask& task) {
   return price;
 }
 
-StoredPlacement row_of(const PlaceOptions& options, const PlaceTask& task, const Placement& result, const PlaceFigures& figures) {
+StoredPlacement row_of(const PlaceOptions& options, const PlaceTask& task, const Placement& result,
+                       const PlaceFigures& figures) {
   NamedPlacement named{result, {}, task.layer_numbers, model_layers_of(task.run), task.cluster.nodes};
   for (const RouterInfo& r : task.layout.routers) named.routers.push_back(r.name);
   StoredPlacement stored;
@@ -164,12 +181,15 @@ StoredPlacement row_of(const PlaceOptions& options, const PlaceTask& task, const
 
 /// Of the same search with the same outcome. Of a stored summary counts what it says: an earlier version's says less.
 bool is_same(const StoredPlacement& stored, const StoredPlacement& row) {
-  if (stored.run != row.run || stored.name != row.name || stored.solver != row.solver || stored.layout != row.layout) return false;
+  if (stored.run != row.run || stored.name != row.name || stored.solver != row.solver || stored.layout != row.layout)
+    return false;
   const nlohmann::json before = json_or_null(stored.summary), now = json_or_null(row.summary);
   if (!before.is_object()) return false;
   for (const auto& [key, value] : before.items()) {
     constexpr std::string_view kOfTheCall[] = {"version", "session", "placement", "already_stored", "seconds"};
-    if (std::ranges::find(kOfTheCall, std::string_view(key)) == std::end(kOfTheCall) && value != value_at(now, key.c_str())) return false;
+    if (std::ranges::find(kOfTheCall, std::string_view(key)) == std::end(kOfTheCall) &&
+        value != value_at(now, key.c_str()))
+      return false;
   }
   return true;
 }
@@ -178,8 +198,8 @@ struct StoredRow {
   int64_t id = 0;
   bool already = false;  ///< by an earlier call
 };
-/// All of them or, where one cannot be written, those before it. What the newest placements are already is not written again; where another
-/// one is newer it is, so that the newest one is always that of the last call.
+/// All of them or, where one cannot be written, those before it. What the newest placements are already is not written
+/// again; where another one is newer it is, so that the newest one is always that of the last call.
 std::vector<StoredRow> store(const SessionReader& session, const std::vector<StoredPlacement>& rows) {
   std::vector<StoredRow> out(rows.size());
   const std::vector<StoredPlacement> stored = session.placements();
@@ -197,7 +217,9 @@ std::vector<StoredRow> store(const SessionReader& session, const std::vector<Sto
   return out;
 }
 
-void take_stored(const StoredRow& row, PlaceFigures& figures) { figures.placement = row.id, figures.already_stored = row.already; }
+void take_stored(const StoredRow& row, PlaceFigures& figures) {
+  figures.placement = row.id, figures.already_stored = row.already;
+}
 
 bool is_fit_fraction(double share) { return share > 0 && share <= 1; }
 [[noreturn]] void refuse_fit_fraction(std::string_view text) {
@@ -216,7 +238,8 @@ void check_options(const PlaceOptions& options) {
   if (!options.aim.empty() && !value_of_word<PlacementAim>(kPlacementAims, options.aim))
     bad_input("--aim", in_quotes(options.aim) + " is not known",
               advice_on_word(options.aim, {std::begin(kPlacementAims), std::end(kPlacementAims)}, ""));
-  if (!options.aim.empty() && !solver.takes_aim) bad_input("--aim", "belongs to --solver joint and exact", "leave it out");
+  if (!options.aim.empty() && !solver.takes_aim)
+    bad_input("--aim", "belongs to --solver joint and exact", "leave it out");
   if (!is_fit_fraction(options.fit_fraction)) refuse_fit_fraction(std::to_string(options.fit_fraction));
 }
 
@@ -229,13 +252,15 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks, f.slot_count = task.shape.slot_count;
   f.unit = task.routes ? SplitUnit::tokens : SplitUnit::steps;
   f.fit_units = task.loads.fit_units, f.held_out_units = task.loads.held_out_units;
-  if (f.held_out_units > 0) f.held_out = task.routes && task.routes->parts.requests_fit > 0 ? HeldOutBy::requests : HeldOutBy::time;
+  if (f.held_out_units > 0)
+    f.held_out = task.routes && task.routes->parts.requests_fit > 0 ? HeldOutBy::requests : HeldOutBy::time;
   f.requests = task.routes ? task.routes->parts.requests : 0;
   f.dropped_choices = task.routes ? task.routes->dropped_choices : 0;
   f.sizes = task.sizes;
   if (task.objective) {
     f.backend = task.objective->backend(), f.step_kind = task.objective->steps();
-    f.costed_fit = task.objective->count(DataPart::fitted), f.costed_held_out = task.objective->count(DataPart::held_out);
+    f.costed_fit = task.objective->count(DataPart::fitted),
+    f.costed_held_out = task.objective->count(DataPart::held_out);
     f.statistic = task.objective->by_p95() ? StepStatistic::p95 : StepStatistic::mean;
     f.tokens_per_step = options.step.tokens_per_step, f.amortise = options.amortise;
     f.calibration = task.calibration;
@@ -257,13 +282,15 @@ struct PlacedRow {
   PlaceFigures figures;
   StoredPlacement row;
 };
-PlacedRow place_once(const PlaceOptions& options, const SessionReader& session, const std::string& run, const Progress& progress) {
+PlacedRow place_once(const PlaceOptions& options, const SessionReader& session, const std::string& run,
+                     const Progress& progress) {
   const Clock::time_point begin = Clock::now();
   check_options(options);
   PlaceTask task;
   read_task(options, session, run, task, progress);
   check_memory(task);
-  SolvedPlacement solved = judge_outcome(options, session, task, search_placement(options, task, progress), begin, progress);
+  SolvedPlacement solved =
+      judge_outcome(options, session, task, search_placement(options, task, progress), begin, progress);
   StoredPlacement row = row_of(options, task, solved.placement, solved.figures);
   return {std::move(solved.figures), std::move(row)};
 }
@@ -292,8 +319,8 @@ std::vector<std::string_view> residences() { return {std::begin(kResidences), st
 
 std::vector<std::string_view> replica_rules() { return {std::begin(kReplicaRules), std::end(kReplicaRules)}; }
 
-SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SearchOutcome found,
-                              Clock::time_point begin, const Progress& progress) {
+SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task,
+                              SearchOutcome found, Clock::time_point begin, const Progress& progress) {
   PlaceFigures f = about(options, session, task);
   f.aim = found.aim, f.chosen = found.chosen, f.chosen_on = found.chosen_on;
   if (found.bound >= 0) f.bound_ms = found.bound;
@@ -302,17 +329,20 @@ SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& 
     LayoutRole role;
     const Placement& placement;
   };
-  const Layout first{LayoutRole::contiguous, contiguous}, eplb{LayoutRole::eplb, found.eplb}, result{LayoutRole::result, found.result},
-      from{LayoutRole::from, task.before};
-  const auto add_line = [&](const Layout& l) { f.layouts.push_back(line_of(l.role, to_text(l.role), l.placement, task, progress)); };
+  const Layout first{LayoutRole::contiguous, contiguous}, eplb{LayoutRole::eplb, found.eplb},
+      result{LayoutRole::result, found.result}, from{LayoutRole::from, task.before};
+  const auto add_line = [&](const Layout& l) {
+    f.layouts.push_back(line_of(l.role, to_text(l.role), l.placement, task, progress));
+  };
   add_line(first), add_line(eplb), add_line(result);
   if (!options.from.empty()) add_line(from);
   f.front = front_of(found, task, progress);
   f.warnings = warnings_of(found, options.from, task);
   const PairedBootstrap paired(task, progress);
   if (!paired.says_something() && paired.parts().count > 0)
-    f.warnings.push_back("what is held out is " + counted_parts(paired.parts().count, paired.parts().unit) + ", fewer than " +
-                         std::to_string(kFewestParts) + ": whether differences may be chance is not known");
+    f.warnings.push_back("what is held out is " + counted_parts(paired.parts().count, paired.parts().unit) +
+                         ", fewer than " + std::to_string(kFewestParts) +
+                         ": whether differences may be chance is not known");
   if (paired.says_something()) {
     f.paired_by = paired.parts().unit, f.paired_parts = paired.parts().count;
     const auto compare = [&](const Layout& a, const Layout& b) {
@@ -329,7 +359,8 @@ SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& 
   return {std::move(found.result), std::move(f), std::move(found.tried)};
 }
 
-int64_t store_solved(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SolvedPlacement& solved) {
+int64_t store_solved(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task,
+                     SolvedPlacement& solved) {
   take_stored(store(session, {row_of(options, task, solved.placement, solved.figures)})[0], solved.figures);
   return solved.figures.placement;
 }

@@ -23,8 +23,9 @@ std::vector<std::string_view> replica_rules();
 /// Where a token may live: what --residence takes.
 std::vector<std::string_view> residences();
 
-/// Searches, stores the placement in the session, unless the newest one there is the same, and tells its figures. Error(bad_input): no
-/// loads, a cluster that does not fit or cannot hold the experts, slots that do not divide, a solver that is not there.
+/// Searches, stores the placement in the session, unless the newest one there is the same, and tells its figures.
+/// Error(bad_input): no loads, a cluster that does not fit or cannot hold the experts, slots that do not divide, a
+/// solver that is not there.
 PlaceFigures place(const PlaceOptions& options, const Progress& progress = {});
 /// stormcell.place/1
 std::string to_json(const PlaceFigures& figures);
@@ -35,8 +36,8 @@ struct PhasePlacements {
   std::vector<PlaceFigures> phases;   ///< prefill, decode
   std::vector<std::string> warnings;  ///< of both, with the phase
 };
-/// Both searched one after the other, the time limit for each, and stored as "NAME-prefill" and "NAME-decode". Error(bad_input): as place()
-/// says, and a run that has not both phases.
+/// Both searched one after the other, the time limit for each, and stored as "NAME-prefill" and "NAME-decode".
+/// Error(bad_input): as place() says, and a run that has not both phases.
 PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& progress = {});
 /// stormcell.place/1 with one object for each phase under `phases`.
 std::string to_json(const PhasePlacements& placements);

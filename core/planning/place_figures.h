@@ -21,9 +21,10 @@ struct LayoutFigures {
   double imbalance = 0;                   ///< mean over layers of max / mean - 1 over ranks
   std::optional<double> cross_pairs;      ///< share of the pairs of a token's consecutive experts that lie on two ranks
   std::optional<double> ranks_per_token;  ///< distinct GPUs that a token goes to at a layer, as a mean
-  std::optional<StepFigures> step;        ///< what steps cost; null: sizes are not known, or the data is one sum of many steps
-  std::optional<double> objective_ms;     ///< of a step, the move of the experts included
-  std::optional<StepTrust> trust;         ///< in the mean step, without the move; null: nothing is calibrated by
+  /// what steps cost; null: sizes are not known, or the data is one sum of many steps
+  std::optional<StepFigures> step;
+  std::optional<double> objective_ms;  ///< of a step, the move of the experts included
+  std::optional<StepTrust> trust;      ///< in the mean step, without the move; null: nothing is calibrated by
 };
 
 /// The data by which one of several candidates was chosen.
@@ -39,7 +40,8 @@ struct LayoutLine {
   std::string name;  ///< its role's; of a tried one how it came about
   LayoutFigures fit;
   std::optional<LayoutFigures> held_out;
-  std::optional<size_t> tried = {};  ///< the number of the placement among those that the search tried; null: of another role
+  /// the number of the placement among those that the search tried; null: of another role
+  std::optional<size_t> tried = {};
 };
 
 /// One minus the other on what was held out, and its 95 % interval over parts of that, drawn with replacement.
@@ -48,8 +50,8 @@ struct PairedDifference {
   bool may_be_chance() const { return low <= 0 && high >= 0; }
 };
 
-/// Two layouts on the same parts, each figure drawn by the same ones. Null: not known; of what steps cost, where they are drawn or filled
-/// up, or each is of several parts.
+/// Two layouts on the same parts, each figure drawn by the same ones. Null: not known; of what steps cost, where they
+/// are drawn or filled up, or each is of several parts.
 struct PairedFigures {
   LayoutRole one = LayoutRole::result, other = LayoutRole::eplb;
   std::optional<PairedDifference> imbalance, cross_pairs, ranks_per_token, objective_ms;
@@ -89,8 +91,9 @@ struct PlaceFigures {
   std::optional<PlacementAim> aim;    ///< none: the solver looks at loads alone
   std::string chosen;                 ///< how the result of joint came about; empty: as the solver says
   std::optional<ChosenOn> chosen_on;  ///< none: nothing was chosen
-  std::vector<LayoutLine> front;      ///< less traffic for less balance, in the fitted figures: nothing else has less of both
-  std::string paired_by;              ///< what differences were drawn by; empty: too little for any
+  /// less traffic for less balance, in the fitted figures: nothing else has less of both
+  std::vector<LayoutLine> front;
+  std::string paired_by;  ///< what differences were drawn by; empty: too little for any
   int64_t paired_parts = 0;
   std::vector<PairedFigures> differences;  ///< of the result from the others
   std::optional<SparePrice> spare;         ///< null: no spare slots, or their bytes are not known
@@ -102,7 +105,8 @@ struct PlaceFigures {
 
   /// Of `layouts`; null: it is not among them.
   const LayoutLine* find(LayoutRole role) const;
-  /// Of `layouts`, both parts of the data: they are compared with each other, in tables and advice, and told in one unit.
+  /// Of `layouts`, both parts of the data: they are compared with each other, in tables and advice, and told in one
+  /// unit.
   std::vector<double> objectives_ms() const;
 };
 

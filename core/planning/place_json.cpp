@@ -36,10 +36,13 @@ Json json_of(const ModelSizes& s) {
 }
 
 Json json_of(const LayoutLine& line) {
-  return {{"name", line.name}, {"fit", json_of(line.fit)}, {"held_out", line.held_out ? json_of(*line.held_out) : Json()}};
+  return {
+      {"name", line.name}, {"fit", json_of(line.fit)}, {"held_out", line.held_out ? json_of(*line.held_out) : Json()}};
 }
 
-Json json_of(const std::optional<PairedDifference>& d) { return d ? Json{{"value", d->value}, {"ci95", {d->low, d->high}}} : Json(); }
+Json json_of(const std::optional<PairedDifference>& d) {
+  return d ? Json{{"value", d->value}, {"ci95", {d->low, d->high}}} : Json();
+}
 
 Json json_of(const PlaceFigures& f, const PairedFigures& d) {
   return {{"of", to_text(d.one)},
@@ -91,9 +94,10 @@ Json json_of(const PlaceFigures& f) {
   for (const PairedFigures& d : f.differences) json["differences"].push_back(json_of(f, d));
   json["moved_slots"] = f.moved_slots;
   json["slot_bytes"] = or_null(f.slot_bytes);
-  json["spare"] =
-      f.spare ? Json{{"gpu_bytes", f.spare->gpu_bytes}, {"memory_share", f.spare->memory_share}, {"kv_tokens", or_null(f.spare->kv_tokens)}}
-              : Json();
+  json["spare"] = f.spare ? Json{{"gpu_bytes", f.spare->gpu_bytes},
+                                 {"memory_share", f.spare->memory_share},
+                                 {"kv_tokens", or_null(f.spare->kv_tokens)}}
+                          : Json();
   json["bound"] = or_null(f.bound_ms);
   json["advice"] = f.advice;
   json["lacks"] = f.lacks;

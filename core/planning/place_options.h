@@ -30,11 +30,13 @@ struct PlaceOptions {
   StepOptions step;           ///< how a step is costed
   SizeOptions sizes;          ///< of the model, where the session does not say them
   int64_t amortise = 0;       ///< steps over which moving the experts pays off; 0: moving is not counted
-  std::string calibration;    ///< a calibration's file: measured calls say rates and start-up times where they can; may be empty
-  std::string aim;            ///< a word of kPlacementAims, for joint and exact; empty: cost where it is known
-  std::string from;           ///< a placement's file, or S.storm#4: what stands now; empty: the contiguous layout
-  double time_limit = 15;     ///< seconds that a search may take
-  bool repeatable = false;    ///< a search does the work of that time to its end, however long that takes here: alike on every machine
+  /// a calibration's file: measured calls say rates and start-up times where they can; may be empty
+  std::string calibration;
+  std::string aim;         ///< a word of kPlacementAims, for joint and exact; empty: cost where it is known
+  std::string from;        ///< a placement's file, or S.storm#4: what stands now; empty: the contiguous layout
+  double time_limit = 15;  ///< seconds that a search may take
+  /// a search does the work of that time to its end, however long that takes here: alike on every machine
+  bool repeatable = false;
 };
 
 inline constexpr int64_t kSlotsOfFrom = -1;

@@ -43,7 +43,9 @@ int32_t branches_of(const RunLayout& layout, const std::string& session) {
   const RouterInfo& first = layout.routers[0];
   for (const RouterInfo& r : layout.routers)
     if (r.branches != first.branches)
-      bad_input(session, r.name + " has " + counted(r.branches, "branch") + ", " + first.name + " has " + std::to_string(first.branches),
+      bad_input(session,
+                r.name + " has " + counted(r.branches, "branch") + ", " + first.name + " has " +
+                    std::to_string(first.branches),
                 "only layers of equally many experts are placed");
   return first.branches;
 }
@@ -53,17 +55,19 @@ void find_shape(const PlaceOptions& options, const nlohmann::json& about, const 
   const int64_t spare = std::max<int64_t>(options.redundant, 0);
   const int64_t all = given && options.redundant == kSlotsOfFrom ? given->slot_count() : task.branches + spare;
   if (all > kMostSlots) bad_input("--redundant", "makes " + std::to_string(all) + " slots a layer", "name fewer");
-  task.shape = {static_cast<int32_t>(all), static_cast<int32_t>(std::min<int64_t>(groups, task.branches)), task.cluster.nodes,
-                task.cluster.ranks()};
+  task.shape = {static_cast<int32_t>(all), static_cast<int32_t>(std::min<int64_t>(groups, task.branches)),
+                task.cluster.nodes, task.cluster.ranks()};
   if (all % task.shape.ranks) {
     const int64_t up = task.shape.ranks - all % task.shape.ranks;
     // Who searches for nothing has no --redundant.
     if (options.redundant == kSlotsOfFrom)
-      bad_input("--cluster", std::to_string(task.branches) + " experts do not divide among " + std::to_string(task.shape.ranks) + " GPUs",
-                "--placement of one with spare slots, which stormcell place --redundant " + std::to_string(up) + " makes");
+      bad_input(
+          "--cluster",
+          std::to_string(task.branches) + " experts do not divide among " + std::to_string(task.shape.ranks) + " GPUs",
+          "--placement of one with spare slots, which stormcell place --redundant " + std::to_string(up) + " makes");
     bad_input("--redundant",
-              std::to_string(task.branches) + " experts and " + std::to_string(spare) + " spare slots do not divide among " +
-                  std::to_string(task.shape.ranks) + " GPUs",
+              std::to_string(task.branches) + " experts and " + std::to_string(spare) +
+                  " spare slots do not divide among " + std::to_string(task.shape.ranks) + " GPUs",
               "name " + std::to_string(spare + up));
   }
   // What stands somewhere is judged as it is.
@@ -81,7 +85,9 @@ void look_at_homes(PlaceTask& task) {
   std::set<int32_t> there;
   for (const TokenRoutes::Token& t : task.routes->routes.tokens)
     if (t.rank >= 0) there.insert(t.rank);
-  if (there.empty() || (static_cast<int32_t>(there.size()) == task.shape.ranks && *there.rbegin() + 1 == task.shape.ranks)) return;
+  if (there.empty() ||
+      (static_cast<int32_t>(there.size()) == task.shape.ranks && *there.rbegin() + 1 == task.shape.ranks))
+    return;
   task.dropped_homes = static_cast<int32_t>(there.size());
   for (TokenRoutes::Token& t : task.routes->routes.tokens) t.rank = -1;
 }
@@ -102,15 +108,16 @@ void take_calibration(const PlaceOptions& options, PlaceTask& task) {
 void find_objective(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
   task.sizes = find_model_sizes(options.sizes, task.run, task.layout, session.summary().model.name);
   if (!task.sizes) {
-    if (!options.step.backend.empty() || follows(options) || options.step.tokens_per_step > 0 || options.step.p95 || options.amortise > 0 ||
-        !options.calibration.empty())
+    if (!options.step.backend.empty() || follows(options) || options.step.tokens_per_step > 0 || options.step.p95 ||
+        options.amortise > 0 || !options.calibration.empty())
       bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
                 "--model-config config.json, or --hidden N --ffn N");
     return;
   }
   if (!task.routes && options.step.tokens_per_step == 0 && task_lacks(task, "steps")) {  // one sum is no step
     if (!options.calibration.empty())
-      bad_input("--calibration", "is of steps, and the data is one sum of many", "--tokens-per-step N draws steps of N tokens");
+      bad_input("--calibration", "is of steps, and the data is one sum of many",
+                "--tokens-per-step N draws steps of N tokens");
     return;
   }
   if (options.step.capacity_factor > 0 && options.step.tokens_per_step == 0 && task_lacks(task, "steps"))
@@ -124,14 +131,16 @@ void find_objective(const PlaceOptions& options, const SessionReader& session, P
   if (!options.calibration.empty()) take_calibration(options, task);
   // All ranks take their new experts at a time, over the slowest link that there is.
   const double rate = task.cluster.nodes > 1 ? task.cluster.network_bytes_per_s : task.cluster.fabric_bytes_per_s;
-  if (options.amortise > 0) task.move_ms = 1e3 * task.sizes->branch_bytes / rate / static_cast<double>(task.shape.ranks) / options.amortise;
+  if (options.amortise > 0)
+    task.move_ms = 1e3 * task.sizes->branch_bytes / rate / static_cast<double>(task.shape.ranks) / options.amortise;
 }
 
 std::vector<int32_t> layer_numbers(const PlaceTask& task) {
   // A trace names its layers as its program counted them; a model that ran here by their weights.
   const bool traced = run_kind(task.run.kind) == RunKind::import;
   std::vector<int32_t> numbers;
-  for (const RouterInfo& r : task.layout.routers) numbers.push_back(r.layer < 0 && !traced ? layer_in_name(r.name) : r.layer);
+  for (const RouterInfo& r : task.layout.routers)
+    numbers.push_back(r.layer < 0 && !traced ? layer_in_name(r.name) : r.layer);
   return numbers;
 }
 
@@ -140,8 +149,8 @@ Placement read_from(const PlaceOptions& options, const SessionReader& session, P
   const int32_t ranks = task.cluster.ranks();
   constexpr size_t kMostBytes = size_t{256} << 20;
   if (!is_session(options.from))
-    return placement_in_file(parse_placement_file(read_file_text(options.from, kMostBytes), options.from), task.layer_numbers,
-                             model_layers_of(task.run), task.branches, ranks, options.from);
+    return placement_in_file(parse_placement_file(read_file_text(options.from, kMostBytes), options.from),
+                             task.layer_numbers, model_layers_of(task.run), task.branches, ranks, options.from);
   const SessionPath path = parse_session_path(options.from);
   const SessionReader other(path.file);
   const StoredPlacement stored = other.find_placement(path.run);
@@ -158,11 +167,12 @@ Placement read_from(const PlaceOptions& options, const SessionReader& session, P
 
 /// Where moving begins: what --from names, else what servers begin with.
 Placement find_before(const PlaceOptions& options, const Placement* given, const PlaceTask& task) {
-  if (!given) return contiguous_placement(task.layout.routers.size(), task.branches, task.shape.slot_count, task.shape.ranks);
+  if (!given)
+    return contiguous_placement(task.layout.routers.size(), task.branches, task.shape.slot_count, task.shape.ranks);
   if (given->slot_count() != task.shape.slot_count)
     bad_input("--from",
-              options.from + " has " + counted(given->slot_count(), "slot") + " a layer, " + std::to_string(task.shape.slot_count) +
-                  " are placed",
+              options.from + " has " + counted(given->slot_count(), "slot") + " a layer, " +
+                  std::to_string(task.shape.slot_count) + " are placed",
               "--redundant " + std::to_string(given->slot_count() - task.branches));
   return *given;
 }
@@ -186,7 +196,9 @@ bool is_session(const std::string& spec) {
   return file.read(magic.data(), static_cast<std::streamsize>(magic.size())) && magic == "SQLite format 3";
 }
 
-int32_t model_layers_of(const RunSummary& run) { return static_cast<int32_t>(whole_at(json_or_null(run.dataset), "layers")); }
+int32_t model_layers_of(const RunSummary& run) {
+  return static_cast<int32_t>(whole_at(json_or_null(run.dataset), "layers"));
+}
 
 std::string warning_of_drawn_steps(const PlaceTask& task) {
   if (!task.routes || !task.objective || !task.objective->is_drawn()) return {};
@@ -196,8 +208,8 @@ std::string warning_of_drawn_steps(const PlaceTask& task) {
   return "steps of " + with_commas(drawn) + " tokens are drawn from " + with_commas(recorded) + " recorded " +
          (recorded == 1 ? "one" : "ones") +
          (parts.held_out.empty() ? std::string() : ", those held out from " + with_commas(std::ssize(parts.held_out))) +
-         ": each comes about " + with_commas(drawn / recorded) + " times, so fewer experts are met than " + with_commas(drawn) +
-         " different tokens would meet";
+         ": each comes about " + with_commas(drawn / recorded) + " times, so fewer experts are met than " +
+         with_commas(drawn) + " different tokens would meet";
 }
 
 bool task_lacks(const PlaceTask& task, std::string_view fact) {
@@ -240,12 +252,13 @@ void read_task(const PlaceOptions& options, const SessionReader& session, const 
   find_objective(options, session, task);
 }
 
-std::string doubt_of_model(const SessionReader& session, const PlaceTask& task, const SessionReader& other, const RunSummary& run,
-                           const std::string& named, const std::string& advice) {
+std::string doubt_of_model(const SessionReader& session, const PlaceTask& task, const SessionReader& other,
+                           const RunSummary& run, const std::string& named, const std::string& advice) {
   if (other.summary().id == session.summary().id) return {};
   const ModelSummary &ours = session.summary().model, &theirs = other.summary().model;
   const SameModel same = same_model(ours, task.run, theirs, run);
-  if (same == SameModel::no) bad_input(named, "is of another model than " + session.path() + ": " + other_model_text(theirs, ours), advice);
+  if (same == SameModel::no)
+    bad_input(named, "is of another model than " + session.path() + ": " + other_model_text(theirs, ours), advice);
   return same == SameModel::yes ? std::string() : model_doubt_text(named, theirs, run, ours, task.run);
 }
 
@@ -269,15 +282,18 @@ void check_memory(const PlaceTask& task) {
                       : std::to_string(static_cast<int64_t>(b)) + " bytes";
   };
   bad_input("--cluster",
-            "each GPU of " + task.cluster.name + " would hold " + text(bytes) + " of experts and has " + text(task.cluster.memory_bytes),
-            std::string("name one of more GPUs or memory") + (task.shape.slot_count > task.branches ? ", fewer spare slots" : "") +
+            "each GPU of " + task.cluster.name + " would hold " + text(bytes) + " of experts and has " +
+                text(task.cluster.memory_bytes),
+            std::string("name one of more GPUs or memory") +
+                (task.shape.slot_count > task.branches ? ", fewer spare slots" : "") +
                 (task.sizes ? ", or a --dtype of fewer bytes" : ""));
 }
 
 DataSlice slice_of(const PlaceTask& task, DataPart part) {
   const bool fitted = part == DataPart::fitted;
   DataSlice out{fitted ? task.loads.fit : task.loads.held_out};
-  if (task.routes) out.routes = &task.routes->routes, out.tokens = fitted ? task.routes->parts.fit : task.routes->parts.held_out;
+  if (task.routes)
+    out.routes = &task.routes->routes, out.tokens = fitted ? task.routes->parts.fit : task.routes->parts.held_out;
   out.way = task.way(), out.objective = task.objective ? &*task.objective : nullptr, out.part = part;
   return out;
 }
@@ -295,7 +311,8 @@ std::unique_ptr<ValidationSplit> split_for_validation(const PlaceOptions& option
   } else {
     const std::vector<LayerLoads>& steps = task.loads.fit_steps;
     if (steps.size() < 2) return nullptr;
-    const auto cut = std::clamp<size_t>(static_cast<size_t>(kFittedShare * static_cast<double>(steps.size())), 1, steps.size() - 1);
+    const auto cut =
+        std::clamp<size_t>(static_cast<size_t>(kFittedShare * static_cast<double>(steps.size())), 1, steps.size() - 1);
     SplitLoads split;
     split.fit_steps.assign(steps.begin(), steps.begin() + cut);
     split.held_out_steps.assign(steps.begin() + cut, steps.end());
@@ -307,7 +324,8 @@ std::unique_ptr<ValidationSplit> split_for_validation(const PlaceOptions& option
 
 DataSlice slice_of(const PlaceTask& task, const ValidationSplit& split, DataPart part) {
   DataSlice out{split.loads[part]};
-  if (task.routes) out.routes = &task.routes->routes, out.tokens = part == DataPart::fitted ? split.tokens.fit : split.tokens.held_out;
+  if (task.routes)
+    out.routes = &task.routes->routes, out.tokens = part == DataPart::fitted ? split.tokens.fit : split.tokens.held_out;
   out.way = task.way(), out.objective = split.objective ? &*split.objective : nullptr, out.part = part;
   return out;
 }

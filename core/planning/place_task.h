@@ -54,17 +54,19 @@ struct PlaceTask {
 void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, PlaceTask& task,
                const Progress& progress);
 
-/// What another session says of experts must be of this model: those of another one that stand there by chance say nothing. Why nobody
-/// knows that it is; empty: it is. `named`: the other one, as the user named it. Error(bad_input): it is of another.
-std::string doubt_of_model(const SessionReader& session, const PlaceTask& task, const SessionReader& other, const RunSummary& run,
-                           const std::string& named, const std::string& advice);
+/// What another session says of experts must be of this model: those of another one that stand there by chance say
+/// nothing. Why nobody knows that it is; empty: it is. `named`: the other one, as the user named it. Error(bad_input):
+/// it is of another.
+std::string doubt_of_model(const SessionReader& session, const PlaceTask& task, const SessionReader& other,
+                           const RunSummary& run, const std::string& named, const std::string& advice);
 
 /// Weights of one slot in all layers; null: not known.
 std::optional<double> slot_bytes_of(const PlaceTask& task);
 /// Error(bad_input): a GPU cannot hold the experts of its slots.
 void check_memory(const PlaceTask& task);
 
-/// What layouts are looked at on, and searches are fitted to: a part of the data. All that it refers to must outlive it.
+/// What layouts are looked at on, and searches are fitted to: a part of the data. All that it refers to must outlive
+/// it.
 struct DataSlice {
   const LayerLoads& loads;
   const TokenRoutes* routes = nullptr;  ///< null: there are counts alone
@@ -75,7 +77,8 @@ struct DataSlice {
 };
 DataSlice slice_of(const PlaceTask& task, DataPart part);
 
-/// The part to fit in two: what candidates are fitted to, and, held out of that, the validation part that chooses among them.
+/// The part to fit in two: what candidates are fitted to, and, held out of that, the validation part that chooses among
+/// them.
 struct ValidationSplit {
   OfParts<LayerLoads> loads;
   TokenParts tokens;

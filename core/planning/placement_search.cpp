@@ -39,8 +39,8 @@ struct Candidate {
 
 // Pairs of one layer count half of those across layers: what is chosen changes little from a quarter to as much.
 constexpr double kTogether = 0.5;
-// What ranks may get beyond the mean: traffic is to be had at about the EPLB rule's balance, where cost is the aim balance is one of its
-// means.
+// What ranks may get beyond the mean: traffic is to be had at about the EPLB rule's balance, where cost is the aim
+// balance is one of its means.
 constexpr double kSlacks[] = {0, 0.01, 0.02, 0.04, 0.08, 0.15}, kSlacksByCost[] = {1, 0.3, 0.08, 0.02};
 
 std::string name_of(const Candidate& c) {
@@ -64,7 +64,8 @@ std::string name_of(const Candidate& c) {
 
 Placement eplb_of(const LayerLoads& loads, const PlaceTask& task) { return eplb_placement(loads, task.shape); }
 
-// Work is counted by what is reached beside another program: 3 million proposals a second alone (48 layers, 128 branches, 4 ranks).
+// Work is counted by what is reached beside another program: 3 million proposals a second alone (48 layers, 128
+// branches, 4 ranks).
 constexpr double kJointProposals = 1.5e6;  // a second
 constexpr int32_t kFewestSweeps = 20, kMostSweeps = 1000;
 constexpr double kStepVisits = 20e6;  // tokens that moves touch, a second
@@ -109,10 +110,15 @@ class CandidateFitter {
 
   Placement joint(const Candidate& c, double seconds, const Progress& progress) {
     const double slots = static_cast<double>(data_.loads.size()) * task_.shape.slot_count;
-    const auto sweeps = static_cast<int32_t>(std::clamp<double>(seconds * kJointProposals / slots, kFewestSweeps, kMostSweeps));
+    const auto sweeps =
+        static_cast<int32_t>(std::clamp<double>(seconds * kJointProposals / slots, kFewestSweeps, kMostSweeps));
     const SearchTime time = limit(seconds);
-    const JointOptions options{
-        .together = c.together, .slack = c.slack, .seed = 1, .sweeps = sweeps, .nodes = task_.shape.nodes, .time = time};
+    const JointOptions options{.together = c.together,
+                               .slack = c.slack,
+                               .seed = 1,
+                               .sweeps = sweeps,
+                               .nodes = task_.shape.nodes,
+                               .time = time};
     Placement found = joint_placement(*data_.routes, data_.tokens, start(), options, progress);
     by_clock_ |= time.decided();
     return found;
@@ -125,8 +131,8 @@ class CandidateFitter {
     // What joint found is mended without heat, which would melt it.
     double heat = c.from_joint ? 0 : 0.3;
     const StepObjective& objective = *data_.objective;
-    // The nearest replicas of tokens that live anywhere are counted from every rank: most of the time goes to even shares, which are much
-    // faster to count, and what they find is mended by the rule that judges.
+    // The nearest replicas of tokens that live anywhere are counted from every rank: most of the time goes to even
+    // shares, which are much faster to count, and what they find is mended by the rule that judges.
     if (objective.homes_of_token() > 1) {
       const double evenly = kEvenShare * left;
       found = cheaper(ReplicaRule::even, 1, found, {c.lambda, heat, evenly}, progress);
@@ -139,14 +145,17 @@ class CandidateFitter {
     double lambda, heat, seconds;
   };
   /// By annealed moves, each counted from so many homes of a token.
-  Placement cheaper(ReplicaRule replicas, size_t homes, const Placement& from, const Moves& moves, const Progress& progress) {
+  Placement cheaper(ReplicaRule replicas, size_t homes, const Placement& from, const Moves& moves,
+                    const Progress& progress) {
     const SearchTime time = limit(moves.seconds);
     PlacedSteps placed = data_.objective->placed_by(replicas, from);
     double visits = 0;  // that a swap touches
     for (const std::vector<double>& layer : data_.loads)
       for (const double load : layer) visits += load / static_cast<double>(data_.loads.size() * layer.size());
-    const double a_move = 2 * std::min(visits, 16384.) * static_cast<double>(homes) + static_cast<double>(placed.steps()) + 20;
-    const auto proposals = static_cast<int64_t>(std::clamp<double>(moves.seconds * kStepVisits / a_move, kFewestProposals, kMostProposals));
+    const double a_move =
+        2 * std::min(visits, 16384.) * static_cast<double>(homes) + static_cast<double>(placed.steps()) + 20;
+    const auto proposals = static_cast<int64_t>(
+        std::clamp<double>(moves.seconds * kStepVisits / a_move, kFewestProposals, kMostProposals));
     CostAim aim = aim_;
     aim.move_s *= moves.lambda;
     make_cheaper(aim, {.seed = 1, .proposals = proposals, .heat = moves.heat, .time = time}, placed, progress);
@@ -214,14 +223,16 @@ class PlacementSearch {
 
   bool aims_at_cost() const {
     if (!solver_.takes_aim) return false;
-    const std::string needs =
-        "it needs the sizes of the model and steps, and the data has " + std::string(task_.sizes ? "one sum of many steps" : "no sizes");
+    const std::string needs = "it needs the sizes of the model and steps, and the data has " +
+                              std::string(task_.sizes ? "one sum of many steps" : "no sizes");
     const PlacementAim usual = task_.objective ? PlacementAim::cost : PlacementAim::traffic;
     const bool by_cost = parse_word("--aim", options_.aim, kPlacementAims, usual) == PlacementAim::cost;
-    if (by_cost && !task_.objective) bad_input("--aim", needs, "--model-config, or --hidden N --ffn N; --tokens-per-step N");
+    if (by_cost && !task_.objective)
+      bad_input("--aim", needs, "--model-config, or --hidden N --ffn N; --tokens-per-step N");
     if (by_cost) return true;
     if (!task_.routes)
-      bad_input("--solver", options_.solver + " needs single choices of one kind of cells, and the data lacks them (decisions)",
+      bad_input("--solver",
+                options_.solver + " needs single choices of one kind of cells, and the data lacks them (decisions)",
                 "--solver eplb or load takes loads; " + how_to_get(task_.run, "decisions", "record single choices"));
     return false;
   }
@@ -238,21 +249,22 @@ class PlacementSearch {
       list.push_back({.method = Method::joint, .together = kTogether, .slack = slack});
       for (const double lambda : lambdas)
         if (by_cost_)
-          list.push_back({.method = Method::steps, .together = kTogether, .slack = slack, .from_joint = true, .lambda = lambda});
+          list.push_back(
+              {.method = Method::steps, .together = kTogether, .slack = slack, .from_joint = true, .lambda = lambda});
     }
     return list;
   }
 
-  /// Whether so much of the time has gone that no further candidate is begun: what each takes however short its search, many layers make
-  /// long.
+  /// Whether so much of the time has gone that no further candidate is begun: what each takes however short its search,
+  /// many layers make long.
   bool is_late(double share) {
     const bool late = !options_.repeatable && time_.share() > share;
     out_.by_clock |= late;
     return late;
   }
 
-  /// The candidate whose placement is best on the validation part. Of those about as good, within 3 %, the most even one: what is aimed at
-  /// alone is the one that was luckiest there.
+  /// The candidate whose placement is best on the validation part. Of those about as good, within 3 %, the most even
+  /// one: what is aimed at alone is the one that was luckiest there.
   size_t choose(const std::vector<Candidate>& list, const ValidationSplit& split) {
     constexpr double kAboutAsGood = 1.03;
     const DataSlice judge = slice_of(task_, split, DataPart::held_out);
@@ -275,8 +287,8 @@ class PlacementSearch {
     return best;
   }
 
-  /// Each candidate is fitted and judged on the validation part, then all are fitted to the whole; the chosen one with all the time that is
-  /// left.
+  /// Each candidate is fitted and judged on the validation part, then all are fitted to the whole; the chosen one with
+  /// all the time that is left.
   void search(CandidateFitter& fitter) {
     const std::vector<Candidate> list = candidates();
     const double many = list.size();
@@ -289,12 +301,15 @@ class PlacementSearch {
     }
     for (size_t i = 0; i < list.size(); ++i)
       if (i != chosen && !is_late(kTrialShare + kOtherShare))
-        out_.tried.push_back({name_of(list[i]), fitter.fit(list[i], kOtherShare * options_.time_limit / many, progress_)});
-    out_.tried.push_back({name_of(list[chosen]), fitter.fit(list[chosen], kChosenShare * options_.time_limit, progress_)});
+        out_.tried.push_back(
+            {name_of(list[i]), fitter.fit(list[i], kOtherShare * options_.time_limit / many, progress_)});
+    out_.tried.push_back(
+        {name_of(list[chosen]), fitter.fit(list[chosen], kChosenShare * options_.time_limit, progress_)});
     take_result();
   }
 
-  /// The chosen one, but where what was fitted to says that another is better than it may: nothing is ever worse there than the EPLB rule.
+  /// The chosen one, but where what was fitted to says that another is better than it may: nothing is ever worse there
+  /// than the EPLB rule.
   void take_result() {
     const bool anew = out_.chosen_on == ChosenOn::fitted;
     const auto value = [&](const Placement& p) {
@@ -329,23 +344,25 @@ class PlacementSearch {
 
   Placement exact() {
     const int32_t ranks = task_.shape.ranks;
-    if (options_.redundant > 0) bad_input("--redundant", "--solver exact places each expert once", "leave spare slots out");
+    if (options_.redundant > 0)
+      bad_input("--redundant", "--solver exact places each expert once", "leave spare slots out");
     if (options_.step.p95) bad_input("--p95", "--solver exact knows means alone", "leave --p95 out");
     const bool follow = by_cost_ && task_.objective->residence() == Residence::follow;
     if (follow && !come_from_the_layer_before())
       bad_input("--residence",
-                "--solver exact weighs each layer after the one before it, and tokens that passed over a layer come from farther back",
+                "--solver exact weighs each layer after the one before it, and tokens that passed over a layer come "
+                "from farther back",
                 "--solver joint, or leave it out");
     const int64_t most = follow ? kMostPairedArrangements : kMostArrangements;
     if (arrangements_of(task_.branches, ranks) > most)
       bad_input("--solver",
                 "exact would try more than " + std::to_string(most) + " arrangements a layer" +
-                    (follow ? ", each after each of the layer before" : "") + ": " + counted(task_.branches, "expert") + " on " +
-                    counted(ranks, "GPU"),
+                    (follow ? ", each after each of the layer before" : "") + ": " + counted(task_.branches, "expert") +
+                    " on " + counted(ranks, "GPU"),
                 std::string("--solver joint searches; exact takes up to ") +
                     (follow ? "8 experts on 2 GPUs with --residence follow" : "8 experts on 4 GPUs"));
-    const ExactPlacement best =
-        exact_placement(by_cost_ ? exact_cost() : exact_traffic(), whole_.loads.size(), task_.branches, ranks, progress_);
+    const ExactPlacement best = exact_placement(by_cost_ ? exact_cost() : exact_traffic(), whole_.loads.size(),
+                                                task_.branches, ranks, progress_);
     if (by_cost_ && task_.objective->search_sees_all()) out_.bound = cost(best.placement, whole_);
     return best.placement;
   }
@@ -356,7 +373,8 @@ class PlacementSearch {
     for (const std::vector<size_t>& step : task_.objective->tokens(DataPart::fitted))
       for (const size_t t : step)
         for (int32_t l = 2; l < routes.layers; ++l)
-          if (const int32_t from = routes.moved_at(t, l); routes.visits(t, l) && from >= 0 && from < l - 1) return false;
+          if (const int32_t from = routes.moved_at(t, l); routes.visits(t, l) && from >= 0 && from < l - 1)
+            return false;
     return true;
   }
 
@@ -365,7 +383,8 @@ class PlacementSearch {
     const bool follow = task_.objective->residence() == Residence::follow;
     ExactAim aim;
     aim.of_layer = [this, follow](size_t l, const LayerSlots& layer) {
-      const Placement one{task_.shape.ranks, task_.branches, {layer}}, before{task_.shape.ranks, task_.branches, {aim_.before.layers[l]}};
+      const Placement one{task_.shape.ranks, task_.branches, {layer}},
+          before{task_.shape.ranks, task_.branches, {aim_.before.layers[l]}};
       const double moves_s = aim_.move_s * static_cast<double>(moved_slots(before, one));
       if (follow && l > 0) return moves_s;  // the rest hangs on the layer before
       exact_steps_->set_layer(l, layer);
@@ -380,8 +399,8 @@ class PlacementSearch {
     return aim;
   }
 
-  /// Shares of pairs apart and of ranks a token, as traffic() has them, where no layer is less even than the EPLB rule's by more than it
-  /// may.
+  /// Shares of pairs apart and of ranks a token, as traffic() has them, where no layer is less even than the EPLB
+  /// rule's by more than it may.
   ExactAim exact_traffic() {
     const TokenRoutes& routes = *whole_.routes;
     const size_t branches = task_.branches;
@@ -399,7 +418,9 @@ class PlacementSearch {
     for (auto& layer : aim.follows)
       for (double& pair : layer) pair /= std::max(pairs, 1.);
     aim.of_layer = [this, visits](size_t l, const LayerSlots& layer) {
-      const auto imbalance = [&](const LayerSlots& s) { return imbalance_of_ranks(loads_of_ranks(s, task_.shape.ranks, whole_.loads[l])); };
+      const auto imbalance = [&](const LayerSlots& s) {
+        return imbalance_of_ranks(loads_of_ranks(s, task_.shape.ranks, whole_.loads[l]));
+      };
       if (imbalance(layer) > imbalance(out_.eplb.layers[l]) + kAboutAsEven) return kInfinity;
       return distinct_ranks(l, layer) / std::max(visits, 1.) / whole_.routes->k;
     };

@@ -1,5 +1,5 @@
-// Which placement to take: candidates are fitted to one part of what may be fitted to, chosen by the other (the validation part), and
-// fitted to both.
+// Which placement to take: candidates are fitted to one part of what may be fitted to, chosen by the other (the
+// validation part), and fitted to both.
 #pragma once
 #include <optional>
 #include <string>
@@ -26,8 +26,8 @@ struct SearchOutcome {
   std::optional<ChosenOn> chosen_on;  ///< none: nothing was chosen
   std::vector<FoundPlacement> tried;  ///< all fitted to the same: of these is the front of balance and traffic
   bool evenly = false;                ///< by a search for which replicas share evenly and tokens have no homes
-  bool by_clock = false;              ///< a search ended before its work was done: elsewhere another result may be found
-  double bound = -1;                  ///< what no placement undercuts in the fitted objective, in ms; below 0: not known
+  bool by_clock = false;  ///< a search ended before its work was done: elsewhere another result may be found
+  double bound = -1;      ///< what no placement undercuts in the fitted objective, in ms; below 0: not known
 };
 
 /// A placement that nobody searched.

@@ -39,9 +39,9 @@ bool is_expert_product(const StepInfo& s, size_t routers) {
 
 bool has_products(const SessionReader& session, const RunSummary& run) {
   const RunLayout layout = session.layout(run.id);
-  return run.batches > 0 && session.has_decisions(run.id) && std::any_of(layout.steps.begin(), layout.steps.end(), [&](const StepInfo& s) {
-           return is_expert_product(s, layout.routers.size());
-         });
+  return run.batches > 0 && session.has_decisions(run.id) &&
+         std::any_of(layout.steps.begin(), layout.steps.end(),
+                     [&](const StepInfo& s) { return is_expert_product(s, layout.routers.size()); });
 }
 
 class ProductReader {
@@ -51,7 +51,8 @@ class ProductReader {
     const nlohmann::json dataset = json_or_null(run_.dataset), machine = json_or_null(run_.machine);
     const nlohmann::json& settings = value_at(dataset, "settings");
     if (whole_at(settings, "weight_budget") > 0)
-      bad_input(name_, "read weights while it ran, and its times have that in them", "record a run without --weight-budget");
+      bad_input(name_, "read weights while it ran, and its times have that in them",
+                "record a run without --weight-budget");
     call_.op = to_text(CallKind::product), call_.experts = 1, call_.gpu = text_at(machine, "name");
     if (text_at(machine, "backend") != "cpu") call_.gpu = gpu_label(call_.gpu);
     if (call_.gpu.empty()) bad_input(name_, "does not say what device it ran on", kRecord);
@@ -71,7 +72,8 @@ class ProductReader {
   }
 
  private:
-  /// Of each expert its steps in their order: all but the last take a token's width to the expert's, which the last one takes back.
+  /// Of each expert its steps in their order: all but the last take a token's width to the expert's, which the last one
+  /// takes back.
   void find_steps() {
     const std::optional<ModelSizes> sizes = find_model_sizes(options_, run_, layout_, session_.summary().model.name);
     if (!sizes || sizes->hidden < 1 || sizes->ffn < 1)
@@ -79,10 +81,10 @@ class ProductReader {
     const nlohmann::json about = json_or_null(run_.dataset);
     for (const auto& [key, width] : {std::pair{"hidden", sizes->hidden}, std::pair{"ffn", sizes->ffn}})
       if (const int64_t recorded = whole_at(about, key); recorded > 0 && recorded != width)
-        bad_input(
-            name_,
-            "was recorded with " + std::to_string(recorded) + " for --" + key + ", and " + sizes->source + " says " + std::to_string(width),
-            "leave the sizes out");
+        bad_input(name_,
+                  "was recorded with " + std::to_string(recorded) + " for --" + key + ", and " + sizes->source +
+                      " says " + std::to_string(width),
+                  "leave the sizes out");
     std::map<std::pair<int32_t, int32_t>, std::vector<size_t>> experts;
     for (size_t i = 0; i < layout_.steps.size(); ++i)
       if (is_expert_product(layout_.steps[i], layout_.routers.size()))
@@ -91,9 +93,11 @@ class ProductReader {
     for (const auto& [expert, of] : experts) {
       const StepInfo &first = layout_.steps[of.front()], &last = layout_.steps[of.back()];
       // Two products in one have their weights beside each other.
-      const bool joined = of.size() == 2 && std::fabs(first.flops - 2 * last.flops) <= 1e-6 * first.flops && last.flops > 0;
+      const bool joined =
+          of.size() == 2 && std::fabs(first.flops - 2 * last.flops) <= 1e-6 * first.flops && last.flops > 0;
       if (of.size() != 2 && of.size() != 3)
-        bad_input(name_, first.name + " is one of " + counted(std::ssize(of), "product") + " of its expert, not of 2 or 3",
+        bad_input(name_,
+                  first.name + " is one of " + counted(std::ssize(of), "product") + " of its expert, not of 2 or 3",
                   "times are told of experts of two products, or three where they are gated");
       for (const size_t i : of) {
         const bool is_last = i == of.back();
@@ -109,8 +113,8 @@ class ProductReader {
     const double rows = branches * step.flops / (2 * static_cast<double>(expert.inputs) * expert.outputs);
     if (step.flops <= 0 || (rows > 0.5 && std::fabs(rows - std::round(rows)) <= std::min(1e-6 * rows, 0.25))) return;
     bad_input(name_,
-              step.name + " is no product with " + std::to_string(expert.inputs) + " x " + std::to_string(expert.outputs) +
-                  " weights, which " + source + " says",
+              step.name + " is no product with " + std::to_string(expert.inputs) + " x " +
+                  std::to_string(expert.outputs) + " weights, which " + source + " says",
               "--hidden and --ffn are the widths of a token and of an expert");
   }
 
@@ -130,7 +134,9 @@ class ProductReader {
       const int64_t rows = found->second->offsets[b + 1] - found->second->offsets[b];
       if (rows < 1) continue;
       const int64_t group =
-          rows <= kExactRows ? rows : kExactRows + std::lround(std::floor(kGroupsOfOctave * std::log2(static_cast<double>(rows))));
+          rows <= kExactRows
+              ? rows
+              : kExactRows + std::lround(std::floor(kGroupsOfOctave * std::log2(static_cast<double>(rows))));
       auto& into = times_[{expert.inputs, expert.outputs, group}];
       into.first.push_back(static_cast<double>(rows)), into.second.push_back(us[0]);
     }
@@ -145,9 +151,11 @@ class ProductReader {
       std::tie(c.inputs, c.outputs, std::ignore) = key;
       c.rows = std::llround(median(group.first)), c.us = median(group.second);
       c.id = run + " " + std::to_string(c.inputs) + "x" + std::to_string(c.outputs) + " rows " + std::to_string(c.rows);
-      c.source = run + (run_.started.empty() ? "" : " of " + run_.started) + ", median of " + counted(std::ssize(group.second), "time");
+      c.source = run + (run_.started.empty() ? "" : " of " + run_.started) + ", median of " +
+                 counted(std::ssize(group.second), "time");
     }
-    const bool varies = std::any_of(out.begin(), out.end(), [&](const MeasuredCall& c) { return c.rows != out[0].rows; });
+    const bool varies =
+        std::any_of(out.begin(), out.end(), [&](const MeasuredCall& c) { return c.rows != out[0].rows; });
     if (!varies)
       bad_input(name_,
                 out.empty() ? "has no number of rows at which a product was timed three times"
@@ -161,17 +169,20 @@ class ProductReader {
   const RunSummary run_;
   const RunLayout layout_;
   const SizeOptions& options_;
-  MeasuredCall call_;                                                                                           // what is alike in all
-  std::vector<std::optional<ExpertStep>> steps_;                                                                // [steps] of the plan
-  std::map<std::tuple<int64_t, int64_t, int64_t>, std::pair<std::vector<double>, std::vector<double>>> times_;  // rows, microseconds
+  MeasuredCall call_;                             // what is alike in all
+  std::vector<std::optional<ExpertStep>> steps_;  // [steps] of the plan
+  // rows, microseconds
+  std::map<std::tuple<int64_t, int64_t, int64_t>, std::pair<std::vector<double>, std::vector<double>>> times_;
 };
 
 }  // namespace
 
-std::vector<MeasuredCall> read_session_products(const std::string& session, const SizeOptions& sizes, const Progress& progress) {
+std::vector<MeasuredCall> read_session_products(const std::string& session, const SizeOptions& sizes,
+                                                const Progress& progress) {
   const SessionPath path = parse_session_path(session);
   const SessionReader reader(path.file);
-  RunSummary run = choose_run(reader, path.run, has_products, std::string("keeps no times of single experts' products (") + kRecord + ")");
+  RunSummary run = choose_run(reader, path.run, has_products,
+                              std::string("keeps no times of single experts' products (") + kRecord + ")");
   return ProductReader(session, reader, std::move(run), sizes).read(progress);
 }
 

@@ -18,10 +18,13 @@ struct SolvedPlacement {
   std::vector<FoundPlacement> tried;  ///< the front is of these: LayoutLine::tried
 };
 
-/// What a search found, or a hand made, beside the other layouts, on both parts of the data. `begin`: since when its seconds count.
-SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SearchOutcome outcome,
-                              std::chrono::steady_clock::time_point begin, const Progress& progress);
+/// What a search found, or a hand made, beside the other layouts, on both parts of the data. `begin`: since when its
+/// seconds count.
+SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task,
+                              SearchOutcome outcome, std::chrono::steady_clock::time_point begin,
+                              const Progress& progress);
 /// Into the session, unless the newest one there is the same; returns its number, which the figures get too.
-int64_t store_solved(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task, SolvedPlacement& solved);
+int64_t store_solved(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task,
+                     SolvedPlacement& solved);
 
 }  // namespace stormcell

@@ -38,19 +38,20 @@ struct ModelSizes {
   double branch_bytes = 0;
   double flops_per_row = 0;
   double kv_bytes = 0;  ///< keys and values of a token in all layers, 16 bits a number; 0: not known
-  std::string source;   ///< "--model-config FILE", "--hidden, --ffn", "the session", "architectures.json: Qwen3-30B-A3B, URL"
+  /// "--model-config FILE", "--hidden, --ffn", "the session", "architectures.json: Qwen3-30B-A3B, URL"
+  std::string source;
   /// Nobody said how many: most are gated.
   bool matrices_assumed = false;
 };
 
 struct StepOptions {
-  std::string backend;          ///< of placement_backends(); empty: per-rank where there are single choices, else per-expert
-  std::string replicas;         ///< of replica_rules(): which of them a token goes to; empty: even
-  std::string residence;        ///< of residences(): where a token lives; empty: at its home
+  std::string backend;    ///< of placement_backends(); empty: per-rank where there are single choices, else per-expert
+  std::string replicas;   ///< of replica_rules(): which of them a token goes to; empty: even
+  std::string residence;  ///< of residences(): where a token lives; empty: at its home
   int64_t tokens_per_step = 0;  ///< of steps that are drawn; 0: the recorded ones
   bool p95 = false;             ///< the objective is the 95th percentile over the steps, else their mean
-  /// What-if: in each step and layer an expert takes so many times its even share of the choices, rounded up, and the others are dropped.
-  /// 0: all are taken.
+  /// What-if: in each step and layer an expert takes so many times its even share of the choices, rounded up, and the
+  /// others are dropped. 0: all are taken.
   double capacity_factor = 0;
 };
 
@@ -58,7 +59,8 @@ struct StepOptions {
 struct CapacityFigures {
   double factor = 0;  ///< 0: there is none
   double choices = 0, dropped = 0;
-  double lost_visits = 0;  ///< of a token to a layer, whose choices there are all dropped; of counts dropped choices / choices of a token
+  double lost_visits = 0;  ///< of a token to a layer, whose choices there are all dropped; of counts dropped choices /
+                           ///< choices of a token
   double dropped_share() const { return choices > 0 ? dropped / choices : 0; }
 };
 
@@ -76,16 +78,19 @@ inline std::string_view to_text(LayerPhase phase) { return row_of(kLayerPhases, 
 /// What measured calls say of one phase of a layer's step, at the size of a mean step under even routing.
 struct CalibratedPhase {
   LayerPhase phase = LayerPhase::dispatch;
-  PredictionKind kind = PredictionKind::none;  ///< none: rates are those of the data sheets, and there is no start-up time
-  std::string why_not;                         ///< of kind none
-  std::string like;                            ///< the calls: "dispatch low-latency fp8 of H100 (NVIDIA)"
-  double us = 0;                               ///< of a mean step's phase
-  double t0_us = 0, bytes_per_s = 0;           ///< the line that steps are costed by, in bytes of this model; 0 of a curve over rows
-  double size = 1;                             ///< bytes that such a step moves / those of the nearest size that is told; 1: this size is
-  std::optional<PhaseRows> rows;               ///< of a curve over rows, which steps are costed by in place of a line
-  std::optional<double> held_out;              ///< predicted / measured - 1 of the nearest call, left out
-  std::optional<double> laboratories;          ///< of what is borrowed: the slowest laboratory's time of a common call / the fastest's - 1
-  std::vector<std::string> from;               ///< ids of calls
+  /// none: rates are those of the data sheets, and there is no start-up time
+  PredictionKind kind = PredictionKind::none;
+  std::string why_not;  ///< of kind none
+  std::string like;     ///< the calls: "dispatch low-latency fp8 of H100 (NVIDIA)"
+  double us = 0;        ///< of a mean step's phase
+  double t0_us = 0,
+         bytes_per_s = 0;  ///< the line that steps are costed by, in bytes of this model; 0 of a curve over rows
+  double size = 1;         ///< bytes that such a step moves / those of the nearest size that is told; 1: this size is
+  std::optional<PhaseRows> rows;   ///< of a curve over rows, which steps are costed by in place of a line
+  std::optional<double> held_out;  ///< predicted / measured - 1 of the nearest call, left out
+  /// of what is borrowed: the slowest laboratory's time of a common call / the fastest's - 1
+  std::optional<double> laboratories;
+  std::vector<std::string> from;  ///< ids of calls
   bool calibrated() const { return kind != PredictionKind::none; }
 };
 
@@ -107,8 +112,9 @@ StepTrust trust_in(const CalibrationUse& use, double dispatch, double compute, d
 struct StepFigures {
   double objective_ms = 0;  ///< mean, or 95th percentile
   double p95_ms = 0, dispatch_ms = 0, compute_ms = 0, combine_ms = 0;
-  std::optional<double> remote_bytes;  ///< of a token at a layer that it meets, to other ranks, there alone; null: k is not known
-  std::optional<double> wire_bytes;    ///< sent for that, what is forwarded within a node included
+  /// of a token at a layer that it meets, to other ranks, there alone; null: k is not known
+  std::optional<double> remote_bytes;
+  std::optional<double> wire_bytes;  ///< sent for that, what is forwarded within a node included
 };
 
 }  // namespace stormcell

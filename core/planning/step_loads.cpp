@@ -29,7 +29,8 @@ std::vector<int64_t> steps_of(const SessionReader& session, int64_t run, std::op
 
 [[noreturn]] void refuse_no_step(const SessionReader& session, int64_t run, std::optional<Phase> phase) {
   const std::string of_phase = phase ? " of " + std::string(to_text(*phase)) : std::string();
-  bad_input(session.path(), "run #" + std::to_string(run) + " has no step" + of_phase, phase ? "leave --phase out" : "name another run");
+  bad_input(session.path(), "run #" + std::to_string(run) + " has no step" + of_phase,
+            phase ? "leave --phase out" : "name another run");
 }
 
 void add(const RouterLoads& loads, std::vector<double>& sum) {
@@ -68,14 +69,17 @@ std::optional<Phase> parse_phase(std::string_view word) {
     if (word == to_text(phase)) return phase;
     known.emplace_back(to_text(phase));
   }
-  bad_input("--phase", in_quotes(word) + " is no phase of a placement", advice_on_word(word, known, "") + "; place takes each of both too");
+  bad_input("--phase", in_quotes(word) + " is no phase of a placement",
+            advice_on_word(word, known, "") + "; place takes each of both too");
 }
 
-TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, int64_t fewest_requests) {
+TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share,
+                       int64_t fewest_requests) {
   std::vector<int64_t> requests;  // in the order in which they come
   std::unordered_map<int64_t, size_t> place;
   for (const size_t t : tokens)
-    if (fewest_requests > 0 && place.emplace(routes.tokens[t].item, requests.size()).second) requests.push_back(routes.tokens[t].item);
+    if (fewest_requests > 0 && place.emplace(routes.tokens[t].item, requests.size()).second)
+      requests.push_back(routes.tokens[t].item);
   TokenParts out;
   out.requests = std::ssize(requests);
   if (fewest_requests > 0 && out.requests >= fewest_requests) {
@@ -96,8 +100,9 @@ TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens
   return out;
 }
 
-std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
-                                             std::optional<Phase> phase, double fit_fraction, const Progress& progress, ChoiceOrder order) {
+std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run,
+                                             const RunLayout& layout, std::optional<Phase> phase, double fit_fraction,
+                                             const Progress& progress, ChoiceOrder order) {
   const auto elsewhere = [&](const RouterInfo& r) { return r.space != layout.routers[0].space; };
   if (!session.has_decisions(run.id) || std::any_of(layout.routers.begin(), layout.routers.end(), elsewhere)) return {};
   SplitRoutes out{read_token_routes(session, run, progress, kMostTokenChoices, order), {}, {}};
@@ -116,8 +121,8 @@ std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const
   return out;
 }
 
-SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout, std::optional<Phase> phase,
-                            double fit_fraction, const Progress& progress) {
+SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout,
+                            std::optional<Phase> phase, double fit_fraction, const Progress& progress) {
   const std::vector<int64_t> steps = steps_of(session, run, phase);
   if (steps.empty()) refuse_no_step(session, run, phase);
   const auto all = std::ssize(steps);

@@ -15,13 +15,15 @@
 
 namespace stormcell {
 
-/// Which steps a placement is for: "prefill", "decode", nothing where the word is empty; Error(bad_input) that names --phase otherwise.
+/// Which steps a placement is for: "prefill", "decode", nothing where the word is empty; Error(bad_input) that names
+/// --phase otherwise.
 std::optional<Phase> parse_phase(std::string_view word);
 
 struct SplitLoads {
   LayerLoads fit, held_out;
-  int64_t fit_units = 0, held_out_units = 0;          ///< steps; of single choices tokens
-  std::vector<LayerLoads> fit_steps, held_out_steps;  ///< single ones, at most kMostLoadSteps of each part, evenly chosen
+  int64_t fit_units = 0, held_out_units = 0;  ///< steps; of single choices tokens
+  /// single ones, at most kMostLoadSteps of each part, evenly chosen
+  std::vector<LayerLoads> fit_steps, held_out_steps;
 };
 inline constexpr int64_t kMostLoadSteps = 256;
 
@@ -34,25 +36,27 @@ struct TokenParts {
 /// From so many requests on, whole ones are held out: fewer say little of others.
 inline constexpr int64_t kFewestRequests = 8;
 
-/// The first share of these tokens, and the rest: of whole requests from `fewest_requests` on (at least 2; 0: requests are not known), else
-/// of whole steps in their order. One step is not parted: all of it is the first share. Of a trace that lacks requests the routes'
-/// sequences are the import's own, and are not looked at.
-TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share, int64_t fewest_requests);
+/// The first share of these tokens, and the rest: of whole requests from `fewest_requests` on (at least 2; 0: requests
+/// are not known), else of whole steps in their order. One step is not parted: all of it is the first share. Of a trace
+/// that lacks requests the routes' sequences are the import's own, and are not looked at.
+TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share,
+                       int64_t fewest_requests);
 
-/// Single choices, for what is counted on them. Empty of a run that keeps none, or whose routers decide about several kinds of cells.
+/// Single choices, for what is counted on them. Empty of a run that keeps none, or whose routers decide about several
+/// kinds of cells.
 struct SplitRoutes {
   TokenRoutes routes;
   TokenParts parts;
   std::vector<int64_t> step_tokens;  ///< [steps] of the phase that is placed for, whichever part they are in
   int64_t dropped_choices = 0;       ///< of these tokens, by a capacity
 };
-std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
-                                             std::optional<Phase> phase, double fit_fraction, const Progress& progress,
-                                             ChoiceOrder order = ChoiceOrder::recorded);
+std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run,
+                                             const RunLayout& layout, std::optional<Phase> phase, double fit_fraction,
+                                             const Progress& progress, ChoiceOrder order = ChoiceOrder::recorded);
 
-/// The first `fit_fraction` of the steps (batches) to fit, the others to judge; one step: all of it to fit. `phase`: of these batches
-/// alone, none: of all. Error(bad_input) where no step remains.
-SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout, std::optional<Phase> phase,
-                            double fit_fraction, const Progress& progress);
+/// The first `fit_fraction` of the steps (batches) to fit, the others to judge; one step: all of it to fit. `phase`: of
+/// these batches alone, none: of all. Error(bad_input) where no step remains.
+SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout,
+                            std::optional<Phase> phase, double fit_fraction, const Progress& progress);
 
 }  // namespace stormcell

@@ -19,7 +19,9 @@ constexpr int64_t kDrawnTokens = 1 << 17;  // of all drawn steps together
 constexpr int64_t kFewestDrawn = 4, kMostDrawn = 64;
 constexpr double kRowBits = 16;
 
-ReplicaRule rule_of(const StepOptions& options) { return parse_word("--replicas", options.replicas, kReplicaRules, ReplicaRule::even); }
+ReplicaRule rule_of(const StepOptions& options) {
+  return parse_word("--replicas", options.replicas, kReplicaRules, ReplicaRule::even);
+}
 
 Residence residence_of(const StepOptions& options, const TokenRoutes* routes) {
   const Residence residence = parse_word("--residence", options.residence, kResidences, Residence::home);
@@ -29,7 +31,8 @@ Residence residence_of(const StepOptions& options, const TokenRoutes* routes) {
               "record the weights, or leave it out");
   if (rule_of(options) != ReplicaRule::even)
     bad_input("--residence",
-              "follow beside --replicas nearest: which replica is nearest depends on where the token is, that on its replica of the layer "
+              "follow beside --replicas nearest: which replica is nearest depends on where the token is, that on its "
+              "replica of the layer "
               "before, and so on to the first layer, so no move could be costed by its own layer and the next",
               "leave --replicas out (replicas share evenly), or --residence (the nearest of where a token lives)");
   return residence;
@@ -44,7 +47,8 @@ void thin_out(std::vector<T>& steps, size_t most) {
   steps = std::move(kept);
 }
 
-/// Steps of which tokens are missing get as many others of these tokens, of the phases that they have; how many steps that were.
+/// Steps of which tokens are missing get as many others of these tokens, of the phases that they have; how many steps
+/// that were.
 int64_t fill_up(const SplitRoutes& split, const std::vector<size_t>& tokens, uint32_t seed, TokenSteps& steps) {
   const TokenRoutes& routes = split.routes;
   std::map<Phase, std::vector<size_t>> of_phase;
@@ -95,12 +99,14 @@ void scale(std::vector<LayerLoads>& steps, double choices) {
     }
 }
 
-/// Of a mean step in the layer that most tokens met: another one may see only some of them, as the last layer may only a prompt's last.
+/// Of a mean step in the layer that most tokens met: another one may see only some of them, as the last layer may only
+/// a prompt's last.
 double choices_of_layer(const std::vector<LayerLoads>& steps) {
   double all = 0;
   for (const LayerLoads& step : steps) {
     double most = 0;
-    for (const std::vector<double>& layer : step) most = std::max(most, std::accumulate(layer.begin(), layer.end(), 0.));
+    for (const std::vector<double>& layer : step)
+      most = std::max(most, std::accumulate(layer.begin(), layer.end(), 0.));
     all += most;
   }
   return all / static_cast<double>(std::max<size_t>(steps.size(), 1));
@@ -128,8 +134,8 @@ CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes, double 
   return model;
 }
 
-StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
-                             const TokenParts& parts)
+StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model,
+                             const SplitRoutes& routes, const TokenParts& parts)
     : options_(options),
       cluster_(cluster),
       model_(model),
@@ -153,7 +159,8 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
   routes_ = capped_routes_.get(), tokens_ = std::move(capped.steps), capacity_ = capped.dropped;
 }
 
-StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitLoads& loads, int64_t k)
+StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model,
+                             const SplitLoads& loads, int64_t k)
     : options_(options),
       cluster_(cluster),
       model_(model),
@@ -163,21 +170,26 @@ StepObjective::StepObjective(const StepOptions& options, const Cluster& cluster,
       k_(static_cast<double>(std::max<int64_t>(k, 1))),
       k_known_(k > 0) {
   if (backend_ == Backend::per_rank || backend_ == Backend::per_node)
-    bad_input("--backend", std::string(to_text(backend_)) + " needs single choices, and the data has counts", "--backend per-expert");
+    bad_input("--backend", std::string(to_text(backend_)) + " needs single choices, and the data has counts",
+              "--backend per-expert");
   if (!k_known_ && (backend_ == Backend::gather || options.tokens_per_step > 0))
     bad_input(backend_ == Backend::gather ? "--backend" : "--tokens-per-step",
-              "needs the number of choices of a token, and the data lacks k", "import it with --model-config config.json");
+              "needs the number of choices of a token, and the data lacks k",
+              "import it with --model-config config.json");
   loads_ = {loads.fit_steps, loads.held_out_steps};
   if (options.tokens_per_step > 0)
     for (const DataPart part : kDataParts) scale(loads_[part], static_cast<double>(options.tokens_per_step) * k_);
   counted_tokens_ = choices_of_layer(loads_.fitted) / k_;
   if (options.capacity_factor <= 0) return;
   if (backend_ == Backend::gather)
-    bad_input("--capacity-factor", "needs single choices beside --backend gather, and the data has counts", "--backend per-expert");
+    bad_input("--capacity-factor", "needs single choices beside --backend gather, and the data has counts",
+              "--backend per-expert");
   for (const DataPart part : kDataParts) capacity_[part] = cap_steps(loads_[part], k_, options.capacity_factor);
 }
 
-int64_t StepObjective::count(DataPart part) const { return static_cast<int64_t>(routes_ ? tokens_[part].size() : loads_[part].size()); }
+int64_t StepObjective::count(DataPart part) const {
+  return static_cast<int64_t>(routes_ ? tokens_[part].size() : loads_[part].size());
+}
 
 std::optional<double> StepObjective::mean_tokens() const {
   if (!k_known_ || count(DataPart::fitted) == 0) return {};
@@ -207,7 +219,8 @@ std::optional<RowRange> StepObjective::row_range() const {
   return range.most > 0 ? std::optional(range) : std::nullopt;
 }
 
-std::optional<StepFigures> StepObjective::mean_step(const Placement& placement, DataPart part, const Progress& progress) const {
+std::optional<StepFigures> StepObjective::mean_step(const Placement& placement, DataPart part,
+                                                    const Progress& progress) const {
   const size_t steps = count(part);
   if (steps == 0) return {};
   StepWork work = work_of(placement);
@@ -218,7 +231,8 @@ std::optional<StepFigures> StepObjective::mean_step(const Placement& placement, 
     const StepCost step = cost_of_step(work, part, s);
     seconds.push_back(step.seconds());
     sum.cost += step.cost;
-    sum.delivered_rows += step.delivered_rows, sum.fabric_rows += step.fabric_rows, sum.network_rows += step.network_rows;
+    sum.delivered_rows += step.delivered_rows, sum.fabric_rows += step.fabric_rows,
+        sum.network_rows += step.network_rows;
     sum.visits += step.visits;
   }
   const double ms = 1e3 / static_cast<double>(steps);
@@ -248,7 +262,8 @@ std::vector<double> StepObjective::step_s(const Placement& placement, DataPart p
   return seconds;
 }
 
-StepCost StepObjective::cost_of_step(StepWork& work, DataPart part, size_t step, MicroBatch micro, const LayerVisitor& visitor) const {
+StepCost StepObjective::cost_of_step(StepWork& work, DataPart part, size_t step, MicroBatch micro,
+                                     const LayerVisitor& visitor) const {
   if (!routes_) {
     const LayerLoads& loads = loads_[part][step];
     if (micro.count == 1) return work.of_loads(loads, k_, visitor);
@@ -285,9 +300,11 @@ bool StepObjective::search_sees_all() const {
                  : loads_.fitted.size() <= kMostSearchSteps;
 }
 
-PlacedSteps StepObjective::placed_by(ReplicaRule replicas, const Placement& start, DataPart part, size_t most_tokens) const {
+PlacedSteps StepObjective::placed_by(ReplicaRule replicas, const Placement& start, DataPart part,
+                                     size_t most_tokens) const {
   if (routes_)
-    return PlacedSteps(*routes_, searched_tokens(part, most_tokens), start, cluster_.nodes, backend_, model_, replicas, residence_);
+    return PlacedSteps(*routes_, searched_tokens(part, most_tokens), start, cluster_.nodes, backend_, model_, replicas,
+                       residence_);
   std::vector<LayerLoads> steps = loads_[part];
   thin_out(steps, kMostSearchSteps);
   return PlacedSteps(steps, k_, start, cluster_.nodes, backend_, model_, replicas);

@@ -20,8 +20,8 @@
 
 namespace stormcell {
 
-/// A row's bytes: a token's hidden state in 16 bits, there and back. `oversubscription`: what the network ports of a node could send / what
-/// its uplink carries; 1: uplinks do not bind.
+/// A row's bytes: a token's hidden state in 16 bits, there and back. `oversubscription`: what the network ports of a
+/// node could send / what its uplink carries; 1: uplinks do not bind.
 CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes, double oversubscription = 1);
 
 /// Every n-th token of a step; of counts an equal share.
@@ -31,33 +31,40 @@ struct MicroBatch {
 
 class StepObjective {
  public:
-  /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. A recorded step that has
-  /// tokens on both sides is filled up on each, by tokens drawn from that side: a step of some of its tokens would be another, cheaper one.
-  /// Error(bad_input): a backend, a rule of replicas or a residence that is none, or that the data cannot have. Where options say a
-  /// capacity, all that follows is of the choices that it leaves.
+  /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. A
+  /// recorded step that has tokens on both sides is filled up on each, by tokens drawn from that side: a step of some
+  /// of its tokens would be another, cheaper one. Error(bad_input): a backend, a rule of replicas or a residence that
+  /// is none, or that the data cannot have. Where options say a capacity, all that follows is of the choices that it
+  /// leaves.
   StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
                 const TokenParts& parts);
   /// Steps of counts, `k` choices of a token, 0: not known.
-  StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitLoads& loads, int64_t k);
+  StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitLoads& loads,
+                int64_t k);
 
   /// Empty: there is no such part. Deterministic: each placement is judged on the same steps.
   std::optional<StepFigures> mean_step(const Placement& placement, DataPart part, const Progress& progress) const;
   /// [steps] seconds of each, in the order of time where they are recorded ones.
   std::vector<double> step_s(const Placement& placement, DataPart part, const Progress& progress) const;
   /// What a placement makes of steps, one after the other: for cost_of_step(). The placement must outlive it.
-  StepWork work_of(const Placement& placement) const { return {placement, cluster_.nodes, backend_, model_, replicas_, residence_}; }
+  StepWork work_of(const Placement& placement) const {
+    return {placement, cluster_.nodes, backend_, model_, replicas_, residence_};
+  }
   /// `step` of a part, or one of its micro-batches. `visitor` sees its layers.
-  StepCost cost_of_step(StepWork& work, DataPart part, size_t step, MicroBatch micro = {}, const LayerVisitor& visitor = {}) const;
+  StepCost cost_of_step(StepWork& work, DataPart part, size_t step, MicroBatch micro = {},
+                        const LayerVisitor& visitor = {}) const;
   /// What a search looks at: its memory is linear in both, and a move's time in the tokens.
   static constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
   /// A part, or as much of it as has so many tokens, with `start`. The objective must outlive it. There is such a part.
-  PlacedSteps placed(const Placement& start, DataPart part = DataPart::fitted, size_t most_tokens = kMostSearchTokens) const {
+  PlacedSteps placed(const Placement& start, DataPart part = DataPart::fitted,
+                     size_t most_tokens = kMostSearchTokens) const {
     return placed_by(replicas_, start, part, most_tokens);
   }
   /// By another rule of replicas: even shares are counted much faster than the nearest ones.
   PlacedSteps placed_by(ReplicaRule replicas, const Placement& start, DataPart part = DataPart::fitted,
                         size_t most_tokens = kMostSearchTokens) const;
-  /// From how many homes each token is counted: from all ranks where it lives anywhere and goes to the nearest replicas.
+  /// From how many homes each token is counted: from all ranks where it lives anywhere and goes to the nearest
+  /// replicas.
   size_t homes_of_token() const;
   /// Whether placed() looks at every token of the part to fit, unless told otherwise.
   bool search_sees_all() const;
@@ -67,7 +74,9 @@ class StepObjective {
   ReplicaRule replicas() const { return replicas_; }
   Residence residence() const { return residence_; }
   StepSource steps() const {
-    return options_.tokens_per_step > 0 ? StepSource::drawn : filled_ > 0 ? StepSource::filled_up : StepSource::recorded;
+    return options_.tokens_per_step > 0 ? StepSource::drawn
+           : filled_ > 0                ? StepSource::filled_up
+                                        : StepSource::recorded;
   }
   /// Of both parts.
   int64_t filled_steps() const { return filled_; }
@@ -83,10 +92,11 @@ class StepObjective {
   /// Choices of a token; 1 where they are not known.
   double choices() const { return k_; }
   int64_t count(DataPart part) const;
-  /// Of a step of those to fit, whatever a layer sees of them; of counts those of the layer that most met, before a capacity drops any.
-  /// Null: not known.
+  /// Of a step of those to fit, whatever a layer sees of them; of counts those of the layer that most met, before a
+  /// capacity drops any. Null: not known.
   std::optional<double> mean_tokens() const;
-  /// The fewest and the most rows that a branch gets which gets any, in a layer of any step of both parts; null: none gets any.
+  /// The fewest and the most rows that a branch gets which gets any, in a layer of any step of both parts; null: none
+  /// gets any.
   std::optional<RowRange> row_range() const;
 
  private:

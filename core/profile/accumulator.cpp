@@ -58,7 +58,8 @@ ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows, Co
   }
   if (counted_ == Counted::everything)
     for (const LayoutEdge& e : layout_.edges)
-      edges_.push_back({PairPyramid(layout_.routers[e.from].branches, layout_.routers[e.to].branches), branch_flags(layout_, e)});
+      edges_.push_back(
+          {PairPyramid(layout_.routers[e.from].branches, layout_.routers[e.to].branches), branch_flags(layout_, e)});
   decision_of_router_.resize(routers_.size());
   space_of_.resize(spaces_.size());
 }
@@ -72,7 +73,9 @@ const KeyedLoads& ProfileAccumulator::label_loads(int32_t router) const { return
 const KeyedLoads& ProfileAccumulator::token_loads(int32_t router) const { return routers_[router].tokens; }
 const std::vector<int32_t>& ProfileAccumulator::tokens(int32_t space) const { return spaces_[space].tokens; }
 
-PairTable ProfileAccumulator::transitions(int32_t edge) const { return edges_.empty() ? PairTable{} : edges_[edge].transitions.total(); }
+PairTable ProfileAccumulator::transitions(int32_t edge) const {
+  return edges_.empty() ? PairTable{} : edges_[edge].transitions.total();
+}
 PairTable ProfileAccumulator::coactivation(int32_t router) const {
   const Router& r = routers_[router];
   return r.coactivation ? r.coactivation->total() : PairTable{};
@@ -80,17 +83,19 @@ PairTable ProfileAccumulator::coactivation(int32_t router) const {
 
 void ProfileAccumulator::check(const BatchRecord& batch) const {
   const auto wrong = [](const std::string& what) { failed("recorder", what); };
-  if (batch.number <= last_) wrong("batch " + std::to_string(batch.number) + " came after batch " + std::to_string(last_));
+  if (batch.number <= last_)
+    wrong("batch " + std::to_string(batch.number) + " came after batch " + std::to_string(last_));
   for (const int64_t item : batch.items())
-    if (item < 0) wrong("item " + std::to_string(item) + " of batch " + std::to_string(batch.number) + " is no item of a data set");
+    if (item < 0)
+      wrong("item " + std::to_string(item) + " of batch " + std::to_string(batch.number) + " is no item of a data set");
   for (size_t i = 0; i < batch.spaces(); ++i) {
     const SpaceRecord s = batch.space(i);
     const size_t cells = s.cells.cells();
     if (s.space < 0 || static_cast<size_t>(s.space) >= spaces_.size())
       wrong("cell space " + std::to_string(s.space) + " is not in the layout");
     if (!batch.items().empty() && std::ssize(batch.items()) != s.cells.sequences)
-      wrong("cell space " + layout_.spaces[s.space] + " has " + std::to_string(s.cells.sequences) + " sequences, the batch " +
-            std::to_string(batch.items().size()) + " items");
+      wrong("cell space " + layout_.spaces[s.space] + " has " + std::to_string(s.cells.sequences) +
+            " sequences, the batch " + std::to_string(batch.items().size()) + " items");
     if (!s.cells.starts.empty() && std::ssize(s.cells.starts) != s.cells.sequences)
       wrong("cell space " + layout_.spaces[s.space] + " has " + std::to_string(s.cells.sequences) + " sequences, " +
             std::to_string(s.cells.starts.size()) + " of them say where they begin");
@@ -106,18 +111,23 @@ void ProfileAccumulator::check(const BatchRecord& batch) const {
     const int32_t at = space_of_[info.space];
     if (at < 0) wrong("the cells of " + info.name + " are not in the batch");
     const int64_t rows = batch.space(static_cast<size_t>(at)).cells.cells();
-    const auto k = static_cast<size_t>(info.fan_out), cells = d.choice.size() / k, branches = static_cast<size_t>(info.branches);
+    const auto k = static_cast<size_t>(info.fan_out), cells = d.choice.size() / k,
+               branches = static_cast<size_t>(info.branches);
     const auto is = [](auto span, size_t n) { return span.empty() || span.size() == n; };
-    if (d.choice.size() % k || !is(d.weight, cells * k) || !is(d.padded, branches) || !is(d.ancestor, cells) || d.score_columns < 0 ||
-        !is(d.scores, cells * (d.score_columns > 0 ? static_cast<size_t>(d.score_columns) : branches)) || !is(d.margin, cells) ||
-        !is(d.residency, cells * k) || !is(d.bytes_read, cells * k) || (d.ancestor.empty() && static_cast<int64_t>(cells) > rows))
-      wrong("the parts of a decision of " + info.name + " do not fit each other: " + std::to_string(d.choice.size()) + " choices of " +
-            std::to_string(rows) + " cells");
+    if (d.choice.size() % k || !is(d.weight, cells * k) || !is(d.padded, branches) || !is(d.ancestor, cells) ||
+        d.score_columns < 0 ||
+        !is(d.scores, cells * (d.score_columns > 0 ? static_cast<size_t>(d.score_columns) : branches)) ||
+        !is(d.margin, cells) || !is(d.residency, cells * k) || !is(d.bytes_read, cells * k) ||
+        (d.ancestor.empty() && static_cast<int64_t>(cells) > rows))
+      wrong("the parts of a decision of " + info.name + " do not fit each other: " + std::to_string(d.choice.size()) +
+            " choices of " + std::to_string(rows) + " cells");
     for (const int32_t row : d.ancestor)
-      if (row < 0 || row >= rows) wrong(info.name + " decided on row " + std::to_string(row) + " of " + std::to_string(rows));
+      if (row < 0 || row >= rows)
+        wrong(info.name + " decided on row " + std::to_string(row) + " of " + std::to_string(rows));
     for (const int32_t choice : d.choice)
       if (branch_of(choice) >= info.branches)
-        wrong(info.name + " chose branch " + std::to_string(branch_of(choice)) + " of " + std::to_string(info.branches));
+        wrong(info.name + " chose branch " + std::to_string(branch_of(choice)) + " of " +
+              std::to_string(info.branches));
   }
 }
 
@@ -129,7 +139,8 @@ void ProfileAccumulator::check_loads(const BatchRecord& batch) const {
     const RouterInfo& info = layout_.routers[l.router];
     const bool negative = std::any_of(l.load.begin(), l.load.end(), [](int64_t n) { return n < 0; });
     if (std::ssize(l.load) != info.branches || negative)
-      failed("recorder", "the loads of " + info.name + " are not those of " + std::to_string(info.branches) + " branches");
+      failed("recorder",
+             "the loads of " + info.name + " are not those of " + std::to_string(info.branches) + " branches");
   }
 }
 
@@ -224,8 +235,8 @@ void ProfileAccumulator::count_pairs(const BatchRecord& batch, const DecisionRec
     const int32_t from = layout_.edges[e].from, at = decision_of_router_[from];
     edge.transitions.begin(batch.number, choices, out(PairKind::transition, from));
     if (at >= 0)
-      add_transitions({batch.decision(static_cast<size_t>(at)), layout_.routers[from].fan_out}, {d, k}, edge.branches, space.mask, scratch_,
-                      edge.transitions.counter());
+      add_transitions({batch.decision(static_cast<size_t>(at)), layout_.routers[from].fan_out}, {d, k}, edge.branches,
+                      space.mask, scratch_, edge.transitions.counter());
   }
   if (router.coactivation) {
     router.coactivation->begin(batch.number, choices, out(PairKind::coactivation, d.router));
@@ -245,7 +256,8 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
   ++batches_;
   profiled_batches_ += (batch.part & kProfiled) != 0;
   std::fill(decision_of_router_.begin(), decision_of_router_.end(), -1);
-  for (size_t i = 0; i < batch.decisions(); ++i) decision_of_router_[batch.decision(i).router] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < batch.decisions(); ++i)
+    decision_of_router_[batch.decision(i).router] = static_cast<int32_t>(i);
   find_labels(batch);
   if (counted_ == Counted::everything) find_tokens(batch);
   for (size_t i = 0; i < batch.decisions(); ++i) {
@@ -267,7 +279,8 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
     here.loads.batches = 1;
     here.loads.load.assign(l.load.begin(), l.load.end());
     here.loads.padded = here.loads.load;
-    here.cells_real = here.loads.cells = std::accumulate(l.load.begin(), l.load.end(), int64_t{0}) / layout_.routers[l.router].fan_out;
+    here.cells_real = here.loads.cells =
+        std::accumulate(l.load.begin(), l.load.end(), int64_t{0}) / layout_.routers[l.router].fan_out;
     count(batch, l.router, Phase::forward);
   }
 }
@@ -290,13 +303,16 @@ void ProfileAccumulator::finish() {
   for (size_t r = 0; r < routers_.size(); ++r) {
     const int32_t id = r;
     Router& router = routers_[r];
-    router.pyramid.finish([&](int32_t level, int64_t window, const RouterLoads& loads) { windows_->loads({id, level, window}, loads); });
+    router.pyramid.finish([&](int32_t level, int64_t window, const RouterLoads& loads) {
+      windows_->loads({id, level, window}, loads);
+    });
     const auto out = [&](PairKind kind, int32_t from) {
       return [this, kind, from, id](int32_t level, int64_t window, int64_t batches, const PairTable& table) {
         windows_->pairs(kind, {from, level, window}, id, batches, table);
       };
     };
-    for (const int32_t e : router.incoming) edges_[e].transitions.finish(out(PairKind::transition, layout_.edges[e].from));
+    for (const int32_t e : router.incoming)
+      edges_[e].transitions.finish(out(PairKind::transition, layout_.edges[e].from));
     if (router.coactivation) router.coactivation->finish(out(PairKind::coactivation, id));
   }
 }

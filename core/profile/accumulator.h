@@ -1,5 +1,5 @@
-// Builds the profile of a run batch by batch: totals, the pyramid of windows, transitions, loads by label and by token. All figures of
-// routing come from here, whether the run is written into a session or not.
+// Builds the profile of a run batch by batch: totals, the pyramid of windows, transitions, loads by label and by token.
+// All figures of routing come from here, whether the run is written into a session or not.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -23,7 +23,8 @@ struct WindowKey {
   int64_t window = 0;
 };
 
-/// Takes windows as they are finished. Every level is written from the first batch on; those above coarsest_level() are never asked for.
+/// Takes windows as they are finished. Every level is written from the first batch on; those above coarsest_level() are
+/// never asked for.
 class WindowSink {
  public:
   virtual ~WindowSink() = default;
@@ -55,7 +56,8 @@ class ProfileAccumulator : public RecordSink {
   explicit ProfileAccumulator(RunLayout layout, WindowSink* windows = nullptr, Counted counted = Counted::everything);
   ~ProfileAccumulator() override;
 
-  /// Batches come in ascending numbers. Error(failed) on a record that contradicts the layout; nothing of it is counted then.
+  /// Batches come in ascending numbers. Error(failed) on a record that contradicts the layout; nothing of it is counted
+  /// then.
   void batch(const BatchRecord& batch) override;
   void commit() override {}
   /// Hands the unfinished windows out; no batch may follow.
@@ -74,10 +76,12 @@ class ProfileAccumulator : public RecordSink {
   PairTable transitions(int32_t edge) const;
   PairTable coactivation(int32_t router) const;
 
-  /// Labels in order of first appearance; those after the 4096th count as "(other)", so that labels that name each item take no memory.
+  /// Labels in order of first appearance; those after the 4096th count as "(other)", so that labels that name each item
+  /// take no memory.
   const std::vector<std::string>& labels() const { return labels_; }
   const KeyedLoads& label_loads(int32_t router) const;
-  /// Token ids in order of first appearance in the router's space; about 2^18 / branches of them, the later ones in `rest`.
+  /// Token ids in order of first appearance in the router's space; about 2^18 / branches of them, the later ones in
+  /// `rest`.
   const std::vector<int32_t>& tokens(int32_t space) const;
   const KeyedLoads& token_loads(int32_t router) const;
 

@@ -75,7 +75,8 @@ class Cache {
   };
 
   size_t key_of(const Call& call, size_t use) const {
-    return static_cast<size_t>(call.layer) * static_cast<size_t>(routes_.branches) + static_cast<size_t>(uses_.expert[use]);
+    return static_cast<size_t>(call.layer) * static_cast<size_t>(routes_.branches) +
+           static_cast<size_t>(uses_.expert[use]);
   }
 
   // [uses] the call that uses the same expert next.
@@ -127,9 +128,12 @@ class Cache {
 
 }  // namespace
 
-std::optional<CachePolicy> cache_policy(std::string_view word) { return value_of_word<CachePolicy>(kCachePolicies, word); }
+std::optional<CachePolicy> cache_policy(std::string_view word) {
+  return value_of_word<CachePolicy>(kCachePolicies, word);
+}
 
-CacheReplay replay_cache(const TokenRoutes& routes, CachePolicy policy, int64_t budget_bytes, const Progress& progress) {
+CacheReplay replay_cache(const TokenRoutes& routes, CachePolicy policy, int64_t budget_bytes,
+                         const Progress& progress) {
   const Uses uses = uses_of(routes);
   Cache cache(routes, uses, policy, budget_bytes);
   CacheReplay out;

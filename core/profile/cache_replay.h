@@ -22,15 +22,19 @@ std::optional<CachePolicy> cache_policy(std::string_view word);
 
 struct CacheCount {
   int64_t hits = 0, lookups = 0;
-  std::optional<double> rate() const { return lookups > 0 ? std::optional(static_cast<double>(hits) / lookups) : std::nullopt; }
+  std::optional<double> rate() const {
+    return lookups > 0 ? std::optional(static_cast<double>(hits) / lookups) : std::nullopt;
+  }
 };
 
 struct CacheReplay {
   CacheCount all, decode;
 };
 
-/// One cache for all layers, empty at first. A call is a layer of a step; it looks each of its experts up once, every use makes it more
-/// recent, and at its end what is beyond the budget goes, but never what the call itself used. Needs every layer's branch_bytes.
-CacheReplay replay_cache(const TokenRoutes& routes, CachePolicy policy, int64_t budget_bytes, const Progress& progress = {});
+/// One cache for all layers, empty at first. A call is a layer of a step; it looks each of its experts up once, every
+/// use makes it more recent, and at its end what is beyond the budget goes, but never what the call itself used. Needs
+/// every layer's branch_bytes.
+CacheReplay replay_cache(const TokenRoutes& routes, CachePolicy policy, int64_t budget_bytes,
+                         const Progress& progress = {});
 
 }  // namespace stormcell

@@ -14,7 +14,8 @@ constexpr double kAlike = 1e-12;  // sums of the same blocks in another order ar
 
 /// Total variation between the `part` first of `order` and the rest, mean over layers with load in both.
 template <class Block>
-double distance_of(const std::vector<Block>& blocks, std::span<const size_t> order, size_t part, std::span<const int32_t> branches) {
+double distance_of(const std::vector<Block>& blocks, std::span<const size_t> order, size_t part,
+                   std::span<const int32_t> branches) {
   const size_t width = blocks[0].size();
   std::vector<double> first(width), second(width);
   for (size_t i = 0; i < order.size(); ++i) {
@@ -64,7 +65,8 @@ std::vector<double> shares_of_block(const BlockLoads& block, std::span<const int
   auto begin = shares.begin();
   for (const int32_t n : branches) {
     const auto end = begin + n;
-    if (const double sum = std::accumulate(begin, end, 0.); sum > 0) std::for_each(begin, end, [sum](double& share) { share /= sum; });
+    if (const double sum = std::accumulate(begin, end, 0.); sum > 0)
+      std::for_each(begin, end, [sum](double& share) { share /= sum; });
     begin = end;
   }
   return shares;
@@ -89,7 +91,8 @@ std::vector<BlockLoads> count_blocks(const TokenRoutes& routes, bool decoding, i
 
 }  // namespace
 
-std::optional<Drift> drift_of(const std::vector<BlockLoads>& blocks, std::span<const int32_t> branches, const Progress& progress) {
+std::optional<Drift> drift_of(const std::vector<BlockLoads>& blocks, std::span<const int32_t> branches,
+                              const Progress& progress) {
   return drift_of_part(blocks, blocks.size() / 2, branches, progress);
 }
 
@@ -102,7 +105,8 @@ std::optional<Drift> drift_between(const std::vector<BlockLoads>& first, const s
 }
 
 bool decodes_any(const TokenRoutes& routes) {
-  return std::any_of(routes.tokens.begin(), routes.tokens.end(), [](const auto& t) { return t.phase == Phase::decode; });
+  return std::any_of(routes.tokens.begin(), routes.tokens.end(),
+                     [](const auto& t) { return t.phase == Phase::decode; });
 }
 
 int64_t judged_steps(const TokenRoutes& routes, bool decoding) {

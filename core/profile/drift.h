@@ -1,5 +1,5 @@
-// Whether what is routed later goes elsewhere than what was routed first: the two halves of a recording, or two recordings, judged against
-// chance.
+// Whether what is routed later goes elsewhere than what was routed first: the two halves of a recording, or two
+// recordings, judged against chance.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,33 +15,35 @@ namespace stormcell {
 /// Counts of one block of consecutive steps: [layers, branches].
 using BlockLoads = std::vector<int64_t>;
 
-/// Steps that follow each other are alike, so blocks of them change places, never single steps: of 8 steps, of more where there would be
-/// more than 256 blocks.
+/// Steps that follow each other are alike, so blocks of them change places, never single steps: of 8 steps, of more
+/// where there would be more than 256 blocks.
 inline int64_t steps_of_block(int64_t steps) {
   constexpr int64_t kFewest = 8, kMostBlocks = 256;
   return std::max(kFewest, (steps + kMostBlocks - 1) / kMostBlocks);
 }
 
 struct Drift {
-  double distance = 0;  ///< half the sum of the differences between the shares of the branches in the halves, mean over layers: 0 to 1
+  double distance = 0;  ///< half the sum of the differences between the shares of the branches in the halves, mean over
+                        ///< layers: 0 to 1
   double expected = 0;  ///< the same, mean over random halves of the same blocks: what chance alone gives
   double p_value = 1;   ///< share of the random halves that are at least as far apart, the real ones counted among them
   int64_t blocks = 0;
 };
 
 /// `branches`: of each layer, in the order of the blocks' counts. Empty: fewer than four blocks, which tell nothing.
-std::optional<Drift> drift_of(const std::vector<BlockLoads>& blocks, std::span<const int32_t> branches, const Progress& progress = {});
+std::optional<Drift> drift_of(const std::vector<BlockLoads>& blocks, std::span<const int32_t> branches,
+                              const Progress& progress = {});
 
-/// The same between two recordings, whose blocks weigh alike, however much each served: whether those of `second` go elsewhere than those
-/// of `first`, beside random parts of all of them. Empty: fewer than four blocks.
+/// The same between two recordings, whose blocks weigh alike, however much each served: whether those of `second` go
+/// elsewhere than those of `first`, beside random parts of all of them. Empty: fewer than four blocks.
 std::optional<Drift> drift_between(const std::vector<BlockLoads>& first, const std::vector<BlockLoads>& second,
                                    std::span<const int32_t> branches, const Progress& progress = {});
 
 /// Blocks of the steps that decode; of a run that decodes none, of all. The last one may be shorter.
 std::vector<BlockLoads> blocks_of(const TokenRoutes& routes);
 
-/// Into how many blocks each of two recordings is cut: equally many, so that random parts are as noisy as the recordings, of which one may
-/// have more cells than the other. 0: one of them has too few steps to be judged.
+/// Into how many blocks each of two recordings is cut: equally many, so that random parts are as noisy as the
+/// recordings, of which one may have more cells than the other. 0: one of them has too few steps to be judged.
 inline int64_t blocks_of_each(int64_t steps, int64_t steps_of_other) {
   constexpr int64_t kFewestSteps = 8, kFewestBlocks = 2, kMostBlocks = 128;
   const int64_t blocks = std::min({steps / kFewestSteps, steps_of_other / kFewestSteps, kMostBlocks});

@@ -37,7 +37,8 @@ std::vector<int32_t> edges_to(const RunLayout& layout, int32_t router) {
 }
 
 int32_t find_edge(const RunLayout& layout, int32_t from, int32_t to) {
-  const auto at = std::find_if(layout.edges.begin(), layout.edges.end(), [&](const LayoutEdge& e) { return e.from == from && e.to == to; });
+  const auto at = std::find_if(layout.edges.begin(), layout.edges.end(),
+                               [&](const LayoutEdge& e) { return e.from == from && e.to == to; });
   return at == layout.edges.end() ? -1 : static_cast<int32_t>(at - layout.edges.begin());
 }
 

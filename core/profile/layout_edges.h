@@ -7,8 +7,8 @@
 
 namespace stormcell {
 
-/// What is wrong with the edges of a layout, empty: nothing. Edges join routers of one cell space, the earlier with the later, each two
-/// once; branches are those of `from`, ascending, each once.
+/// What is wrong with the edges of a layout, empty: nothing. Edges join routers of one cell space, the earlier with the
+/// later, each two once; branches are those of `from`, ascending, each once.
 std::string edge_fault(const RunLayout& layout);
 
 /// Indexes into layout.edges, ascending: those that leave a router, and those that come to it.

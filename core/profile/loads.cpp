@@ -7,7 +7,8 @@
 namespace stormcell {
 namespace {
 
-/// Each list by itself: five at a time in one loop are too many that might overlap for a compiler to add several numbers at once.
+/// Each list by itself: five at a time in one loop are too many that might overlap for a compiler to add several
+/// numbers at once.
 template <class T>
 void add_each(const std::vector<T>& more, std::vector<T>& sum) {
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
@@ -38,7 +39,8 @@ int64_t RouterLoads::cells_without_padding(int32_t fan_out) const {
 void RouterLoads::add(const RouterLoads& other) {
   batches += other.batches;
   cells += other.cells;
-  add_each(other.load, load), add_each(other.padding, padding), add_each(other.dropped, dropped), add_each(other.padded, padded);
+  add_each(other.load, load), add_each(other.padding, padding), add_each(other.dropped, dropped),
+      add_each(other.padded, padded);
   add_each(other.weight, weight);
 }
 
@@ -56,7 +58,8 @@ int64_t PairTable::total() const {
 
 std::vector<int64_t> PairTable::dense() const {
   std::vector<int64_t> out(static_cast<size_t>(rows) * static_cast<size_t>(columns));
-  for (const PairCount& e : entries) out[static_cast<size_t>(e.from) * static_cast<size_t>(columns) + static_cast<size_t>(e.to)] = e.count;
+  for (const PairCount& e : entries)
+    out[static_cast<size_t>(e.from) * static_cast<size_t>(columns) + static_cast<size_t>(e.to)] = e.count;
   return out;
 }
 
@@ -67,7 +70,9 @@ void PairTable::add(const PairTable& other) {
   }
   std::vector<PairCount> sum;
   sum.reserve(entries.size() + other.entries.size());
-  const auto before = [](const PairCount& a, const PairCount& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; };
+  const auto before = [](const PairCount& a, const PairCount& b) {
+    return a.from != b.from ? a.from < b.from : a.to < b.to;
+  };
   auto a = entries.begin();
   auto b = other.entries.begin();
   while (a != entries.end() && b != other.entries.end()) {

@@ -21,7 +21,8 @@ struct RouterLoads {
   int32_t branches() const { return static_cast<int32_t>(load.size()); }
   /// [branches] load without padding.
   std::vector<int64_t> real() const;
-  /// Of a router that gives each cell so many branches: cells are counted with padding, and choices say how much of it there was.
+  /// Of a router that gives each cell so many branches: cells are counted with padding, and choices say how much of it
+  /// there was.
   int64_t cells_without_padding(int32_t fan_out) const;
   void add(const RouterLoads& other);
   void clear();
@@ -35,7 +36,8 @@ struct PairCount {
   bool operator==(const PairCount&) const = default;
 };
 
-/// Sparse counts of pairs (branch of one router, branch of the next; or two branches of one router), ascending by (from, to).
+/// Sparse counts of pairs (branch of one router, branch of the next; or two branches of one router), ascending by
+/// (from, to).
 struct PairTable {
   int32_t rows = 0, columns = 0;
   std::vector<PairCount> entries;

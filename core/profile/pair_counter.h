@@ -7,7 +7,8 @@
 
 namespace stormcell {
 
-/// add() costs about 1 ns in a dense table (up to 256 x 256 pairs: 256 KB stay in the L2 cache), about 10 ns in the hash table.
+/// add() costs about 1 ns in a dense table (up to 256 x 256 pairs: 256 KB stay in the L2 cache), about 10 ns in the
+/// hash table.
 class PairCounter {
  public:
   PairCounter(int32_t rows, int32_t columns);

@@ -27,7 +27,8 @@ bool keeps_all_choices(const PairTable& together, std::span<const int64_t> load,
   return 2 * together.total() == (fan_out - 1) * all_choices(load);
 }
 
-std::vector<int64_t> cells_that_came(const PairTable& transitions, std::span<const int64_t> load, int32_t next_fan_out, bool keeps_all) {
+std::vector<int64_t> cells_that_came(const PairTable& transitions, std::span<const int64_t> load, int32_t next_fan_out,
+                                     bool keeps_all) {
   if (!keeps_all) return {load.begin(), load.end()};
   std::vector<int64_t> came(load.size());
   for (const PairCount& pair : transitions.entries) came[pair.from] += pair.count;
@@ -37,8 +38,10 @@ std::vector<int64_t> cells_that_came(const PairTable& transitions, std::span<con
 
 TransitionFigures transition_figures(const PairTable& transitions, std::span<const int64_t> came) {
   TransitionFigures figures;
-  std::vector<int64_t> likeliest(came.size()), to(static_cast<size_t>(transitions.columns)), pairs_from(came.size()), pairs_to(to.size());
-  for (const PairCount& pair : transitions.entries) pairs_from[pair.from] += pair.count, pairs_to[pair.to] += pair.count;
+  std::vector<int64_t> likeliest(came.size()), to(static_cast<size_t>(transitions.columns)), pairs_from(came.size()),
+      pairs_to(to.size());
+  for (const PairCount& pair : transitions.entries)
+    pairs_from[pair.from] += pair.count, pairs_to[pair.to] += pair.count;
   const double pairs = transitions.total();
   for (const PairCount& pair : transitions.entries) {
     const size_t from = pair.from;
@@ -46,9 +49,10 @@ TransitionFigures transition_figures(const PairTable& transitions, std::span<con
     likeliest[from] = std::max(likeliest[from], pair.count);
     to[pair.to] += pair.count;
     const double cells = pair.count;
-    const double by_chance = following_by_chance(static_cast<double>(pairs_from[from]), static_cast<double>(pairs_to[pair.to]), pairs);
-    figures.strongest.push_back(
-        {pair.from, pair.to, pair.count, came[from], cells / static_cast<double>(came[from]), by_chance, cells / by_chance});
+    const double by_chance =
+        following_by_chance(static_cast<double>(pairs_from[from]), static_cast<double>(pairs_to[pair.to]), pairs);
+    figures.strongest.push_back({pair.from, pair.to, pair.count, came[from], cells / static_cast<double>(came[from]),
+                                 by_chance, cells / by_chance});
   }
   if (figures.strongest.empty()) return figures;
   int64_t all = 0;

@@ -1,4 +1,5 @@
-// What tables of pairs say: which branch follows which, and which branches are chosen together more often than by chance.
+// What tables of pairs say: which branch follows which, and which branches are chosen together more often than by
+// chance.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,7 +10,8 @@
 
 namespace stormcell {
 
-/// Shares of fewer cells tell nothing: of a branch whose followers are looked at, and of two branches that were chosen together.
+/// Shares of fewer cells tell nothing: of a branch whose followers are looked at, and of two branches that were chosen
+/// together.
 inline constexpr int64_t kFewestPairCells = 20;
 /// How many pairs are listed.
 inline constexpr size_t kStrongestPairs = 10;
@@ -26,19 +28,23 @@ struct BranchTransition {
 
 /// Of two routers that follow each other, over branches of which at least kFewestPairCells came to the second.
 struct TransitionFigures {
-  /// Mean over the cells of the largest P(next | this) of their branch, counted in the cells that it judges: of few of them too high.
+  /// Mean over the cells of the largest P(next | this) of their branch, counted in the cells that it judges: of few of
+  /// them too high.
   std::optional<double> likeliest;
-  std::optional<double> likeliest_by_load;  ///< the same where one branch is guessed for all: the most that the loads alone tell
+  /// the same where one branch is guessed for all: the most that the loads alone tell
+  std::optional<double> likeliest_by_load;
   std::vector<BranchTransition> strongest;  ///< largest probability first
 };
 
-/// Whether each cell that got a branch of a router got `fan_out` of them: then and only then are there (fan_out - 1) / 2 pairs a choice.
-/// `together`: its co-activation, `load`: of its branches without padding.
+/// Whether each cell that got a branch of a router got `fan_out` of them: then and only then are there (fan_out - 1) /
+/// 2 pairs a choice. `together`: its co-activation, `load`: of its branches without padding.
 bool keeps_all_choices(const PairTable& together, std::span<const int64_t> load, int32_t fan_out);
 
-/// Of each branch of a router, its cells that came to the next one. Where that gives each cell all its `next_fan_out` branches
-/// (`keeps_all`), pairs / next_fan_out; else pairs do not tell, and all cells of the branch (`load`, without padding) count as come.
-std::vector<int64_t> cells_that_came(const PairTable& transitions, std::span<const int64_t> load, int32_t next_fan_out, bool keeps_all);
+/// Of each branch of a router, its cells that came to the next one. Where that gives each cell all its `next_fan_out`
+/// branches (`keeps_all`), pairs / next_fan_out; else pairs do not tell, and all cells of the branch (`load`, without
+/// padding) count as come.
+std::vector<int64_t> cells_that_came(const PairTable& transitions, std::span<const int64_t> load, int32_t next_fan_out,
+                                     bool keeps_all);
 TransitionFigures transition_figures(const PairTable& transitions, std::span<const int64_t> came);
 
 /// Two branches that cells got from one router.

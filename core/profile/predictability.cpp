@@ -12,7 +12,9 @@ constexpr double kFitShare = 0.7;
 /// Hits of choices, and how many choices there were.
 struct Recall {
   int64_t hits = 0, choices = 0;
-  std::optional<double> share() const { return choices > 0 ? std::optional(static_cast<double>(hits) / choices) : std::nullopt; }
+  std::optional<double> share() const {
+    return choices > 0 ? std::optional(static_cast<double>(hits) / choices) : std::nullopt;
+  }
 };
 
 int64_t count_of(std::span<const int32_t> choice) {
@@ -20,7 +22,8 @@ int64_t count_of(std::span<const int32_t> choice) {
 }
 
 int64_t common(std::span<const int32_t> a, std::span<const int32_t> b) {
-  return std::count_if(b.begin(), b.end(), [&](int32_t c) { return c >= 0 && std::find(a.begin(), a.end(), c) != a.end(); });
+  return std::count_if(b.begin(), b.end(),
+                       [&](int32_t c) { return c >= 0 && std::find(a.begin(), a.end(), c) != a.end(); });
 }
 
 /// Tokens that are judged: those that were decoded, else all.
@@ -71,7 +74,8 @@ Recall transition_recall(const TokenRoutes& routes, std::span<const size_t> fit,
     for (const size_t t : fit)
       for (const int32_t from : routes.at(t, l - 1))
         for (const int32_t to : routes.at(t, l))
-          if (from >= 0 && to >= 0) ++table[static_cast<size_t>(from) * branches + static_cast<size_t>(to)], ++rows[from];
+          if (from >= 0 && to >= 0)
+            ++table[static_cast<size_t>(from) * branches + static_cast<size_t>(to)], ++rows[from];
     for (const size_t t : judged) {
       std::vector<double> sum(branches);
       for (const int32_t from : routes.at(t, l - 1)) {
@@ -115,7 +119,8 @@ Predictability predictability(const TokenRoutes& routes) {
   Predictability out;
   out.temporal_lag1 = temporal_recall(routes, 1);
   out.static_in_sample = static_recall(routes, all, all).share();
-  if (!prompt.empty() && prompt.size() < routes.size()) out.static_from_prompt = static_recall(routes, prompt, all).share();
+  if (!prompt.empty() && prompt.size() < routes.size())
+    out.static_from_prompt = static_recall(routes, prompt, all).share();
   if (cut > 0) out.static_held_out = static_recall(routes, first, rest).share();
   if (cut > 0) out.transition_held_out = transition_recall(routes, first, rest).share();
   return out;

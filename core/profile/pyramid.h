@@ -8,7 +8,8 @@
 
 namespace stormcell {
 
-/// Loads: add() one batch at a time, in ascending order; a window is handed out when a batch of a later one comes, or at finish().
+/// Loads: add() one batch at a time, in ascending order; a window is handed out when a batch of a later one comes, or
+/// at finish().
 class LoadPyramid {
  public:
   using Out = std::function<void(int32_t level, int64_t window, const RouterLoads& loads)>;
@@ -31,8 +32,8 @@ class PairPyramid {
  public:
   using Out = std::function<void(int32_t level, int64_t window, int64_t batches, const PairTable& table)>;
   PairPyramid(int32_t rows, int32_t columns) : counter_(rows, columns) {}
-  /// Closes what `batch` is past, then counts it; add its pairs to counter(). `choices`: the most choices a batch makes, looked at first
-  /// time.
+  /// Closes what `batch` is past, then counts it; add its pairs to counter(). `choices`: the most choices a batch
+  /// makes, looked at first time.
   void begin(int64_t batch, int64_t choices, const Out& out);
   PairCounter& counter() { return counter_; }
   void finish(const Out& out);

@@ -52,7 +52,8 @@ void BatchRecord::clear() {
 
 void BatchRecord::set_items(std::span<const int64_t> items) { items_.assign(items.begin(), items.end()); }
 
-void BatchRecord::add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask, std::span<const int32_t> tokens) {
+void BatchRecord::add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask,
+                            std::span<const int32_t> tokens) {
   const Part bits{bits_.size(), mask.size()};
   bits_.resize(bits.begin + mask.size());
   for (size_t i = 0; i < mask.size(); ++i) bits_[bits.begin + i] = mask[i] != 0;
@@ -66,9 +67,9 @@ void BatchRecord::add_space(int32_t space, const CellTable& cells, std::span<con
 }
 
 void BatchRecord::add_decision(const DecisionRecord& d) {
-  decisions_.push_back({d.router, keep(ints_, d.choice), keep(ints_, d.padded), keep(ints_, d.ancestor), keep(floats_, d.weight),
-                        keep(floats_, d.scores), keep(floats_, d.margin), keep(bits_, d.residency), keep(longs_, d.bytes_read),
-                        d.score_columns});
+  decisions_.push_back({d.router, keep(ints_, d.choice), keep(ints_, d.padded), keep(ints_, d.ancestor),
+                        keep(floats_, d.weight), keep(floats_, d.scores), keep(floats_, d.margin),
+                        keep(bits_, d.residency), keep(longs_, d.bytes_read), d.score_columns});
 }
 
 void BatchRecord::add_loads(const LoadRecord& loads) { loads_.push_back({loads.router, keep(longs_, loads.load)}); }
@@ -82,7 +83,9 @@ void BatchRecord::add_sequence(std::string_view label, std::string_view text) {
   sequences_.push_back({first, keep(chars_, std::span<const char>(text))});
 }
 
-void BatchRecord::add_thumbnail(size_t sequence, Thumbnail thumbnail) { thumbnails_.push_back({sequence, std::move(thumbnail)}); }
+void BatchRecord::add_thumbnail(size_t sequence, Thumbnail thumbnail) {
+  thumbnails_.push_back({sequence, std::move(thumbnail)});
+}
 
 SpaceRecord BatchRecord::space(size_t i) const {
   const Space& s = spaces_[i];
@@ -106,16 +109,22 @@ DecisionRecord BatchRecord::decision(size_t i) const {
           d.score_columns};
 }
 
-std::string_view BatchRecord::label(size_t i) const { return {chars_.data() + sequences_[i].label.begin, sequences_[i].label.count}; }
-std::string_view BatchRecord::text(size_t i) const { return {chars_.data() + sequences_[i].text.begin, sequences_[i].text.count}; }
+std::string_view BatchRecord::label(size_t i) const {
+  return {chars_.data() + sequences_[i].label.begin, sequences_[i].label.count};
+}
+std::string_view BatchRecord::text(size_t i) const {
+  return {chars_.data() + sequences_[i].text.begin, sequences_[i].text.count};
+}
 
 size_t BatchRecord::bytes() const {
   size_t pixels = 0;
   for (const SequenceThumbnail& t : thumbnails_) pixels += t.thumbnail.pixels.capacity();
-  return pixels + events.capacity() * sizeof(StepEvent) + guards.capacity() * sizeof(GuardCount) + items_.capacity() * sizeof(int64_t) +
-         spaces_.capacity() * sizeof(Space) + decisions_.capacity() * sizeof(Decision) + loads_.capacity() * sizeof(Loads) +
+  return pixels + events.capacity() * sizeof(StepEvent) + guards.capacity() * sizeof(GuardCount) +
+         items_.capacity() * sizeof(int64_t) + spaces_.capacity() * sizeof(Space) +
+         decisions_.capacity() * sizeof(Decision) + loads_.capacity() * sizeof(Loads) +
          sequences_.capacity() * sizeof(Sequence) + thumbnails_.capacity() * sizeof(SequenceThumbnail) +
-         (ints_.capacity() + floats_.capacity()) * 4 + bits_.capacity() + longs_.capacity() * sizeof(int64_t) + chars_.capacity();
+         (ints_.capacity() + floats_.capacity()) * 4 + bits_.capacity() + longs_.capacity() * sizeof(int64_t) +
+         chars_.capacity();
 }
 
 }  // namespace stormcell

@@ -25,8 +25,9 @@ struct RouterInfo {
   std::string protocol;  ///< to_text(ProtocolKind)
   int32_t space = 0;     ///< index into RunLayout::spaces
   std::string stack;     ///< "encoder", "decoder", ...
-  int32_t parent = -1;   ///< the router in one of whose branches this one is nested, -1: none; of another space where it sends what
-                         ///< this one's cells are members of (sequences, pictures), an equal number of them in each
+  /// the router in one of whose branches this one is nested, -1: none; of another space where it sends what this one's
+  /// cells are members of (sequences, pictures), an equal number of them in each
+  int32_t parent = -1;
   int32_t parent_branch = -1;
   int32_t layer = -1;                   ///< the model's number of the layer, -1: not known
   int64_t branch_bytes = 0;             ///< weights of one branch, 0: not known
@@ -84,7 +85,8 @@ struct SpaceRecord {
   std::span<const int32_t> tokens;  ///< [cells] token ids, for loads by token; empty: none
 };
 
-/// What a router's branches got in a batch, where nobody kept who chose them: counts of other systems. In place of a decision.
+/// What a router's branches got in a batch, where nobody kept who chose them: counts of other systems. In place of a
+/// decision.
 struct LoadRecord {
   int32_t router = 0;
   std::span<const int64_t> load;  ///< [branches]
@@ -96,8 +98,8 @@ DecisionRecord record_of(int32_t router, const DecisionView& decision);
 /// What an optimisation takes a batch for: bits.
 enum BatchPart : uint8_t { kNoPart = 0, kProfiled = 1, kMeasured = 2 };
 
-/// All that is recorded of one executed batch. Owns its memory and keeps it when cleared, so that filling it allocates only
-/// until the largest batch has been seen.
+/// All that is recorded of one executed batch. Owns its memory and keeps it when cleared, so that filling it allocates
+/// only until the largest batch has been seen.
 class BatchRecord {
  public:
   int64_t number = 0;  ///< batches of a run are numbered from 0, each once
@@ -109,12 +111,13 @@ class BatchRecord {
   std::vector<GuardCount> guards;
 
   void clear();
-  /// Numbers in the data set of the batch's items (sequences, images), in the order of its rows; copies. Not called: consecutive
-  /// from CellTable::first_sequence. Each space then has as many sequences as there are items.
+  /// Numbers in the data set of the batch's items (sequences, images), in the order of its rows; copies. Not called:
+  /// consecutive from CellTable::first_sequence. Each space then has as many sequences as there are items.
   void set_items(std::span<const int64_t> items);
-  /// Copies; each space of the run at most once, `mask` as the model has it (0: padding). Items are those of the batch, not the table's;
-  /// `starts` that are all alike become the table's step.
-  void add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask = {}, std::span<const int32_t> tokens = {});
+  /// Copies; each space of the run at most once, `mask` as the model has it (0: padding). Items are those of the batch,
+  /// not the table's; `starts` that are all alike become the table's step.
+  void add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask = {},
+                 std::span<const int32_t> tokens = {});
   /// Copies; each router at most once.
   void add_decision(const DecisionRecord& decision);
   /// Copies; each router at most once, and no decision of it. The batch needs no cells of the router.

@@ -18,7 +18,8 @@ int64_t nanoseconds(clockid_t clock) {
 double milliseconds_since(int64_t begin) { return static_cast<double>(nanoseconds(CLOCK_MONOTONIC) - begin) * 1e-6; }
 }  // namespace
 
-Recorder::Recorder(std::vector<RecordSink*> sinks, RecorderOptions options) : sinks_(std::move(sinks)), options_(options) {
+Recorder::Recorder(std::vector<RecordSink*> sinks, RecorderOptions options)
+    : sinks_(std::move(sinks)), options_(options) {
   options_.records = std::max(options_.records, 2);
   const size_t records = options_.records;
   for (auto* list : {&free_, &queue_, &writing_}) list->reserve(records);
@@ -76,7 +77,8 @@ void Recorder::submit() {
     bytes_ += current_->bytes();
     ++in_flight_;
     ++counts_.batches;
-    // The writer is woken by the first record, which starts its grouping time; then only when it must not wait any longer.
+    // The writer is woken by the first record, which starts its grouping time; then only when it must not wait any
+    // longer.
     const bool urgent = current_->latency_ms >= options_.long_ms || in_flight_ * 2 >= options_.records;
     wake = queue_.empty() || (urgent && !hurry_);
     hurry_ |= urgent;

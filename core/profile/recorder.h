@@ -16,7 +16,8 @@ struct RecorderOptions {
   int32_t records = 64;             ///< most records in flight; at least 2 are allowed whatever their size
   size_t bytes = size_t{64} << 20;  ///< most memory of records in flight
   double long_ms = 20;              ///< a batch that took as long is committed at once
-  double group_ms = 40;  ///< shorter ones are committed together, at most so long after the first of them: this is what a kill can cost
+  double group_ms = 40;  ///< shorter ones are committed together, at most so long after the first of them: this is what
+                         ///< a kill can cost
 };
 
 struct RecorderCounts {
@@ -27,8 +28,8 @@ struct RecorderCounts {
   double write_ms = 0;    ///< CPU time of the writer thread
 };
 
-/// A bounded pool of records: begin_batch() -> fill -> submit(). The sink's first error is kept; from then on batches are
-/// discarded and begin_batch(), flush() and finish() throw it. What the sink committed before stays.
+/// A bounded pool of records: begin_batch() -> fill -> submit(). The sink's first error is kept; from then on batches
+/// are discarded and begin_batch(), flush() and finish() throw it. What the sink committed before stays.
 class Recorder {
  public:
   explicit Recorder(std::vector<RecordSink*> sinks, RecorderOptions options = {});

@@ -25,7 +25,8 @@ class Marks {
 
 /// (layer, expert) in the order in which they are looked up.
 std::vector<size_t> lookups_of(const TokenRoutes& routes) {
-  const bool decodes = std::any_of(routes.tokens.begin(), routes.tokens.end(), [](const auto& t) { return t.phase == Phase::decode; });
+  const bool decodes =
+      std::any_of(routes.tokens.begin(), routes.tokens.end(), [](const auto& t) { return t.phase == Phase::decode; });
   const size_t branches = routes.branches;
   std::vector<size_t> keys;
   std::vector<int64_t> seen(static_cast<size_t>(routes.layers) * branches, -1);  // the step that looked it up
@@ -71,7 +72,9 @@ ReuseDistance reuse_distance(const TokenRoutes& routes, const Progress& progress
   }
   if (distances.empty()) return out;
   std::sort(distances.begin(), distances.end());
-  const auto at = [&](double share) { return distances[static_cast<size_t>(share * static_cast<double>(distances.size() - 1))]; };
+  const auto at = [&](double share) {
+    return distances[static_cast<size_t>(share * static_cast<double>(distances.size() - 1))];
+  };
   out.p50 = at(.5), out.p90 = at(.9), out.p99 = at(.99);
   return out;
 }

@@ -6,16 +6,18 @@
 
 namespace stormcell {
 
-/// The exponent of a power law of loads as AIConfigurator draws them: densities x^-alpha on [1, 0.8 cells] (on [0.01, 2] where there are
-/// fewer choices than branches), scaled to the number of choices.
+/// The exponent of a power law of loads as AIConfigurator draws them: densities x^-alpha on [1, 0.8 cells] (on [0.01,
+/// 2] where there are fewer choices than branches), scaled to the number of choices.
 struct PowerLaw {
   double alpha = 0;
   double error = 0;  ///< of the law's share of a branch, root of the mean square, as a part of an even share
 };
-/// Whose quantiles lie nearest to the loads in the order of their size, by least squares; 0 <= alpha <= 8. Nothing without loads.
+/// Whose quantiles lie nearest to the loads in the order of their size, by least squares; 0 <= alpha <= 8. Nothing
+/// without loads.
 std::optional<PowerLaw> power_law_of(std::span<const int64_t> loads, int64_t cells);
 
-/// How many branches so many cells are expected to meet that are drawn with replacement from `cells`, of which `loads` chose each branch.
+/// How many branches so many cells are expected to meet that are drawn with replacement from `cells`, of which `loads`
+/// chose each branch.
 double distinct_branches(std::span<const int64_t> loads, int64_t cells, double drawn);
 
 }  // namespace stormcell

@@ -9,7 +9,9 @@
 namespace stormcell {
 namespace {
 bool is_real(std::span<const uint8_t> mask, size_t row) { return mask.empty() || mask[row] != 0; }
-size_t row_of(const DecisionRecord& d, size_t cell) { return d.ancestor.empty() ? cell : static_cast<size_t>(d.ancestor[cell]); }
+size_t row_of(const DecisionRecord& d, size_t cell) {
+  return d.ancestor.empty() ? cell : static_cast<size_t>(d.ancestor[cell]);
+}
 }  // namespace
 
 double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int64_t columns) {
@@ -44,8 +46,8 @@ int64_t add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint
       if (choice == kNoBranch) continue;
       const int32_t branch = branch_of(choice);
       if (branch >= branches)
-        failed("recorder",
-               "router " + std::to_string(d.router) + " chose branch " + std::to_string(branch) + " of " + std::to_string(branches));
+        failed("recorder", "router " + std::to_string(d.router) + " chose branch " + std::to_string(branch) + " of " +
+                               std::to_string(branches));
       const size_t b = branch;
       if (!is_kept(choice)) {
         ++loads.dropped[b];
@@ -63,8 +65,8 @@ int64_t add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint
   return real;
 }
 
-void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> branches, std::span<const uint8_t> mask,
-                     std::vector<int32_t>& scratch, PairCounter& counts) {
+void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> branches,
+                     std::span<const uint8_t> mask, std::vector<int32_t>& scratch, PairCounter& counts) {
   const auto from_k = static_cast<size_t>(from.fan_out), to_k = static_cast<size_t>(to.fan_out);
   const size_t from_cells = from.decision.choice.size() / from_k, to_cells = to.decision.choice.size() / to_k;
   // Where the first decision saw a part of the cells: the cell that it had for each row, -1 for the others.

@@ -11,23 +11,25 @@
 
 namespace stormcell {
 
-/// Mutual information of a table of counts [rows, columns], in bits: how much the row (a label) tells about the column (a branch).
-/// No correction for small samples: a table of few counts looks informative.
+/// Mutual information of a table of counts [rows, columns], in bits: how much the row (a label) tells about the column
+/// (a branch). No correction for small samples: a table of few counts looks informative.
 double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int64_t columns);
 
 /// Adds one decision to `loads` (as one batch) and checks that every choice is a branch: Error(failed) otherwise.
-/// `mask` is that of the decision's space, empty where all cells are real. Returns how many of the decision's cells are real.
+/// `mask` is that of the decision's space, empty where all cells are real. Returns how many of the decision's cells are
+/// real.
 int64_t add_loads(const DecisionRecord& decision, int32_t fan_out, std::span<const uint8_t> mask, RouterLoads& loads);
 
-/// Who follows whom: one decision and a next one of the same cell space, cells matched by their rows in the batch's table.
-/// Every pair of kept choices counts, k x k of them for each cell; padding does not count. `branches`: of the first decision, a flag
-/// for each, whose cells come to the second; empty: those of all. `scratch` is kept between calls.
+/// Who follows whom: one decision and a next one of the same cell space, cells matched by their rows in the batch's
+/// table. Every pair of kept choices counts, k x k of them for each cell; padding does not count. `branches`: of the
+/// first decision, a flag for each, whose cells come to the second; empty: those of all. `scratch` is kept between
+/// calls.
 struct DecisionOfRouter {
   const DecisionRecord& decision;
   int32_t fan_out;
 };
-void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> branches, std::span<const uint8_t> mask,
-                     std::vector<int32_t>& scratch, PairCounter& counts);
+void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> branches,
+                     std::span<const uint8_t> mask, std::vector<int32_t>& scratch, PairCounter& counts);
 /// Pairs i < j of kept choices of one cell; padding does not count.
 void add_coactivation(DecisionOfRouter decision, std::span<const uint8_t> mask, PairCounter& counts);
 
@@ -35,7 +37,9 @@ void add_coactivation(DecisionOfRouter decision, std::span<const uint8_t> mask, 
 inline constexpr int32_t kWindowBits = 2;
 inline constexpr int64_t kMostCoarseWindows = 256;
 inline int64_t window_of(int64_t batch, int32_t level) { return batch >> (kWindowBits * level); }
-inline int64_t window_count(int64_t batches, int32_t level) { return batches == 0 ? 0 : window_of(batches - 1, level) + 1; }
+inline int64_t window_count(int64_t batches, int32_t level) {
+  return batches == 0 ? 0 : window_of(batches - 1, level) + 1;
+}
 /// The coarsest level that is worth showing: the first with at most 256 windows.
 int32_t coarsest_level(int64_t batches);
 

@@ -20,8 +20,8 @@ inline int32_t first_kept(std::span<const int32_t> choices) {
 /// [steps] the tokens of each.
 using TokenSteps = std::vector<std::vector<size_t>>;
 
-/// Cells of one space. A step is what a server computes together: a batch of prompts or of a forward pass, of decoding the cells that
-/// stand at one position in their turn.
+/// Cells of one space. A step is what a server computes together: a batch of prompts or of a forward pass, of decoding
+/// the cells that stand at one position in their turn.
 struct TokenRoutes {
   int32_t layers = 0;    ///< routers of the space, in their order
   int32_t branches = 0;  ///< the most of one of them
@@ -33,8 +33,9 @@ struct TokenRoutes {
     Phase phase = Phase::forward;
     int32_t rank = -1;  ///< where the token lives, -1: not known
   };
-  std::vector<Token> tokens;          ///< in the order of steps
-  std::vector<int32_t> choice;        ///< [tokens, layers, k] -1: no choice; what a capacity dropped is none; kept ones in front
+  std::vector<Token> tokens;  ///< in the order of steps
+  /// [tokens, layers, k] -1: no choice; what a capacity dropped is none; kept ones in front
+  std::vector<int32_t> choice;
   bool heaviest_first = false;        ///< the first choice of each is that of the largest weight
   std::vector<int64_t> branch_bytes;  ///< [layers] 0: not known
   std::array<int64_t, 3> dropped{};   ///< [phases] choices of these tokens that a capacity dropped
@@ -48,9 +49,14 @@ struct TokenRoutes {
     out.heaviest_first = heaviest_first, out.branch_bytes = branch_bytes, out.dropped = dropped;
     return out;
   }
-  std::span<const int32_t> at(size_t token, int32_t layer) const { return std::span(choice).subspan(first_choice(token, layer), k); }
-  std::span<int32_t> at(size_t token, int32_t layer) { return std::span(choice).subspan(first_choice(token, layer), k); }
-  /// Where a token that follows moves to at this layer: the choice of the largest weight, where they are heaviest first; -1: it stays.
+  std::span<const int32_t> at(size_t token, int32_t layer) const {
+    return std::span(choice).subspan(first_choice(token, layer), k);
+  }
+  std::span<int32_t> at(size_t token, int32_t layer) {
+    return std::span(choice).subspan(first_choice(token, layer), k);
+  }
+  /// Where a token that follows moves to at this layer: the choice of the largest weight, where they are heaviest
+  /// first; -1: it stays.
   int32_t heaviest(size_t token, int32_t layer) const { return first_kept(at(token, layer)); }
   bool visits(size_t token, int32_t layer) const { return heaviest(token, layer) >= 0; }
   /// The last layer before this one at which it moved so; -1: it is at home.

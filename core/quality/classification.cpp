@@ -44,9 +44,9 @@ class ClassJudge final : public TaskJudge {
     if (strangers_.empty()) return all;
     const auto [item, label] = *strangers_.begin();
     const auto some = std::ssize(strangers_);
-    all.push_back(data_.name() + ": " + counted(some, "label is no class", "labels are no classes") + " of the model, which has " +
-                  with_commas(classes_) + "; the first is " + in_quotes(label) + ", of " + data_.place(item) +
-                  "; accuracy leaves such items out");
+    all.push_back(data_.name() + ": " + counted(some, "label is no class", "labels are no classes") +
+                  " of the model, which has " + with_commas(classes_) + "; the first is " + in_quotes(label) + ", of " +
+                  data_.place(item) + "; accuracy leaves such items out");
     return all;
   }
 
@@ -76,25 +76,29 @@ std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data
   if (!data.has_labels()) return nullptr;
   std::vector<std::string> names = data.classes();
   if (!data.classes_of_model() && !names.empty()) {
-    // An empty folder is a class without pictures, or somebody left it there. Only numbers tell: where the folders with pictures are as
-    // many as the model's classes, there is no class left for it.
+    // An empty folder is a class without pictures, or somebody left it there. Only numbers tell: where the folders with
+    // pictures are as many as the model's classes, there is no class left for it.
     const std::vector<std::string> empty = data.empty_classes();
     if (static_cast<int64_t>(names.size() - empty.size()) == model.answer.classes)
       for (const std::string& name : empty) {
-        warnings.push_back(data.name() + ": " + in_quotes(name) +
-                           " is not taken for a class: the folders that hold pictures are as many as the model's classes, " +
-                           with_commas(model.answer.classes));
+        warnings.push_back(
+            data.name() + ": " + in_quotes(name) +
+            " is not taken for a class: the folders that hold pictures are as many as the model's classes, " +
+            with_commas(model.answer.classes));
         std::erase(names, name);
       }
     const auto some = std::ssize(names);
     if (some != model.answer.classes) {
-      warnings.push_back(data.name() + ": the folders name " + counted(some, "class") + ", the model has " +
-                         with_commas(model.answer.classes) +
-                         " and names none (id2label in config.json): accuracy is not known; name the folders by the classes' numbers");
+      warnings.push_back(
+          data.name() + ": the folders name " + counted(some, "class") + ", the model has " +
+          with_commas(model.answer.classes) +
+          " and names none (id2label in config.json): accuracy is not known; name the folders by the classes' numbers");
       return nullptr;
     }
-    warnings.push_back(data.name() + ": the model names no classes (id2label in config.json), so the folders are taken in the order of " +
-                       "their names, as torchvision's ImageFolder does: " + in_quotes(names.front()) + " is class 0");
+    warnings.push_back(
+        data.name() +
+        ": the model names no classes (id2label in config.json), so the folders are taken in the order of " +
+        "their names, as torchvision's ImageFolder does: " + in_quotes(names.front()) + " is class 0");
   }
   return std::make_unique<ClassJudge>(data, model.answer.classes, std::move(names));
 }

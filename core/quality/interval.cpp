@@ -37,15 +37,18 @@ std::optional<std::array<double, 2>> wilson_interval(int64_t right, int64_t of) 
 }
 
 std::optional<std::array<double, 2>> bootstrap_interval(
-    std::array<size_t, 2> counts, const std::function<double(std::span<const size_t>, std::span<const size_t>)>& figure) {
+    std::array<size_t, 2> counts,
+    const std::function<double(std::span<const size_t>, std::span<const size_t>)>& figure) {
   if (counts[0] < 2 || counts[1] < 2) return std::nullopt;
-  return drawn_interval([&, first = std::vector<size_t>(counts[0]), second = std::vector<size_t>(counts[1])](auto& random) mutable {
-    draw(random, first), draw(random, second);
-    return figure(first, second);
-  });
+  return drawn_interval(
+      [&, first = std::vector<size_t>(counts[0]), second = std::vector<size_t>(counts[1])](auto& random) mutable {
+        draw(random, first), draw(random, second);
+        return figure(first, second);
+      });
 }
 
-std::optional<std::array<double, 2>> bootstrap_interval(size_t count, const std::function<double(std::span<const size_t>)>& figure) {
+std::optional<std::array<double, 2>> bootstrap_interval(size_t count,
+                                                        const std::function<double(std::span<const size_t>)>& figure) {
   if (count < 2) return std::nullopt;
   return drawn_interval([&, drawn = std::vector<size_t>(count)](auto& random) mutable {
     draw(random, drawn);

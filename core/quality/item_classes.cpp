@@ -26,7 +26,8 @@ int64_t ItemClasses::number_of(const std::string& name) const {
 std::vector<std::string> ItemClasses::of(const Batch& batch, size_t at) const {
   std::vector<std::string> names;
   if (may_be_several()) {
-    for (const int32_t shown : data_.target_classes(batch.items[at]).shown) names.push_back(class_name(model_.classes, shown));
+    for (const int32_t shown : data_.target_classes(batch.items[at]).shown)
+      names.push_back(class_name(model_.classes, shown));
   } else if (at < batch.labels.size() && !batch.labels[at].empty()) {
     names.push_back(batch.labels[at]);
   }

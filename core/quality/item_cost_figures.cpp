@@ -40,8 +40,8 @@ std::optional<PartsComputed> parts_of(const Some& items) {
   if (items.front()->of_parts == 0) return std::nullopt;
   std::vector<double> parts;
   for (const ItemCost* item : items) parts.push_back(item->parts);
-  return PartsComputed{std::accumulate(parts.begin(), parts.end(), 0.0) / static_cast<double>(parts.size()), bootstrap_interval(parts),
-                       items.front()->of_parts};
+  return PartsComputed{std::accumulate(parts.begin(), parts.end(), 0.0) / static_cast<double>(parts.size()),
+                       bootstrap_interval(parts), items.front()->of_parts};
 }
 
 ItemsSpent spent_by(const Some& items) {
@@ -49,7 +49,8 @@ ItemsSpent spent_by(const Some& items) {
   return {std::ssize(items), share(all_places(items)), bootstrap_interval(items.size(), share), parts_of(items)};
 }
 
-/// Between the two values around it, in proportion: of few items the nearest rank, by which quantile() of times goes, jumps.
+/// Between the two values around it, in proportion: of few items the nearest rank, by which quantile() of times goes,
+/// jumps.
 double interpolated_quantile(const std::vector<double>& sorted, double at) {
   const double place = at * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(place), above = std::min(below + 1, sorted.size() - 1);
@@ -64,9 +65,10 @@ void compare(const Some& with, const Some& without, GroupSpent& group) {
   if (group.with.share <= 0) return;
   const auto fewer = [](double with_it, double without_it) { return with_it > 0 ? 1 - without_it / with_it : 0; };
   group.fewer = fewer(group.with.share, group.without->share);
-  group.fewer_ci95 = bootstrap_interval({with.size(), without.size()}, [&](std::span<const size_t> a, std::span<const size_t> b) {
-    return fewer(share_of(&ItemCost::of_all, with, a), share_of(&ItemCost::of_all, without, b));
-  });
+  group.fewer_ci95 =
+      bootstrap_interval({with.size(), without.size()}, [&](std::span<const size_t> a, std::span<const size_t> b) {
+        return fewer(share_of(&ItemCost::of_all, with, a), share_of(&ItemCost::of_all, without, b));
+      });
 }
 
 /// A class that all of several have, or the only one of labels, sets nothing apart.
@@ -108,12 +110,14 @@ ItemCostFigures item_cost_figures(const std::vector<ItemCost>& items, const Clas
   f.items = whole.items, f.share = whole.share, f.share_ci95 = whole.share_ci95, f.parts = whole.parts;
   f.largest_branch = largest_of(all);
   f.operations /= static_cast<double>(items.size()), f.operations_of_all /= static_cast<double>(items.size());
-  f.alike = std::all_of(items.begin(), items.end(), [&](const ItemCost& item) { return item.of_all == items.front().of_all; });
+  f.alike = std::all_of(items.begin(), items.end(),
+                        [&](const ItemCost& item) { return item.of_all == items.front().of_all; });
   const auto less = [](const ItemCost& a, const ItemCost& b) { return a.share() < b.share(); };
   f.least = spent_by(*std::min_element(items.begin(), items.end(), less));
   f.most = spent_by(*std::max_element(items.begin(), items.end(), less));
   std::sort(shares.begin(), shares.end());
-  f.quartiles = {interpolated_quantile(shares, 0.25), interpolated_quantile(shares, 0.5), interpolated_quantile(shares, 0.75)};
+  f.quartiles = {interpolated_quantile(shares, 0.25), interpolated_quantile(shares, 0.5),
+                 interpolated_quantile(shares, 0.75)};
   if (dropped > 0) f.served = static_cast<double>(choices - dropped) / choices;
   f.groups = groups_of(items, classes);
   return f;

@@ -17,7 +17,7 @@ struct ItemCost {
   std::vector<std::string> classes = {};  ///< what the data say of it
   double parts = 0;                       ///< that were computed for it, of those which gates may leave out
   int64_t of_parts = 0;                   ///< that there are, the same of all items
-  double of_largest = 0;                  ///< were all its cells to go through the largest branch alone; 0: nobody would
+  double of_largest = 0;  ///< were all its cells to go through the largest branch alone; 0: nobody would
 
   double share() const { return of_all > 0 ? operations / of_all : 1; }
 };

@@ -123,8 +123,10 @@ void QualityMeter::add_wrong(const JudgedPlans& judged, QualityFigures& figures)
   const std::vector<ItemScore>& scores = judged.at(figures.baseline ? JudgedAs::baseline : JudgedAs::optimized).scores;
   const std::vector<std::string> names = judge_->groups();
   for (const ItemScore& s : scores)
-    if (s.answer >= 0 && s.answer != s.group) figures.wrong.push_back({s.item, names.at(static_cast<size_t>(s.answer))});
-  std::sort(figures.wrong.begin(), figures.wrong.end(), [](const WrongAnswer& a, const WrongAnswer& b) { return a.item < b.item; });
+    if (s.answer >= 0 && s.answer != s.group)
+      figures.wrong.push_back({s.item, names.at(static_cast<size_t>(s.answer))});
+  std::sort(figures.wrong.begin(), figures.wrong.end(),
+            [](const WrongAnswer& a, const WrongAnswer& b) { return a.item < b.item; });
   if (figures.wrong.size() > kMostWrong) figures.wrong.resize(kMostWrong);
 }
 

@@ -29,8 +29,8 @@ class QualityMeter {
   bool open() const { return judge_ != nullptr; }
   /// A batch that a plan ran freely, each once.
   void add(JudgedAs plan, const Batch& batch, const std::vector<OutputValue>& outputs);
-  /// Judges both plans on the batches that both ran: a time limit may end one of them earlier. Nothing if no item was judged. Adds warnings
-  /// about items that were not judged.
+  /// Judges both plans on the batches that both ran: a time limit may end one of them earlier. Nothing if no item was
+  /// judged. Adds warnings about items that were not judged.
   std::optional<QualityFigures> figures(std::vector<std::string>& warnings) const;
 
  private:

@@ -1,4 +1,5 @@
-// One class of each pixel: of each class, the pixels that answer and target both have of those that either has, over those that are judged.
+// One class of each pixel: of each class, the pixels that answer and target both have of those that either has, over
+// those that are judged.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -13,7 +14,8 @@ class ClassMapJudge final : public TaskJudge {
   ClassMapJudge(const Dataset& data, std::vector<std::string> names) : data_(data), names_(std::move(names)) {}
 
   void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) override {
-    expect_values(batch, answers, batch.size() * batch.picture.pixels() * std::ssize(names_), "the classes of its pixels");
+    expect_values(batch, answers, batch.size() * batch.picture.pixels() * std::ssize(names_),
+                  "the classes of its pixels");
     const float* logits = answers.reals.data();
     std::vector<Overlap> overlaps(names_.size());
     for (const int64_t item : batch.items) {
@@ -26,7 +28,8 @@ class ClassMapJudge final : public TaskJudge {
       }
       for (size_t c = 0; c < overlaps.size(); ++c)
         if (overlaps[c].either > 0)
-          scores.push_back({item, static_cast<double>(overlaps[c].both), static_cast<double>(overlaps[c].either), static_cast<int32_t>(c)});
+          scores.push_back({item, static_cast<double>(overlaps[c].both), static_cast<double>(overlaps[c].either),
+                            static_cast<int32_t>(c)});
     }
   }
 
@@ -43,8 +46,10 @@ class ClassMapJudge final : public TaskJudge {
     const auto classes = std::ssize(names_);
     if (shown >= classes)
       bad_input(data_.name(),
-                "the target of " + data_.place(item) + " has class " + std::to_string(shown) + ", the model has " + std::to_string(classes),
-                "give classes from 0 to " + std::to_string(classes - 1) + ", and 255 (u8) or -1 (i32) where nothing is to be judged");
+                "the target of " + data_.place(item) + " has class " + std::to_string(shown) + ", the model has " +
+                    std::to_string(classes),
+                "give classes from 0 to " + std::to_string(classes - 1) +
+                    ", and 255 (u8) or -1 (i32) where nothing is to be judged");
     const int32_t answer = largest_class(logits, classes);
     ++overlaps[shown].either;
     if (answer == shown)
@@ -58,7 +63,9 @@ class ClassMapJudge final : public TaskJudge {
   JudgedValues values_;
 };
 
-std::string text_of(PictureSize size) { return "[" + std::to_string(size.height) + ", " + std::to_string(size.width) + "]"; }
+std::string text_of(PictureSize size) {
+  return "[" + std::to_string(size.height) + ", " + std::to_string(size.width) + "]";
+}
 
 }  // namespace
 
@@ -71,10 +78,10 @@ std::unique_ptr<TaskJudge> judge_class_maps(const Model& model, const Dataset& d
     const Batch batch = data.outline(b);
     for (const int64_t item : batch.items)
       if (const auto shape = data.target_shape(item); PictureSize{shape[0], shape[1]} != batch.picture)
-        bad_input(
-            data.name(),
-            "the target of " + data.place(item) + " is " + text_of({shape[0], shape[1]}) + ", the picture is " + text_of(batch.picture),
-            "give targets as large as the pictures");
+        bad_input(data.name(),
+                  "the target of " + data.place(item) + " is " + text_of({shape[0], shape[1]}) + ", the picture is " +
+                      text_of(batch.picture),
+                  "give targets as large as the pictures");
   }
   return std::make_unique<ClassMapJudge>(data, class_names(model.classes, model.answer.classes));
 }

@@ -1,4 +1,5 @@
-// An enlarged picture of each item: squared error of its values, cut to 0 to 1, against the picture that the data have for it.
+// An enlarged picture of each item: squared error of its values, cut to 0 to 1, against the picture that the data have
+// for it.
 #include <algorithm>
 #include <set>
 
@@ -41,7 +42,8 @@ class PictureJudge final : public TaskJudge {
       all.push_back(data_.name() + ": no pixel of the targets is to be judged, so there is no PSNR");
     if (!out_of_range_.empty())
       all.push_back(data_.name() + ": " + counted(std::ssize(out_of_range_), "target holds", "targets hold") +
-                    " values far from 0 to 1, to which answers are cut: divide them by 255 where they are bytes; the first is that of " +
+                    " values far from 0 to 1, to which answers are cut: divide them by 255 where they are bytes; the "
+                    "first is that of " +
                     data_.place(*out_of_range_.begin()));
     return all;
   }
@@ -50,7 +52,9 @@ class PictureJudge final : public TaskJudge {
   /// Resizing overshoots edges a little.
   void look_at_range(const TargetPicture& target, int64_t item) {
     constexpr float kDarkest = -0.5F, kBrightest = 1.5F;
-    if (std::all_of(target.values.begin(), target.values.end(), [](float v) { return v >= kDarkest && v <= kBrightest; })) return;
+    if (std::all_of(target.values.begin(), target.values.end(),
+                    [](float v) { return v >= kDarkest && v <= kBrightest; }))
+      return;
     out_of_range_.insert(item);
   }
   int64_t values_of_targets(const Batch& batch) const {
@@ -83,7 +87,8 @@ std::string text_of(const std::array<int64_t, 3>& shape) { return shape_text({sh
 
 std::unique_ptr<TaskJudge> judge_pictures(const Model& model, const Dataset& data, std::vector<std::string>&) {
   if (data.has_target_classes())
-    bad_input(data.name(), "targets are classes of pixels, the model answers pictures", "give targets [items, height, width, channels]");
+    bad_input(data.name(), "targets are classes of pixels, the model answers pictures",
+              "give targets [items, height, width, channels]");
   if (!data.has_target_pictures()) return nullptr;
   PictureSize size;
   std::array<int64_t, 3> shape{};
@@ -93,7 +98,8 @@ std::unique_ptr<TaskJudge> judge_pictures(const Model& model, const Dataset& dat
     for (const int64_t item : batch.items)
       if (data.target_shape(item) != shape)
         bad_input(data.name(),
-                  "the target of " + data.place(item) + " is " + text_of(data.target_shape(item)) + ", the model answers " + text_of(shape),
+                  "the target of " + data.place(item) + " is " + text_of(data.target_shape(item)) +
+                      ", the model answers " + text_of(shape),
                   "give targets as large as what the model makes of the pictures");
   }
   return std::make_unique<PictureJudge>(data);

@@ -16,8 +16,8 @@
 
 namespace stormcell {
 
-/// What one item brings to a measure: a part of a whole. Right or wrong of 1; pixels that both marked of those that either did; squared
-/// error of so many values. A task whose items show several classes gives a score for each of them.
+/// What one item brings to a measure: a part of a whole. Right or wrong of 1; pixels that both marked of those that
+/// either did; squared error of so many values. A task whose items show several classes gives a score for each of them.
 struct ItemScore {
   int64_t item = 0;  ///< its number in the data
   double part = 0, whole = 1;
@@ -40,7 +40,8 @@ class TaskJudge {
   virtual void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) = 0;
   /// Names of the groups, by number; empty: there are none.
   virtual std::vector<std::string> groups() const { return {}; }
-  /// Of the values of all items that came, the share that the data have judged; nothing: all, or there is no such choice.
+  /// Of the values of all items that came, the share that the data have judged; nothing: all, or there is no such
+  /// choice.
   virtual std::optional<double> judged_share() const { return {}; }
   /// Why some items cannot be judged, or none, a sentence each; after all batches.
   virtual std::vector<std::string> warnings() const { return {}; }
@@ -72,7 +73,8 @@ struct JudgedValues {
   }
 };
 
-/// The class of the largest of so many logits, of equal ones the first; -1: one of them is no number, or none is above -infinity.
+/// The class of the largest of so many logits, of equal ones the first; -1: one of them is no number, or none is above
+/// -infinity.
 int32_t largest_class(const float* logits, int64_t classes);
 
 /// The scores of each item, in their order: a judge leaves them one behind the other.
@@ -84,8 +86,8 @@ double value_of(const QualityTask& task, std::span<const ItemScore> scores);
 std::string class_name(const std::vector<std::string>& names, int64_t number);
 /// Of so many classes.
 std::vector<std::string> class_names(const std::vector<std::string>& names, int64_t classes);
-/// Throws unless the answers hold so many values, so that nothing is read beyond them where a plan does not make what its graph says.
-/// `of`: what they are held against, "the classes of its pixels".
+/// Throws unless the answers hold so many values, so that nothing is read beyond them where a plan does not make what
+/// its graph says. `of`: what they are held against, "the classes of its pixels".
 void expect_values(const Batch& batch, const OutputValue& answers, int64_t values, std::string_view of);
 
 /// Null of Task::none.
@@ -94,7 +96,8 @@ const QualityTask* quality_task(Task task);
 /// classification.cpp
 std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
 /// segmentation.cpp
-std::unique_ptr<TaskJudge> judge_class_maps(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
+std::unique_ptr<TaskJudge> judge_class_maps(const Model& model, const Dataset& data,
+                                            std::vector<std::string>& warnings);
 /// super_resolution.cpp
 std::unique_ptr<TaskJudge> judge_pictures(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
 

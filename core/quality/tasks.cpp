@@ -152,12 +152,13 @@ std::vector<std::string> class_names(const std::vector<std::string>& names, int6
 void expect_values(const Batch& batch, const OutputValue& answers, int64_t values, std::string_view of) {
   const auto came = std::ssize(answers.reals);
   if (came != values)
-    failed("quality", "the answers to batch " + std::to_string(batch.index) + " hold " + counted(came, "value") + ", " + std::string(of) +
-                          " " + with_commas(values));
+    failed("quality", "the answers to batch " + std::to_string(batch.index) + " hold " + counted(came, "value") + ", " +
+                          std::string(of) + " " + with_commas(values));
 }
 
 const QualityTask* quality_task(Task task) {
-  const auto at = std::find_if(std::begin(kTasks), std::end(kTasks), [&](const QualityTask& t) { return t.task == task; });
+  const auto at =
+      std::find_if(std::begin(kTasks), std::end(kTasks), [&](const QualityTask& t) { return t.task == task; });
   return at == std::end(kTasks) ? nullptr : at;
 }
 

@@ -61,7 +61,8 @@ class RowsSeen {
   std::vector<uint8_t> seen_;
 };
 
-/// Adds `count` rows from `row` on to a line; a weight or margin that is missing for some leaves the whole line without.
+/// Adds `count` rows from `row` on to a line; a weight or margin that is missing for some leaves the whole line
+/// without.
 void add_choices(const StoredDecision& d, const RowsOf& rows, int64_t row, int64_t count, CellLine::Routed& to) {
   const size_t k = d.fan_out;
   for (int64_t r = row; r < row + count; ++r) {
@@ -76,8 +77,8 @@ void add_choices(const StoredDecision& d, const RowsOf& rows, int64_t row, int64
 }
 
 /// The cells of one batch that belong to the page.
-void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, const std::vector<int32_t>& routers, int64_t most_cells,
-               CellPage& page) {
+void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, const std::vector<int32_t>& routers,
+               int64_t most_cells, CellPage& page) {
   const int64_t per = s.cells.per_sequence;
   // Sequences of the page that are in the batch, with their place in it.
   struct Here {
@@ -136,7 +137,8 @@ void even_out(CellPage& page) {
 
 }  // namespace
 
-std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch) {
+std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file, int64_t run, int64_t first_batch,
+                                                         int64_t end_batch) {
   may_block("read_cells_overview");
   const OpenedRun opened(file, run);
   const auto& [reader, summary, layout] = opened;
@@ -155,7 +157,8 @@ std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file
       o->phases[layout.spaces[s.space]].emplace(to_text(phase));
   // The first batch tells: what is recorded is recorded for all of a run.
   for (const BatchSpace& s : reader.spaces(summary.id, 0)) o->tokens |= !s.tokens.empty();
-  for (const SequenceInput& input : reader.inputs(summary.id, {0, 64})) o->texts |= !input.text.empty(), o->labels |= !input.label.empty();
+  for (const SequenceInput& input : reader.inputs(summary.id, {0, 64}))
+    o->texts |= !input.text.empty(), o->labels |= !input.label.empty();
   for (size_t r = 0; r < layout.routers.size() && o->decisions; ++r)
     if (const auto d = reader.decision(summary.id, static_cast<int32_t>(r), 0))
       o->margins |= !d->margin.empty(), o->weights |= !d->weight.empty();
@@ -188,7 +191,8 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
     page->routers.push_back(line_of(layout, layout.routers[r]));
     each += page->routers.back().fan_out;
   }
-  const int64_t end = std::min(reader.sequences(summary.id), page->first_sequence + std::max<int64_t>(1, request.count));
+  const int64_t end =
+      std::min(reader.sequences(summary.id), page->first_sequence + std::max<int64_t>(1, request.count));
   if (page->first_sequence >= end) return page;
   page->lines.resize(end - page->first_sequence);
   for (size_t i = 0; i < page->lines.size(); ++i) {
@@ -200,7 +204,8 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
     progress.report("reading cells", reached, end);
     for (const BatchSpace& s : reader.spaces(summary.id, batch)) {
       // Steps of sequences that were begun are always read to their end.
-      if (s.space != number || (choices > request.most_choices && !s.items && s.cells.first_sequence >= reached)) continue;
+      if (s.space != number || (choices > request.most_choices && !s.items && s.cells.first_sequence >= reached))
+        continue;
       add_batch(reader, batch, s, routers, request.most_cells, *page);
       // Listed items stand in any order: then all of the page is read.
       reached = s.items ? end : std::max(reached, std::min(end, s.cells.first_sequence + s.cells.sequences));
@@ -213,7 +218,8 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
   for (const CellLine& line : page->lines) tokens.insert(line.token.begin(), line.token.end());
   const std::vector<int32_t> wanted(tokens.begin(), tokens.end());
   page->pieces = reader.pieces(wanted);
-  for (const SequenceInput& input : reader.inputs(summary.id, {page->first_sequence, page->first_sequence + std::ssize(page->lines)})) {
+  for (const SequenceInput& input :
+       reader.inputs(summary.id, {page->first_sequence, page->first_sequence + std::ssize(page->lines)})) {
     CellLine& line = page->lines[input.sequence - page->first_sequence];
     line.label = input.label, line.text = input.text;
   }
@@ -222,15 +228,17 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
   return page;
 }
 
-std::shared_ptr<const BranchDictionary> read_branch_dictionary(const std::string& file, int64_t run, const std::string& router,
-                                                               int32_t branch, const Progress& progress) {
+std::shared_ptr<const BranchDictionary> read_branch_dictionary(const std::string& file, int64_t run,
+                                                               const std::string& router, int32_t branch,
+                                                               const Progress& progress) {
   may_block("read_branch_dictionary");
   const OpenedRun opened(file, run);
   const auto& [reader, summary, layout] = opened;
   auto dictionary = std::make_shared<BranchDictionary>();
   dictionary->router = router;
   dictionary->branch = branch;
-  const auto found = std::find_if(layout.routers.begin(), layout.routers.end(), [&](const RouterInfo& r) { return r.name == router; });
+  const auto found =
+      std::find_if(layout.routers.begin(), layout.routers.end(), [&](const RouterInfo& r) { return r.name == router; });
   if (found == layout.routers.end() || branch < 0 || branch >= found->branches) return dictionary;
   const int32_t number = found - layout.routers.begin();
   const size_t b = branch;
@@ -262,7 +270,8 @@ std::shared_ptr<const BranchDictionary> read_branch_dictionary(const std::string
   const auto pieces = reader.pieces(ids);
   for (BranchDictionary::Entry& e : dictionary->entries)
     if (const auto piece = pieces.find(e.token); piece != pieces.end()) e.piece = piece->second;
-  std::stable_sort(dictionary->entries.begin(), dictionary->entries.end(), [](const auto& x, const auto& y) { return x.count > y.count; });
+  std::stable_sort(dictionary->entries.begin(), dictionary->entries.end(),
+                   [](const auto& x, const auto& y) { return x.count > y.count; });
   return dictionary;
 }
 

@@ -1,4 +1,5 @@
-// The input cell by cell, as plain values for views: what was fed in, and which branches each cell got. Read page by page.
+// The input cell by cell, as plain values for views: what was fed in, and which branches each cell got. Read page by
+// page.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -19,14 +20,15 @@ struct CellsOverview {
   int64_t run = 0;
   int64_t sequences = 0;                         ///< of the whole run
   int64_t first_sequence = 0, end_sequence = 0;  ///< of the range of batches that was asked for
-  bool scattered = false;                        ///< the range holds sequences from anywhere: first and end are those of the whole run
-  std::vector<RouterLine> routers;               ///< in the order in which cells meet them
-  bool decisions = false;                        ///< every decision is stored
+  bool scattered = false;  ///< the range holds sequences from anywhere: first and end are those of the whole run
+  std::vector<RouterLine> routers;  ///< in the order in which cells meet them
+  bool decisions = false;           ///< every decision is stored
   bool tokens = false, texts = false, labels = false, pieces = false, margins = false;
   bool weights = false;
   int64_t thumbnails = 0;         ///< of so many sequences a picture is kept
   std::vector<int64_t> pictured;  ///< those, ascending
-  /// By space: the phases that its cells have, as kPhaseNames; of the first batches, where a decoding run begins with its prompts.
+  /// By space: the phases that its cells have, as kPhaseNames; of the first batches, where a decoding run begins with
+  /// its prompts.
   std::map<std::string, std::set<std::string>> phases;
   bool has_phase(const std::string& space, const std::string& phase) const {
     const auto at = phases.find(space);
@@ -47,12 +49,14 @@ struct CellLine {
   std::vector<int32_t> position;  ///< [listed]
   std::vector<int32_t> token;     ///< [listed], or empty where no inputs were recorded, or cells are no tokens
   std::vector<uint8_t> real;      ///< [listed] 0: padding
-  std::vector<uint8_t> seen;      ///< [listed] 0: no router got it, as padding that a plan leaves out; 1 where no decision is stored
-  std::vector<uint8_t> phase;     ///< [listed] index into kPhaseNames
+  /// [listed] 0: no router got it, as padding that a plan leaves out; 1 where no decision is stored
+  std::vector<uint8_t> seen;
+  std::vector<uint8_t> phase;  ///< [listed] index into kPhaseNames
   struct Routed {
-    std::vector<int32_t> choice;  ///< [listed, fan_out] a branch, ~branch where its capacity dropped the cell, or kNoChoice
-    std::vector<float> weight;    ///< [listed, fan_out] or empty
-    std::vector<float> margin;    ///< [listed] or empty
+    /// [listed, fan_out] a branch, ~branch where its capacity dropped the cell, or kNoChoice
+    std::vector<int32_t> choice;
+    std::vector<float> weight;  ///< [listed, fan_out] or empty
+    std::vector<float> margin;  ///< [listed] or empty
   };
   std::vector<Routed> routed;  ///< by CellPage::routers
 };
@@ -67,8 +71,8 @@ struct CellPage {
   std::map<int32_t, std::string> pieces;
   int64_t end_sequence() const { return first_sequence + std::ssize(lines); }
 };
-/// At most `count` sequences, fewer where they would hold more than `most_choices` choices of routers; at least one. A sequence's cells
-/// beyond `most_cells` are counted, not listed.
+/// At most `count` sequences, fewer where they would hold more than `most_choices` choices of routers; at least one. A
+/// sequence's cells beyond `most_cells` are counted, not listed.
 struct CellPageRequest {
   std::string space;
   int64_t first_sequence = 0, count = 1;
@@ -91,7 +95,8 @@ struct BranchDictionary {
   };
   std::vector<Entry> entries;  ///< most cells first
 };
-std::shared_ptr<const BranchDictionary> read_branch_dictionary(const std::string& file, int64_t run, const std::string& router,
-                                                               int32_t branch, const Progress& progress = {});
+std::shared_ptr<const BranchDictionary> read_branch_dictionary(const std::string& file, int64_t run,
+                                                               const std::string& router, int32_t branch,
+                                                               const Progress& progress = {});
 
 }  // namespace stormcell

@@ -57,7 +57,8 @@ std::vector<PictureFigures> sizes_in(const nlohmann::json& dataset) {
   const auto list = dataset.find("sizes");
   if (list == dataset.end() || !list->is_array()) return sizes;
   for (const nlohmann::json& s : *list)
-    if (s.is_object()) sizes.push_back({whole_at(s, "height"), whole_at(s, "width"), whole_at(s, "items"), whole_at(s, "batches")});
+    if (s.is_object())
+      sizes.push_back({whole_at(s, "height"), whole_at(s, "width"), whole_at(s, "items"), whole_at(s, "batches")});
   return sizes;
 }
 

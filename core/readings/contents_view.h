@@ -13,7 +13,20 @@
 namespace stormcell {
 
 /// What a run may keep.
-enum class Kept : uint8_t { sums, decisions, weights, tokens, texts, pieces, pictures, labels, margins, scores, events, guards };
+enum class Kept : uint8_t {
+  sums,
+  decisions,
+  weights,
+  tokens,
+  texts,
+  pieces,
+  pictures,
+  labels,
+  margins,
+  scores,
+  events,
+  guards
+};
 inline constexpr size_t kKeptKinds = 12;
 
 struct RunContents {
@@ -44,6 +57,7 @@ struct SessionData {
   std::vector<RunContents> runs;                    ///< oldest first
 };
 /// `run`: whose routers and labels are wanted.
-std::shared_ptr<const SessionData> read_session_data(const std::string& file, int64_t run, const Progress& progress = {});
+std::shared_ptr<const SessionData> read_session_data(const std::string& file, int64_t run,
+                                                     const Progress& progress = {});
 
 }  // namespace stormcell

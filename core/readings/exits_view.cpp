@@ -35,7 +35,9 @@ Chain chain_of(const std::vector<RouterLine>& lines) {
 }
 
 /// Of an exit, which has one choice a cell.
-bool saw(const CellLine::Routed& routed, size_t cell) { return cell < routed.choice.size() && routed.choice[cell] != kNoChoice; }
+bool saw(const CellLine::Routed& routed, size_t cell) {
+  return cell < routed.choice.size() && routed.choice[cell] != kNoChoice;
+}
 
 std::optional<int32_t> exit_of(const Chain& chain, const CellLine& line, size_t cell) {
   bool seen = false;
@@ -65,11 +67,12 @@ std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
 /// Numbers in the order of their ranks lie evenly over all of them, however many are taken.
 uint64_t spread_rank(int64_t number) { return static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15U; }
 
-/// In the order in which they are shown; where pictured ones come first whatever they were answered, none is of the first two.
+/// In the order in which they are shown; where pictured ones come first whatever they were answered, none is of the
+/// first two.
 enum class CandidateKind : uint8_t { wrong_and_pictured, wrong, pictured, other };
 
-/// An item that may be shown, and where it stands among those of its kind, exit and label: evenly spread over the run, whatever number is
-/// taken.
+/// An item that may be shown, and where it stands among those of its kind, exit and label: evenly spread over the run,
+/// whatever number is taken.
 struct Candidate {
   ExitItem item;
   bool pictured = false;
@@ -79,8 +82,9 @@ struct Candidate {
 };
 
 void choose_gallery(size_t exits, int64_t most, std::vector<Candidate>& all) {
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Candidate& a, const Candidate& b) { return std::pair(a.kind, a.rank()) < std::pair(b.kind, b.rank()); });
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return std::pair(a.kind, a.rank()) < std::pair(b.kind, b.rank());
+  });
   std::map<std::tuple<CandidateKind, int32_t, std::string>, int64_t> turns;
   for (Candidate& c : all) c.turn = turns[{c.kind, c.item.exit, c.item.label}]++;
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
@@ -110,8 +114,8 @@ std::vector<Stretch> stretches_around(const std::vector<int64_t>& some, int64_t 
   return all;
 }
 
-/// All of a run, where it is looked at until there is enough to choose from: what holds pictures first, all of it evenly spread. A picture
-/// among many items without one is read alone.
+/// All of a run, where it is looked at until there is enough to choose from: what holds pictures first, all of it
+/// evenly spread. A picture among many items without one is read alone.
 std::vector<Stretch> stretches_of(int64_t items, std::vector<int64_t> pictured) {
   const auto by_rank = [](int64_t a, int64_t b) { return spread_rank(a) < spread_rank(b); };
   const bool alone = std::ssize(pictured) * kSparse < items;
@@ -149,13 +153,21 @@ class GalleryReader {
   /// `space`: of its exits. All must outlive it.
   GalleryReader(const std::string& file, const std::string& space, const KnownAnswers& answers, GalleryOrder order,
                 const Progress& progress, ExitsOfRun& view)
-      : file_(file), space_(space), answers_(answers), order_(order), progress_(progress), view_(view), found_(view.routers.size() + 1) {}
+      : file_(file),
+        space_(space),
+        answers_(answers),
+        order_(order),
+        progress_(progress),
+        view_(view),
+        found_(view.routers.size() + 1) {}
 
-  /// Evenly spread over the run, until each exit has enough of them; at kMostPlaces at most, each of which is a reading of its own. They
-  /// say nothing of how many others there are to choose from, nor does what is read with them: it is not counted.
+  /// Evenly spread over the run, until each exit has enough of them; at kMostPlaces at most, each of which is a reading
+  /// of its own. They say nothing of how many others there are to choose from, nor does what is read with them: it is
+  /// not counted.
   void read_wrong(int64_t most_of_exit) {
     std::vector<Stretch> places = stretches_around(answers_.wrong_items(), view_.items);
-    std::sort(places.begin(), places.end(), [](Stretch a, Stretch b) { return spread_rank(a.first) < spread_rank(b.first); });
+    std::sort(places.begin(), places.end(),
+              [](Stretch a, Stretch b) { return spread_rank(a.first) < spread_rank(b.first); });
     places.resize(std::min(places.size(), kMostPlaces));
     std::vector<int64_t> wrong(found_.size());
     for (const Stretch& items : places) {
@@ -184,7 +196,9 @@ class GalleryReader {
     choose_gallery(found_.size(), most_of_exit, listed_);
     const SessionReader reader(file_);
     for (Candidate& c : listed_) {
-      if (c.pictured) c.item.picture = std::move(reader.thumbnails(view_.run, {c.item.sequence, c.item.sequence + 1})[c.item.sequence]);
+      if (c.pictured)
+        c.item.picture =
+            std::move(reader.thumbnails(view_.run, {c.item.sequence, c.item.sequence + 1})[c.item.sequence]);
       view_.gallery.push_back(std::move(c.item));
     }
   }
@@ -219,7 +233,8 @@ class GalleryReader {
   }
 
   CandidateKind kind_of(bool wrong, bool pictured) const {
-    if (order_ == GalleryOrder::wrong_first && wrong) return pictured ? CandidateKind::wrong_and_pictured : CandidateKind::wrong;
+    if (order_ == GalleryOrder::wrong_first && wrong)
+      return pictured ? CandidateKind::wrong_and_pictured : CandidateKind::wrong;
     return pictured ? CandidateKind::pictured : CandidateKind::other;
   }
 
@@ -240,8 +255,8 @@ std::optional<int32_t> exit_of(const std::vector<RouterLine>& routers, const Cel
   return exit_of(chain_of(routers), line, cell);
 }
 
-std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int64_t run, int64_t most_of_exit, int64_t most_items,
-                                                    const Progress& progress, GalleryOrder order) {
+std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int64_t run, int64_t most_of_exit,
+                                                    int64_t most_items, const Progress& progress, GalleryOrder order) {
   may_block("read_exits_of_run");
   auto view = std::make_shared<ExitsOfRun>();
   const auto facts = read_run_facts(file, run, progress);

@@ -1,4 +1,5 @@
-// Early exits of a run, as plain values for views: who left where, what other thresholds would give, and single items by exit.
+// Early exits of a run, as plain values for views: who left where, what other thresholds would give, and single items
+// by exit.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,19 +17,21 @@ namespace stormcell {
 
 /// An item that was recorded, and the exit that it took.
 struct ExitItem {
-  int64_t sequence = 0;          ///< its number in the run
-  std::string label;             ///< empty: the data give none
-  int32_t exit = 0;              ///< counted from 0; the last is the end of the network
-  std::optional<double> margin;  ///< how far its confidence there, at the end that of the last test, was from the threshold
-  Thumbnail picture = {};        ///< empty: none is kept
-  std::string answer = {};       ///< the class that was answered, as the run's figures have it; empty: they do not say
-  bool wrong = false;            ///< it is not the label's
+  int64_t sequence = 0;  ///< its number in the run
+  std::string label;     ///< empty: the data give none
+  int32_t exit = 0;      ///< counted from 0; the last is the end of the network
+  /// how far its confidence there, at the end that of the last test, was from the threshold
+  std::optional<double> margin;
+  Thumbnail picture = {};   ///< empty: none is kept
+  std::string answer = {};  ///< the class that was answered, as the run's figures have it; empty: they do not say
+  bool wrong = false;       ///< it is not the label's
 };
 
 struct ExitsOfRun {
   int64_t run = 0;
-  std::string headline;            ///< exits_headline() of the run, and what it needs; empty: it left no figures of exits
-  std::optional<ExitCurve> curve;  ///< nothing: the model has no exits, or the run left no figures; without labels its values are empty
+  std::string headline;  ///< exits_headline() of the run, and what it needs; empty: it left no figures of exits
+  /// nothing: the model has no exits, or the run left no figures; without labels its values are empty
+  std::optional<ExitCurve> curve;
   std::optional<ExitTarget> target;
   bool verified = false;
   std::vector<std::string> routers;  ///< that are exit tests, in running order; empty: the model has none
@@ -37,20 +40,23 @@ struct ExitsOfRun {
   int64_t items = 0;                 ///< of the run
   int64_t thumbnails = 0;            ///< of so many items a picture is kept
   int64_t looked_at = 0;             ///< items that were read to choose from, besides those known to be wrong
-  /// As GalleryOrder says; of items alike in that, of every label one, then of every label a second one, and so on, evenly spread over the
-  /// run. Of each exit at most as many as were asked for.
+  /// As GalleryOrder says; of items alike in that, of every label one, then of every label a second one, and so on,
+  /// evenly spread over the run. Of each exit at most as many as were asked for.
   std::vector<ExitItem> gallery;
 };
-/// Which items come first: all that are known to be answered wrong and then those of which a picture is kept, or the latter alone.
+/// Which items come first: all that are known to be answered wrong and then those of which a picture is kept, or the
+/// latter alone.
 enum class GalleryOrder : uint8_t { wrong_first, pictured_first };
-/// The exit by which a cell of a page left, counted from 0; the last is the end of the network. Nothing: no exit saw it.
+/// The exit by which a cell of a page left, counted from 0; the last is the end of the network. Nothing: no exit saw
+/// it.
 std::optional<int32_t> exit_of(const std::vector<RouterLine>& routers, const CellLine& line, size_t cell);
 
-/// `run` 0: the newest. Chooses `most_of_exit` items of each exit. With wrong_first items known to be wrong are read first, in 200
-/// places of the run at most, until each exit has four times as many. Then pages are read, those with pictures first, evenly spread over
-/// the run, until each exit has four times as many to choose from (or all that left there), or `most_items` were read; the last page is
-/// read whole.
-std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int64_t run, int64_t most_of_exit, int64_t most_items = 20'000,
-                                                    const Progress& progress = {}, GalleryOrder order = GalleryOrder::wrong_first);
+/// `run` 0: the newest. Chooses `most_of_exit` items of each exit. With wrong_first items known to be wrong are read
+/// first, in 200 places of the run at most, until each exit has four times as many. Then pages are read, those with
+/// pictures first, evenly spread over the run, until each exit has four times as many to choose from (or all that left
+/// there), or `most_items` were read; the last page is read whole.
+std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int64_t run, int64_t most_of_exit,
+                                                    int64_t most_items = 20'000, const Progress& progress = {},
+                                                    GalleryOrder order = GalleryOrder::wrong_first);
 
 }  // namespace stormcell

@@ -17,7 +17,8 @@ BranchPairs pairs_of(const PairTable& table, int64_t most) {
     pairs.total += p.count;
     pairs.entries.push_back({p.from, p.to, p.count});
   }
-  std::stable_sort(pairs.entries.begin(), pairs.entries.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+  std::stable_sort(pairs.entries.begin(), pairs.entries.end(),
+                   [](const auto& a, const auto& b) { return a.count > b.count; });
   if (most >= 0 && pairs.pairs > most) pairs.entries.resize(most);
   return pairs;
 }
@@ -54,8 +55,9 @@ void find_focus(const FlowFocus& focus, RoutingFlow& flow) {
 
 }  // namespace
 
-std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, BatchRange range, const FlowFocus& focus,
-                                                     int64_t most_pairs, const Progress& progress, const std::string& phase) {
+std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, BatchRange range,
+                                                     const FlowFocus& focus, int64_t most_pairs,
+                                                     const Progress& progress, const std::string& phase) {
   may_block("read_routing_flow");
   const OpenedRun opened(file, run);
   const auto& [reader, summary, layout] = opened;
@@ -76,14 +78,15 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
     const int32_t router = r;
     const std::vector<BatchRange>& ranges_of = ranges[layout.routers[r].space];
     for (FlowEdge& e : flow->routers[r].next) {
-      const PairTable table =
-          sum_ranges(ranges_of, [&](BatchRange batches) { return reader.transitions(summary.id, router, e.to, batches); });
+      const PairTable table = sum_ranges(
+          ranges_of, [&](BatchRange batches) { return reader.transitions(summary.id, router, e.to, batches); });
       if (router == flow->router && e.to == flow->next) flow->transitions = pairs_of(table, -1);
       e.pairs = pairs_of(table, most_pairs);
     }
     if (router == flow->router && flow->routers[r].line.fan_out > 1)
-      flow->together =
-          pairs_of(sum_ranges(ranges_of, [&](BatchRange batches) { return reader.coactivation(summary.id, router, batches); }), -1);
+      flow->together = pairs_of(
+          sum_ranges(ranges_of, [&](BatchRange batches) { return reader.coactivation(summary.id, router, batches); }),
+          -1);
   }
   return flow;
 }

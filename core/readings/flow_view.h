@@ -25,9 +25,10 @@ struct BranchPairs {
 
 /// Where cells of a router go with no router between.
 struct FlowEdge {
-  int32_t to = -1;       ///< index of that router
-  bool partial = false;  ///< only cells of some branches go there: those of the others meet another router first, or none
-  BranchPairs pairs;     ///< the strongest `most_pairs` of them
+  int32_t to = -1;  ///< index of that router
+  /// only cells of some branches go there: those of the others meet another router first, or none
+  bool partial = false;
+  BranchPairs pairs;  ///< the strongest `most_pairs` of them
 };
 /// A router on the way of cells.
 struct FlowRouter {
@@ -36,8 +37,9 @@ struct FlowRouter {
 };
 /// Which pairs are wanted whole: those of a router with itself and with a next one.
 struct FlowFocus {
-  std::string router;  ///< one that nothing follows stands for the first that leads to it; empty: the first one that has a next
-  std::string next;    ///< empty, or not next to `router`: the first that is
+  /// one that nothing follows stands for the first that leads to it; empty: the first one that has a next
+  std::string router;
+  std::string next;  ///< empty, or not next to `router`: the first that is
 };
 struct RoutingFlow {
   int64_t run = 0, batches = 0;
@@ -50,7 +52,8 @@ struct RoutingFlow {
 };
 /// Of what is not in focus the strongest `most_pairs`.
 /// `phase`: only its batches; empty: all.
-std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, BatchRange range, const FlowFocus& focus,
-                                                     int64_t most_pairs, const Progress& progress = {}, const std::string& phase = {});
+std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, BatchRange range,
+                                                     const FlowFocus& focus, int64_t most_pairs,
+                                                     const Progress& progress = {}, const std::string& phase = {});
 
 }  // namespace stormcell

@@ -1,4 +1,5 @@
-// What the trace of an imported run did not have, and what gives it. Not for views and commands, which see no RunSummary.
+// What the trace of an imported run did not have, and what gives it. Not for views and commands, which see no
+// RunSummary.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,4 +1,5 @@
-// Patches that lie side by side and went to the same branch form a region: its border is drawn, and the picture within is left to be seen.
+// Patches that lie side by side and went to the same branch form a region: its border is drawn, and the picture within
+// is left to be seen.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -11,7 +11,8 @@ namespace {
 using Json = nlohmann::json;
 
 PlacementFigures figures_in(const Json& f) {
-  return {real_at(f, "imbalance"), known_at(f, "cross_pairs"), known_at(f, "ranks_per_token"), known_at(f, "objective")};
+  return {real_at(f, "imbalance"), known_at(f, "cross_pairs"), known_at(f, "ranks_per_token"),
+          known_at(f, "objective")};
 }
 
 std::vector<PlacementLayoutLine> lines_in(const Json& list) {
@@ -43,7 +44,8 @@ PlacementBasis basis_in(const Json& json) {
   basis.residence = file_word<Residence>(kResidences, text_at(json, "residence"));
   basis.statistic = value_of_word<StepStatistic>(kStepStatistics, text_at(costed, "statistic"));
   basis.tokens_per_step = whole_at(costed, "tokens_per_step"), basis.amortise = whole_at(costed, "amortise");
-  basis.sizes = text_at(value_at(json, "sizes"), "source"), basis.calibration = text_at(value_at(json, "calibration"), "file");
+  basis.sizes = text_at(value_at(json, "sizes"), "source"),
+  basis.calibration = text_at(value_at(json, "calibration"), "file");
   return basis;
 }
 
@@ -54,14 +56,16 @@ PlacementOfRun parse_place_summary(const std::string& text) {
   PlacementOfRun out;
   const Json& cluster = value_at(json, "cluster");
   out.cluster = text_at(cluster, "name");
-  out.nodes = static_cast<int32_t>(whole_at(cluster, "nodes")), out.ranks = static_cast<int32_t>(whole_at(cluster, "ranks"));
+  out.nodes = static_cast<int32_t>(whole_at(cluster, "nodes")),
+  out.ranks = static_cast<int32_t>(whole_at(cluster, "ranks"));
   out.slot_count = static_cast<int32_t>(whole_at(json, "slots"));
   out.advice = text_at(json, "advice"), out.moved_slots = whole_at(json, "moved_slots");
   out.layouts = lines_in(list_at(json, "layouts")), out.front = lines_in(list_at(json, "front"));
   for (const Json& d : list_at(json, "differences")) {
     out.drawn = text_at(d, "drawn");
-    out.differences.push_back({text_at(d, "of"), text_at(d, "from"), interval_in(d, "imbalance"), interval_in(d, "cross_pairs"),
-                               interval_in(d, "ranks_per_token"), interval_in(d, "objective")});
+    out.differences.push_back({text_at(d, "of"), text_at(d, "from"), interval_in(d, "imbalance"),
+                               interval_in(d, "cross_pairs"), interval_in(d, "ranks_per_token"),
+                               interval_in(d, "objective")});
   }
   out.basis = basis_in(json);
   for (const Json& w : list_at(json, "warnings"))

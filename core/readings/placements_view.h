@@ -29,7 +29,8 @@ struct PlacementDifference {
   std::string one, other;
   std::optional<Interval> imbalance, cross_pairs, ranks_per_token, objective_ms;
 };
-/// What the figures are of. Empty: not told. Strings hold the words of the file, which pages show; enumerations are words that decide.
+/// What the figures are of. Empty: not told. Strings hold the words of the file, which pages show; enumerations are
+/// words that decide.
 struct PlacementBasis {
   std::string phase, unit;  ///< unit: what was split, "steps" or "tokens"
   std::optional<HeldOutBy> held_out;
@@ -56,7 +57,8 @@ struct PlacementOfRun {
   std::vector<std::string> warnings;
 };
 
-/// Reads stormcell.place/1; what another version wrote otherwise is empty. `id` and what the session says are left to the caller.
+/// Reads stormcell.place/1; what another version wrote otherwise is empty. `id` and what the session says are left to
+/// the caller.
 PlacementOfRun parse_place_summary(const std::string& json);
 
 }  // namespace stormcell

@@ -47,12 +47,14 @@ class RouteReader {
     const CellTable& cells = space.cells;
     const bool decoding = cells.phase == Phase::decode;
     place_.assign(cells.cells(), -1);
-    const bool numbered = batch.server_step >= 0, goes_on = numbered && batch.server_step == last_server_step_ && routes_.size() > 0;
+    const bool numbered = batch.server_step >= 0,
+               goes_on = numbered && batch.server_step == last_server_step_ && routes_.size() > 0;
     const int64_t first_step = goes_on ? routes_.steps() - 1 : routes_.steps();
     last_server_step_ = batch.server_step;
     for (int64_t i = 0; i < cells.cells(); ++i) {
       const int64_t sequence = decoding ? i % cells.sequences : i / cells.per_sequence,
-                    offset = decoding ? i / cells.sequences : i % cells.per_sequence, row = sequence * cells.per_sequence + offset;
+                    offset = decoding ? i / cells.sequences : i % cells.per_sequence,
+                    row = sequence * cells.per_sequence + offset;
       if (!space.mask.empty() && !space.mask[row]) continue;
       place_[row] = std::ssize(routes_.tokens);
       const int64_t item = cells.items.empty() ? cells.first_sequence + sequence : cells.items[sequence];
@@ -61,7 +63,8 @@ class RouteReader {
                      : decoding && last_offset_ != offset ? routes_.steps()
                                                           : std::max(first_step, routes_.steps() - 1);
       last_offset_ = offset;
-      routes_.tokens.push_back({item, step, static_cast<int32_t>(cells.start(sequence) + offset), cells.phase, batch.rank});
+      routes_.tokens.push_back(
+          {item, step, static_cast<int32_t>(cells.start(sequence) + offset), cells.phase, batch.rank});
     }
     last_offset_ = -1;
   }
@@ -70,7 +73,8 @@ class RouteReader {
     add_cells(batch, space);
     const auto width = static_cast<size_t>(routes_.k), layers = static_cast<size_t>(routes_.layers);
     if (static_cast<int64_t>(routes_.size() * layers * width) > most_)
-      bad_input(session_.path(), "run #" + std::to_string(run_.id) + " has more than " + with_commas(most_) + " choices",
+      bad_input(session_.path(),
+                "run #" + std::to_string(run_.id) + " has more than " + with_commas(most_) + " choices",
                 "take a shorter trace");
     routes_.choice.resize(routes_.size() * layers * width, -1);
     for (size_t l = 0; l < layers; ++l) {
@@ -91,7 +95,8 @@ class RouteReader {
           *to++ = choice;
           if (!routes_.heaviest_first) continue;
           const float weight = decision->weight[c * k + j];
-          if (to == first + 1 || weight > heaviest || (weight == heaviest && choice < *first)) heaviest = weight, std::swap(*first, to[-1]);
+          if (to == first + 1 || weight > heaviest || (weight == heaviest && choice < *first))
+            heaviest = weight, std::swap(*first, to[-1]);
         }
       }
     }
@@ -110,8 +115,8 @@ class RouteReader {
 
 }  // namespace
 
-TokenRoutes read_token_routes(const SessionReader& session, const RunSummary& run, const Progress& progress, int64_t most_choices,
-                              ChoiceOrder order) {
+TokenRoutes read_token_routes(const SessionReader& session, const RunSummary& run, const Progress& progress,
+                              int64_t most_choices, ChoiceOrder order) {
   if (!session.has_decisions(run.id))
     bad_input(session.path(), "run #" + std::to_string(run.id) + " keeps no decisions, only their sums",
               how_to_get(run, "decisions", "record single choices"));

@@ -13,8 +13,8 @@ enum class ChoiceOrder : uint8_t {
   heaviest_first,  ///< of equal weights the lower branch; as recorded where weights are not
 };
 
-/// The space with the most routers, without padding. Takes 4 bytes a choice; Error(bad_input) where the run keeps no decisions, or more
-/// than `most_choices` of them.
+/// The space with the most routers, without padding. Takes 4 bytes a choice; Error(bad_input) where the run keeps no
+/// decisions, or more than `most_choices` of them.
 TokenRoutes read_token_routes(const SessionReader& session, const RunSummary& run, const Progress& progress,
                               int64_t most_choices = kMostTokenChoices, ChoiceOrder order = ChoiceOrder::recorded);
 

@@ -15,7 +15,8 @@ namespace {
 int64_t sum(const std::vector<int64_t>& values) { return std::accumulate(values.begin(), values.end(), int64_t{0}); }
 
 /// Adds the loads of a range, cut into the largest windows: of 10^5 batches some twenty are read, not all.
-void add_loads(const SessionReader& reader, int64_t run, int32_t router, BatchRange range, int64_t batches, RouterLoads& to) {
+void add_loads(const SessionReader& reader, int64_t run, int32_t router, BatchRange range, int64_t batches,
+               RouterLoads& to) {
   for (int64_t at = range.first; at < range.end;) {
     int32_t level = coarsest_level(batches);
     const auto fits = [&] {
@@ -48,8 +49,8 @@ bool RouterGraph::tells_edges() const {
   return !edges.empty() || spaces.size() == routers.size();
 }
 
-std::shared_ptr<const RouterGraph> read_router_graph(const std::string& file, int64_t run, BatchRange range, const std::string& phase,
-                                                     const Progress& progress) {
+std::shared_ptr<const RouterGraph> read_router_graph(const std::string& file, int64_t run, BatchRange range,
+                                                     const std::string& phase, const Progress& progress) {
   may_block("read_router_graph");
   const OpenedRun opened(file, run);
   const auto& [reader, summary, layout] = opened;
@@ -60,7 +61,9 @@ std::shared_ptr<const RouterGraph> read_router_graph(const std::string& file, in
   graph->first_batch = range.first, graph->end_batch = range.end;
   const auto ranges = phase.empty() ? std::vector<std::vector<BatchRange>>(layout.spaces.size(), {range})
                                     : batches_of_phase(reader, summary.id, phase, range, progress);
-  const auto ranges_of = [&](int32_t router) -> const std::vector<BatchRange>& { return ranges[layout.routers[router].space]; };
+  const auto ranges_of = [&](int32_t router) -> const std::vector<BatchRange>& {
+    return ranges[layout.routers[router].space];
+  };
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), std::ssize(layout.routers));
     RouterLoads loads(layout.routers[r].branches);
@@ -74,7 +77,8 @@ std::shared_ptr<const RouterGraph> read_router_graph(const std::string& file, in
     GraphEdge edge{e.from, e.to, {}};
     edge.cells.resize(layout.routers[e.from].branches);
     for (const BatchRange& batches : ranges_of(e.to))
-      for (const PairCount& pair : reader.transitions(summary.id, e.from, e.to, batches).entries) edge.cells[pair.from] += pair.count;
+      for (const PairCount& pair : reader.transitions(summary.id, e.from, e.to, batches).entries)
+        edge.cells[pair.from] += pair.count;
     graph->edges.push_back(std::move(edge));
   }
   std::sort(graph->edges.begin(), graph->edges.end(),

@@ -12,10 +12,11 @@ namespace stormcell {
 
 struct GraphRouter {
   RouterLine line;
-  int64_t cells = 0;                   ///< that came, padding left out
-  std::vector<int64_t> load, dropped;  ///< [branches] cells that a branch got, padding left out, and that its capacity kept out
-  /// Of the cells that came those that got a branch, at most (a cell may get several): a router that may refuse cells lets the others go
-  /// past.
+  int64_t cells = 0;  ///< that came, padding left out
+  /// [branches] cells that a branch got, padding left out, and that its capacity kept out
+  std::vector<int64_t> load, dropped;
+  /// Of the cells that came those that got a branch, at most (a cell may get several): a router that may refuse cells
+  /// lets the others go past.
   int64_t sent() const;
 };
 /// Cells of one router come to another and meet no router between.
@@ -31,12 +32,12 @@ struct RouterGraph {
   std::vector<GraphEdge> edges;            ///< by `from`, then `to`
   /// The most cells that a router of the same cell space had: what shares are of.
   int64_t all_cells(const GraphRouter& router) const;
-  /// False where several routers of one cell space stand side by side for all that is recorded: a trace of counts says nothing of who went
-  /// on where.
+  /// False where several routers of one cell space stand side by side for all that is recorded: a trace of counts says
+  /// nothing of who went on where.
   bool tells_edges() const;
 };
 /// `run` 0: the newest. `phase`: only its batches; empty: all. Reads the largest windows that make up the batches.
-std::shared_ptr<const RouterGraph> read_router_graph(const std::string& file, int64_t run, BatchRange range, const std::string& phase = {},
-                                                     const Progress& progress = {});
+std::shared_ptr<const RouterGraph> read_router_graph(const std::string& file, int64_t run, BatchRange range,
+                                                     const std::string& phase = {}, const Progress& progress = {});
 
 }  // namespace stormcell

@@ -20,14 +20,15 @@ bool are_of_one_part(const RouterLine& outer, const RouterLine& inner) {
   return outer.space == inner.space && !part_of(inner.name).empty() && part_of(outer.name) == part_of(inner.name);
 }
 
-/// The branch of the cells that a residual threshold refuses. Of a session that does not say it (before schema 8) the first: so had it the
-/// families that had such routers then.
+/// The branch of the cells that a residual threshold refuses. Of a session that does not say it (before schema 8) the
+/// first: so had it the families that had such routers then.
 size_t refused_by(const RouterLine& line) { return line.residual > 0 ? static_cast<size_t>(line.residual) : 0; }
 bool is_residual(const RouterLine& line) { return line.protocol == to_text(ProtocolKind::residual_threshold); }
 
 /// Cells that a router computes for.
 int64_t computed(const GraphRouter& router) {
-  return is_residual(router.line) ? std::max<int64_t>(0, router.sent() - router.load[refused_by(router.line)]) : router.sent();
+  return is_residual(router.line) ? std::max<int64_t>(0, router.sent() - router.load[refused_by(router.line)])
+                                  : router.sent();
 }
 
 void collect(const std::vector<RouterLine>& routers, RouterPlaces& to) {
@@ -73,12 +74,14 @@ void join(const RouterGraph& graph, RouterPlaces& to) {
   }
   for (size_t r = 0; r < graph.routers.size(); ++r)
     if (const int32_t parent = graph.routers[r].line.parent;
-        parent >= 0 && static_cast<size_t>(parent) < r && graph.routers[parent].line.space != graph.routers[r].line.space)
+        parent >= 0 && static_cast<size_t>(parent) < r &&
+        graph.routers[parent].line.space != graph.routers[r].line.space)
       edge(parent, static_cast<int32_t>(r));
   for (auto& [places, e] : found) to.edges.push_back(std::move(e));
 }
 
-/// By place the number of its lane: those that edges join have one, in the order of their first places; -1: no edge joins it with any.
+/// By place the number of its lane: those that edges join have one, in the order of their first places; -1: no edge
+/// joins it with any.
 std::vector<int32_t> find_lanes(const RouterPlaces& all) {
   std::vector<int32_t> root(all.places.size()), lane(all.places.size(), -1);
   std::iota(root.begin(), root.end(), 0);
@@ -111,7 +114,8 @@ struct Stop {
 
 class Lane {
  public:
-  Lane(RouterPlaces& all, const std::vector<int32_t>& lane_of, int32_t number) : all_(all), lane_of_(lane_of), number_(number) {}
+  Lane(RouterPlaces& all, const std::vector<int32_t>& lane_of, int32_t number)
+      : all_(all), lane_of_(lane_of), number_(number) {}
 
   PlaceLane lay_out(int32_t first_row) {
     set_columns();
@@ -132,13 +136,14 @@ class Lane {
  private:
   bool has(int32_t place) const { return lane_of_[place] == number_; }
   int32_t& column(int32_t place) { return all_.places[place].column; }
-  /// Places stand in running order, so these form no cycle; where routers of one place lie before and behind another's, the way back is
-  /// drawn, and does not say where anything lies.
+  /// Places stand in running order, so these form no cycle; where routers of one place lie before and behind another's,
+  /// the way back is drawn, and does not say where anything lies.
   bool leads_forward(const PlaceEdge& e) const { return has(e.from) && e.from < e.to; }
 
   /// As deep as the longest way to it.
   void set_columns() {
-    // By (from, to): whatever leads to a place comes before what leaves it only if places are gone through in their order.
+    // By (from, to): whatever leads to a place comes before what leaves it only if places are gone through in their
+    // order.
     for (int32_t p = 0; p < static_cast<int32_t>(all_.places.size()); ++p)
       for (const PlaceEdge& e : all_.edges)
         if (e.from == p && leads_forward(e)) column(e.to) = std::max(column(e.to), column(p) + 1);
@@ -165,7 +170,8 @@ class Lane {
     return 0;
   }
 
-  /// Each in the row that is the median of those that lead to it, below those that belong further up; what only passes goes round.
+  /// Each in the row that is the median of those that lead to it, below those that belong further up; what only passes
+  /// goes round.
   void set_rows(int32_t c) {
     std::vector<Stop>& here = at(c);
     for (Stop& s : here) {
@@ -177,8 +183,9 @@ class Lane {
       std::sort(rows.begin(), rows.end());
       if (!rows.empty()) s.key = rows[(rows.size() - 1) / 2];
     }
-    std::stable_sort(here.begin(), here.end(),
-                     [](const Stop& a, const Stop& b) { return std::pair(a.key, a.place < 0) < std::pair(b.key, b.place < 0); });
+    std::stable_sort(here.begin(), here.end(), [](const Stop& a, const Stop& b) {
+      return std::pair(a.key, a.place < 0) < std::pair(b.key, b.place < 0);
+    });
     int32_t free = 0;
     for (Stop& s : here) free = 1 + (s.row = std::max(free, static_cast<int32_t>(s.key)));
   }
@@ -210,8 +217,8 @@ std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most) {
 
 bool is_exit(const RouterLine& router) { return router.protocol == to_text(ProtocolKind::exit_threshold); }
 
-/// A session of before schema 8 does not say by which branch items leave: they go on by that in which the next router stands, and leave a
-/// router that stands alone by the first.
+/// A session of before schema 8 does not say by which branch items leave: they go on by that in which the next router
+/// stands, and leave a router that stands alone by the first.
 std::vector<ExitRole> exit_roles(const std::vector<RouterLine>& routers) {
   std::vector<ExitRole> tests(routers.size());
   int32_t exits = 0, other = 0;
@@ -256,7 +263,8 @@ int64_t places_computed(const std::vector<RouterLine>& routers, const std::vecto
   return std::count_if(places.begin(), places.end(), [&](const RouterPlace& place) {
     const size_t router = deciding_router(routers, static_cast<size_t>(place.routers.front()));
     const std::span<const int32_t> taken = choices(router);
-    return std::any_of(taken.begin(), taken.end(), [&](int32_t branch) { return branch >= 0 && computes(routers, router, branch); });
+    return std::any_of(taken.begin(), taken.end(),
+                       [&](int32_t branch) { return branch >= 0 && computes(routers, router, branch); });
   });
 }
 

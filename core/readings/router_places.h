@@ -1,7 +1,7 @@
 // Where the routers of a graph lie: depth along one axis, and across it beside those that are as deep.
 //
-// The places follow from the routers' graph alone. Of a network of levels and layers whose every node feeds its own level and its
-// neighbours' in the next layer, columns are its layers and rows its levels; exits make a chain.
+// The places follow from the routers' graph alone. Of a network of levels and layers whose every node feeds its own
+// level and its neighbours' in the next layer, columns are its layers and rows its levels; exits make a chain.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,15 +16,17 @@ namespace stormcell {
 
 /// Routers of one part of the model, each nested in a branch of the one before: they are drawn together.
 struct RouterPlace {
-  std::string name;              ///< of several routers what their names share, "cells.1.0"; of an exit "exit 1"; of another its own
+  /// of several routers what their names share, "cells.1.0"; of an exit "exit 1"; of another its own
+  std::string name;
   std::vector<int32_t> routers;  ///< indexes, outermost first
   int32_t column = 0, row = 0;
   int64_t cells = 0;  ///< for which it computes something
   double share = 0;   ///< of all cells of its space
 };
 struct PlaceEdge {
-  int32_t from = 0, to = 0;     ///< indexes of places
-  std::vector<int32_t> edges;   ///< of the graph; empty: the one decides about members of the other's cells, which nobody counts
+  int32_t from = 0, to = 0;  ///< indexes of places
+  /// of the graph; empty: the one decides about members of the other's cells, which nobody counts
+  std::vector<int32_t> edges;
   int64_t cells = 0;            ///< transitions of all of them
   std::vector<int32_t> detour;  ///< rows through which it goes in the columns between
 };
@@ -57,14 +59,15 @@ std::vector<ExitRole> exit_roles(const std::vector<RouterLine>& routers);
 /// "branch 3"; of an exit "leaves" and "goes on".
 std::string branch_name(const ExitRole& test, int32_t branch);
 
-/// False where cells only pass: by the branch of a residual threshold that takes those which its scores refuse, and by the one branch of a
-/// router which says what arrived for those that are nested in it. `routers`: all of the space.
+/// False where cells only pass: by the branch of a residual threshold that takes those which its scores refuse, and by
+/// the one branch of a router which says what arrived for those that are nested in it. `routers`: all of the space.
 bool computes(const std::vector<RouterLine>& routers, size_t router, int32_t branch);
-/// Of which router of a place the cells are those that it computes for: the residual threshold, where there is one; else the outermost.
+/// Of which router of a place the cells are those that it computes for: the residual threshold, where there is one;
+/// else the outermost.
 size_t deciding_router(const std::vector<RouterLine>& routers, size_t outermost);
-/// Places at which something was computed for one cell: what only arrived there, or passed, does not count. `choices`: the branches that a
-/// router gave it, negative ones are none. Places of every router count, each as one; the parts of PartsComputed are those alone that gates
-/// may leave out, and each counts by the share of an item's cells.
+/// Places at which something was computed for one cell: what only arrived there, or passed, does not count. `choices`:
+/// the branches that a router gave it, negative ones are none. Places of every router count, each as one; the parts of
+/// PartsComputed are those alone that gates may leave out, and each counts by the share of an item's cells.
 int64_t places_computed(const std::vector<RouterLine>& routers, const std::vector<RouterPlace>& places,
                         const std::function<std::span<const int32_t>(size_t router)>& choices);
 
@@ -76,8 +79,8 @@ struct BranchSquare {
 /// At most `most` squares: one a branch, where there are no more.
 std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most);
 
-/// Where a scale of shares ends of which the largest is given. A share of half or more is far up a scale to 1; of many branches none gets
-/// near that, and the largest ends it.
+/// Where a scale of shares ends of which the largest is given. A share of half or more is far up a scale to 1; of many
+/// branches none gets near that, and the largest ends it.
 double end_of_scale(double largest_share);
 
 }  // namespace stormcell

@@ -47,7 +47,8 @@ void add_routers(const SessionReader& reader, const Progress& progress, RunFacts
     const RouterLoads loads = reader.total_loads(facts.line.id, static_cast<int32_t>(r));
     // Without padding, as heatmap, cells and transitions have it.
     const std::vector<int64_t> real = loads.real();
-    facts.routers.push_back({layout.routers[r].name, layout.routers[r].branches, real, loads.dropped, imbalance(real), entropy_bits(real)});
+    facts.routers.push_back(
+        {layout.routers[r].name, layout.routers[r].branches, real, loads.dropped, imbalance(real), entropy_bits(real)});
     facts.cells = std::max(facts.cells, loads.cells_without_padding(lines[r].fan_out));
     add_left(exits[r], real, facts.left);
   }
@@ -66,7 +67,8 @@ std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t 
   facts->device = text_at(json_or_null(summary.machine), "name");
   facts->pictures = flag_at(json_or_null(summary.dataset), "pictures");
   const RecordedInputs inputs = recorded_inputs(reader, summary.id);
-  facts->inputs = inputs.texts || inputs.tokens || reader.thumbnail_count(summary.id) > 0, facts->labels = inputs.labels;
+  facts->inputs = inputs.texts || inputs.tokens || reader.thumbnail_count(summary.id) > 0,
+  facts->labels = inputs.labels;
   for (const RunSummary& other : reader.runs())
     if (!other.summary.empty() && run_kind(other.kind) != RunKind::import) facts->newest_result = other.id;
   if (summary.summary.empty()) add_times(reader, progress, *facts);

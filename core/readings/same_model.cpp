@@ -35,7 +35,8 @@ std::string other_model_text(const ModelSummary& other, const ModelSummary& ours
   return other.name == ours.name ? "other weights of the same name" : other.name + " and not " + ours.name;
 }
 
-RoutedModel routed_model(const std::string& named, const ModelSummary& model, const RunSummary& run, const RunLayout& layout) {
+RoutedModel routed_model(const std::string& named, const ModelSummary& model, const RunSummary& run,
+                         const RunLayout& layout) {
   RoutedModel made{named, model, is_named(model, run), {}};
   for (const RouterInfo& r : layout.routers) made.routers.push_back({r.layer, r.branches});
   return made;
@@ -44,14 +45,16 @@ RoutedModel routed_model(const std::string& named, const ModelSummary& model, co
 std::string shape_text(const RoutedModel& model) {
   int32_t most = 0;
   for (const RoutedModel::Router& r : model.routers) most = std::max(most, r.branches);
-  return counted(std::ssize(model.routers), "router") + (most > 0 ? " of " + counted(int64_t{most}, "branch") : std::string());
+  return counted(std::ssize(model.routers), "router") +
+         (most > 0 ? " of " + counted(int64_t{most}, "branch") : std::string());
 }
 
 bool have_like_routers(const RoutedModel& a, const RoutedModel& b) {
   if (a.routers.empty() || b.routers.empty()) return true;
-  return std::equal(a.routers.begin(), a.routers.end(), b.routers.begin(), b.routers.end(), [](const auto& x, const auto& y) {
-    return x.branches == y.branches && (x.layer < 0 || y.layer < 0 || x.layer == y.layer);
-  });
+  return std::equal(a.routers.begin(), a.routers.end(), b.routers.begin(), b.routers.end(),
+                    [](const auto& x, const auto& y) {
+                      return x.branches == y.branches && (x.layer < 0 || y.layer < 0 || x.layer == y.layer);
+                    });
 }
 
 void check_like_models(const RoutedModel& ours, const RoutedModel& other) {
@@ -61,18 +64,20 @@ void check_like_models(const RoutedModel& ours, const RoutedModel& other) {
   std::string why;
   if (!have_like_routers(ours, other)) {
     const std::string shape = shape_text(ours), other_shape = shape_text(other);
-    why = other_shape + (shape == other_shape ? ", of which some are in other layers or have other branches" : " and not " + shape);
+    why = other_shape +
+          (shape == other_shape ? ", of which some are in other layers or have other branches" : " and not " + shape);
   } else if (same == SameModel::no) {
     why = other_model_text(other.model, ours.model);
   }
-  if (!why.empty()) bad_input(other.named, "is of another model than " + ours.named + ": " + why, "compare recordings of one model");
+  if (!why.empty())
+    bad_input(other.named, "is of another model than " + ours.named + ": " + why, "compare recordings of one model");
 }
 
-std::string model_doubt_text(const std::string& named, const ModelSummary& other, const RunSummary& run_other, const ModelSummary& ours,
-                             const RunSummary& run_ours) {
+std::string model_doubt_text(const std::string& named, const ModelSummary& other, const RunSummary& run_other,
+                             const ModelSummary& ours, const RunSummary& run_ours) {
   const bool both = is_named(other, run_other) && is_named(ours, run_ours);
-  return "nobody knows whether " + named +
-         " is of this model: " + (both ? "it is named " + other_model_text(other, ours) : "a trace did not name its own") +
+  return "nobody knows whether " + named + " is of this model: " +
+         (both ? "it is named " + other_model_text(other, ours) : "a trace did not name its own") +
          "; layers and experts agree";
 }
 

@@ -14,8 +14,8 @@ enum class SameModel : uint8_t {
   not_known,  ///< one of them does not say its model, or they spell it in two ways
 };
 
-/// By their fingerprints; of traces, and where those were made in two ways, by their names, of which no two say that models differ. A run
-/// of each: an import notes there whether its trace named a model.
+/// By their fingerprints; of traces, and where those were made in two ways, by their names, of which no two say that
+/// models differ. A run of each: an import notes there whether its trace named a model.
 SameModel same_model(const ModelSummary& a, const RunSummary& run_a, const ModelSummary& b, const RunSummary& run_b);
 
 /// "other.gguf and not made-up.gguf", or that only the weights are others.
@@ -31,19 +31,20 @@ struct RoutedModel {
   bool is_named = true;         ///< false: a trace that does not name its model
   std::vector<Router> routers;  ///< empty: not known
 };
-RoutedModel routed_model(const std::string& named, const ModelSummary& model, const RunSummary& run, const RunLayout& layout);
+RoutedModel routed_model(const std::string& named, const ModelSummary& model, const RunSummary& run,
+                         const RunLayout& layout);
 SameModel same_model(const RoutedModel& a, const RoutedModel& b);
 /// "3 routers of 16 branches"
 std::string shape_text(const RoutedModel& model);
-/// True if both have equally many routers with equally many branches, in the same layers as far as these are known. Also true if nothing is
-/// known of one.
+/// True if both have equally many routers with equally many branches, in the same layers as far as these are known.
+/// Also true if nothing is known of one.
 bool have_like_routers(const RoutedModel& a, const RoutedModel& b);
-/// Every comparison of two recordings calls this first. Error(bad_input) names `other` if it is of another model than `ours`. Runs of one
-/// model may have different routers, since passes remove some.
+/// Every comparison of two recordings calls this first. Error(bad_input) names `other` if it is of another model than
+/// `ours`. Runs of one model may have different routers, since passes remove some.
 void check_like_models(const RoutedModel& ours, const RoutedModel& other);
 
 /// Why it is not known, of two whose layers and experts are the same. `named`: the other one, as the user named it.
-std::string model_doubt_text(const std::string& named, const ModelSummary& other, const RunSummary& run_other, const ModelSummary& ours,
-                             const RunSummary& run_ours);
+std::string model_doubt_text(const std::string& named, const ModelSummary& other, const RunSummary& run_other,
+                             const ModelSummary& ours, const RunSummary& run_ours);
 
 }  // namespace stormcell

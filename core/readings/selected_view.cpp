@@ -32,7 +32,8 @@ void add_batches(const SessionReader& reader, int64_t run, int32_t number, const
         // What a trace lacks has no values to add to.
         const auto add = [&](auto& values, const auto& more) {
           using Element = std::decay_t<decltype(values[0])>;
-          for (size_t b = 0; b < branches && !values.empty(); ++b) values[w * branches + b] += static_cast<Element>(more[b]);
+          for (size_t b = 0; b < branches && !values.empty(); ++b)
+            values[w * branches + b] += static_cast<Element>(more[b]);
         };
         add(to.load, loads[i].load);
         add(to.padding, loads[i].padding);
@@ -61,8 +62,9 @@ SelectionChoices read_selection_choices(const std::string& file, int64_t run) {
   return choices;
 }
 
-std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reader, int64_t run, const std::string& phase,
-                                                      BatchRange batches, const Progress& progress) {
+std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reader, int64_t run,
+                                                      const std::string& phase, BatchRange batches,
+                                                      const Progress& progress) {
   std::vector<std::vector<BatchRange>> ranges(reader.layout(run).spaces.size());
   if (only_phase(reader, run, phase)) {
     for (auto& of_space : ranges) of_space = {batches};
@@ -83,14 +85,16 @@ std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reade
   return ranges;
 }
 
-std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase, BatchRange range,
-                                                      int64_t most_windows, const Progress& progress) {
+std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase,
+                                                      BatchRange range, int64_t most_windows,
+                                                      const Progress& progress) {
   may_block("read_phase_windows");
   const auto all = read_load_windows(file, run, range, most_windows, progress);
   const SessionReader reader(file);
   if (only_phase(reader, all->run, phase)) return all;
   auto result = std::make_shared<LoadWindows>(*all);
-  const auto ranges = batches_of_phase(reader, result->run, phase, {result->first_batch(), result->end_batch()}, progress);
+  const auto ranges =
+      batches_of_phase(reader, result->run, phase, {result->first_batch(), result->end_batch()}, progress);
   const RunLayout layout = reader.layout(result->run);
   for (size_t r = 0; r < result->routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), std::ssize(result->routers));
@@ -130,7 +134,8 @@ std::shared_ptr<const LoadWindows> read_label_window(const std::string& file, in
   return result;
 }
 
-int64_t find_sequence(const std::string& file, int64_t run, const std::string& label, int64_t from, const Progress& progress) {
+int64_t find_sequence(const std::string& file, int64_t run, const std::string& label, int64_t from,
+                      const Progress& progress) {
   may_block("find_sequence");
   const SessionReader reader(file);
   const RunSummary summary = find_run(reader, run);

@@ -19,22 +19,25 @@ struct SelectionChoices {
 };
 SelectionChoices read_selection_choices(const std::string& file, int64_t run);
 
-/// As read_load_windows(), of the batches of one phase. A batch has a phase for each cell space, so each router has batches of its own.
-/// Reads the loads of every batch of the phase where the run has several.
-std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase, BatchRange range,
-                                                      int64_t most_windows, const Progress& progress = {});
+/// As read_load_windows(), of the batches of one phase. A batch has a phase for each cell space, so each router has
+/// batches of its own. Reads the loads of every batch of the phase where the run has several.
+std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase,
+                                                      BatchRange range, int64_t most_windows,
+                                                      const Progress& progress = {});
 
-/// Loads of the sequences with one label: one window over the whole run, padding left out. Drops and weights are not kept by label, so
-/// these are empty.
+/// Loads of the sequences with one label: one window over the whole run, padding left out. Drops and weights are not
+/// kept by label, so these are empty.
 std::shared_ptr<const LoadWindows> read_label_window(const std::string& file, int64_t run, const std::string& label,
                                                      const Progress& progress = {});
 
 /// The first sequence from `from` on that has the label; -1: none.
-int64_t find_sequence(const std::string& file, int64_t run, const std::string& label, int64_t from, const Progress& progress = {});
+int64_t find_sequence(const std::string& file, int64_t run, const std::string& label, int64_t from,
+                      const Progress& progress = {});
 
 class SessionReader;
 /// By cell space those of these batches that are of a phase. Of the implementation of views.
-std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reader, int64_t run, const std::string& phase,
-                                                      BatchRange batches, const Progress& progress);
+std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reader, int64_t run,
+                                                      const std::string& phase, BatchRange batches,
+                                                      const Progress& progress);
 
 }  // namespace stormcell

@@ -32,12 +32,13 @@ SessionContents session_contents(const std::string& file) {
                            ": timings, loads by router and branch; in " + std::to_string(decisions) +
                            " of them every single routing decision.");
   contents.holds.emplace_back(
-      "The settings of each run with the paths of model and data, and the machine's processor, threads and measured ceilings.");
+      "The settings of each run with the paths of model and data, and the machine's processor, threads and measured "
+      "ceilings.");
   if (texts) contents.holds.push_back("The texts of the data, of " + counted(texts, "run") + ".");
   if (tokens)
-    contents.holds.push_back(
-        "The token ids of the data, of " + counted(tokens, "run") +
-        (reader.has_pieces() ? ", with the pieces of text that they stand for." : ": with the tokenizer they are the texts."));
+    contents.holds.push_back("The token ids of the data, of " + counted(tokens, "run") +
+                             (reader.has_pieces() ? ", with the pieces of text that they stand for."
+                                                  : ": with the tokenizer they are the texts."));
   if (labels) contents.holds.push_back("The labels of the data, of " + counted(labels, "run") + ".");
   return contents;
 }

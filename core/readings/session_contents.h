@@ -11,10 +11,12 @@ struct SessionContents {
 };
 SessionContents session_contents(const std::string& file);
 
-/// Whether a run can be appended: neither the file nor its folder, where a log is kept while a run records, is read-only.
+/// Whether a run can be appended: neither the file nor its folder, where a log is kept while a run records, is
+/// read-only.
 bool session_is_writable(const std::string& file);
 
-/// The session that comes with the program: the demo model on names in eight languages. Throws Error(bad_input) where it is not installed.
+/// The session that comes with the program: the demo model on names in eight languages. Throws Error(bad_input) where
+/// it is not installed.
 std::string sample_session();
 
 }  // namespace stormcell

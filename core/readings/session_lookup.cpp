@@ -41,7 +41,8 @@ RunLine line_of(const SessionReader& reader, const RunSummary& run) {
     line.phase = line.result ? line.result->figures.phase : text_at(json_or_null(line.settings), "phase");
   line.weight_budget = whole_at(json_or_null(line.settings), "weight_budget");
   // Of what ended early nobody knows how many were decoded.
-  if (work_phase(line.phase) == WorkPhase::decode && run.status == RunStatus::finished) line.batches_of_data = whole_at(dataset, "batches");
+  if (work_phase(line.phase) == WorkPhase::decode && run.status == RunStatus::finished)
+    line.batches_of_data = whole_at(dataset, "batches");
   return line;
 }
 
@@ -63,7 +64,8 @@ std::optional<RunSummary> newest_run(const SessionReader& session, AcceptsRun ac
   return {};
 }
 
-RunSummary choose_run(const SessionReader& session, const std::string& selector, AcceptsRun accepts, const std::string& lacking) {
+RunSummary choose_run(const SessionReader& session, const std::string& selector, AcceptsRun accepts,
+                      const std::string& lacking) {
   if (!selector.empty()) {
     RunSummary run = session.find_run(selector);
     if (!accepts(session, run)) bad_input(session.path() + "#" + selector, lacking);

@@ -1,4 +1,5 @@
-// How a run of a session is chosen and opened: what every reading begins with. Not for views and commands, which see no SessionReader.
+// How a run of a session is chosen and opened: what every reading begins with. Not for views and commands, which see no
+// SessionReader.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -21,18 +22,21 @@ struct OpenedRun {
 };
 
 /// `run` 0: the newest.
-inline RunSummary find_run(const SessionReader& reader, int64_t run) { return run > 0 ? reader.run(run) : reader.find_run(""); }
+inline RunSummary find_run(const SessionReader& reader, int64_t run) {
+  return run > 0 ? reader.run(run) : reader.find_run("");
+}
 
 /// "AMD EPYC 7B13, 8 threads".
 std::string device_of(const RunSummary& run);
 
 RunLine line_of(const SessionReader& reader, const RunSummary& run);
 inline RouterLine line_of(const RunLayout& layout, const RouterInfo& r) {
-  return {r.name, r.stack, r.protocol, layout.spaces[r.space], r.branches, r.fan_out, r.parent, r.parent_branch, r.residual};
+  return {r.name,   r.stack,         r.protocol, layout.spaces[r.space], r.branches, r.fan_out,
+          r.parent, r.parent_branch, r.residual};
 }
 
-/// What a run keeps of its inputs. Its first items tell, and its first batch: what is recorded is recorded for all of a run, but an item
-/// may have no label.
+/// What a run keeps of its inputs. Its first items tell, and its first batch: what is recorded is recorded for all of a
+/// run, but an item may have no label.
 struct RecordedInputs {
   bool texts = false, labels = false, tokens = false;
 };
@@ -42,8 +46,10 @@ RecordedInputs recorded_inputs(const SessionReader& reader, int64_t run);
 using AcceptsRun = bool (*)(const SessionReader& session, const RunSummary& run);
 /// Nothing where `accepts` none. A session without runs: Error(bad_input).
 std::optional<RunSummary> newest_run(const SessionReader& session, AcceptsRun accepts);
-/// The run that `selector` names, else the newest that `accepts`; Error(bad_input) saying `lacking` where it does not accept it.
-RunSummary choose_run(const SessionReader& session, const std::string& selector, AcceptsRun accepts, const std::string& lacking);
+/// The run that `selector` names, else the newest that `accepts`; Error(bad_input) saying `lacking` where it does not
+/// accept it.
+RunSummary choose_run(const SessionReader& session, const std::string& selector, AcceptsRun accepts,
+                      const std::string& lacking);
 /// The same of a run with batches.
 RunSummary choose_recorded_run(const SessionReader& session, const std::string& selector);
 

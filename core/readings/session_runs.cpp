@@ -99,7 +99,8 @@ SessionRuns list_session_runs(const std::string& file, bool check, const Progres
     line.batches = run.line.batches_of_data > 0 ? run.line.batches_of_data : run.line.batches;
     line.sequences = run.sequences;
     line.items = run.items_text(), line.sizes = run.sizes;
-    line.kind = run.line.kind, line.name = run.line.name, line.status = run.line.status, line.started = run.line.started;
+    line.kind = run.line.kind, line.name = run.line.name, line.status = run.line.status,
+    line.started = run.line.started;
     line.phase = run.line.phase;
     line.weight_budget = run.line.weight_budget;
     line.annotations = annotations_of(run.line);
@@ -108,7 +109,8 @@ SessionRuns list_session_runs(const std::string& file, bool check, const Progres
       if (run.kept[k]) line.keeps.emplace_back(kKeptNames[k]);
     if (run.line.result) set_figures(*run.line.result, line);
   }
-  for (const StoredPlacement& p : SessionReader(file).placements()) list.placements.push_back({p.id, p.run, p.name, p.solver, p.created});
+  for (const StoredPlacement& p : SessionReader(file).placements())
+    list.placements.push_back({p.id, p.run, p.name, p.solver, p.created});
   return list;
 }
 
@@ -134,8 +136,9 @@ std::string to_json(const SessionRuns& list) {
   json["checked"] = list.checked;
   json["runs"] = Json::array();
   for (const SessionRunLine& run : list.runs) {
-    Json line = {{"run", run.id},          {"kind", run.kind},       {"name", run.name},       {"status", to_text(run.status)},
-                 {"started", run.started}, {"batches", run.batches}, {"figures", run.figures}, {"passes", run.passes}};
+    Json line = {
+        {"run", run.id},          {"kind", run.kind},       {"name", run.name},       {"status", to_text(run.status)},
+        {"started", run.started}, {"batches", run.batches}, {"figures", run.figures}, {"passes", run.passes}};
     line["phase"] = text_or_null(run.phase);
     line["speedup"] = or_null(run.speedup);
     line["speedup_ci95"] = or_null(run.speedup_ci95);
@@ -157,7 +160,8 @@ std::string to_json(const SessionRuns& list) {
   }
   json["placements"] = Json::array();
   for (const PlacementLine& p : list.placements)
-    json["placements"].push_back({{"placement", p.id}, {"run", p.run}, {"name", p.name}, {"solver", p.solver}, {"created", p.created}});
+    json["placements"].push_back(
+        {{"placement", p.id}, {"run", p.run}, {"name", p.name}, {"solver", p.solver}, {"created", p.created}});
   return json_text(json);
 }
 

@@ -27,7 +27,7 @@ struct SessionRunLine {
   std::optional<double> baseline_ms, optimized_ms;  ///< a batch: the mean, of older runs and of generate the median
   std::optional<double> speedup;
   std::optional<std::array<double, 2>> speedup_ci95;
-  bool knows_spread = false;                        ///< true: the interval holds the spread between runs; false: it is from one process
+  bool knows_spread = false;  ///< true: the interval holds the spread between runs; false: it is from one process
   std::optional<SpeedupWithheld> speedup_withheld;  ///< why it is not stated although it was measured
   std::optional<bool> verified;
   std::vector<std::string> keeps;  ///< "loads", "decisions", "texts", ...
@@ -49,10 +49,12 @@ struct SessionRuns {
 };
 /// The file begins as a session does, or is called as one (.storm): then what is wrong with it is said of a session.
 bool is_session_file(const std::string& path);
-/// What a look at all of the file finds that nobody asked for: the sentence that `--check` would end with; empty: no damage. Nothing where
-/// it was not looked at, because it is larger than a moment's reading (64 MiB) or a run is being recorded into it.
+/// What a look at all of the file finds that nobody asked for: the sentence that `--check` would end with; empty: no
+/// damage. Nothing where it was not looked at, because it is larger than a moment's reading (64 MiB) or a run is being
+/// recorded into it.
 std::optional<std::string> damage_of_session(const std::string& file, const Progress& progress = {});
-/// `check`: reads all of the file, however large; Error(bad_input) where it is damaged. Else a few kilobytes for each run.
+/// `check`: reads all of the file, however large; Error(bad_input) where it is damaged. Else a few kilobytes for each
+/// run.
 SessionRuns list_session_runs(const std::string& file, bool check = false, const Progress& progress = {});
 /// stormcell.inspect/1 with `session` and `runs`; what only a model has is null or empty.
 std::string to_json(const SessionRuns& runs);

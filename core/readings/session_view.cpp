@@ -43,7 +43,8 @@ std::string cells_there(const SessionReader& reader, int64_t run, int64_t sequen
     for (const BatchSpace& s : reader.spaces(run, batch))
       if (const int64_t line = s.cells.index_of(sequence); line >= 0)
         positions = std::max<int64_t>(positions, s.cells.per_sequence + s.cells.start(line));
-  return "this sequence has positions 0 to " + std::to_string(positions - 1) + "; sequences 0 to " + std::to_string(sequences - 1);
+  return "this sequence has positions 0 to " + std::to_string(positions - 1) + "; sequences 0 to " +
+         std::to_string(sequences - 1);
 }
 
 /// Whether a cell came from one step of its path to another with no router between.
@@ -51,8 +52,9 @@ bool leads_to(const RunLayout& layout, const PathStep& from, const PathStep& to)
   const int32_t edge = from.batch == to.batch ? find_edge(layout, from.router, to.router) : -1;
   if (edge < 0) return false;
   const std::vector<int32_t>& branches = layout.edges[edge].branches;
-  return branches.empty() || std::any_of(from.choice.begin(), from.choice.end(),
-                                         [&](int32_t choice) { return std::binary_search(branches.begin(), branches.end(), choice); });
+  return branches.empty() || std::any_of(from.choice.begin(), from.choice.end(), [&](int32_t choice) {
+           return std::binary_search(branches.begin(), branches.end(), choice);
+         });
 }
 
 /// Indexes of the steps of a path from which the cell came to step `to` with no router between.
@@ -67,7 +69,8 @@ std::vector<int32_t> steps_before(const RunLayout& layout, const std::vector<Pat
   }
   // No edge leads to another cell space: there the branch tells.
   for (size_t from = 0; from < to && !in_branch; ++from)
-    if (path[from].batch == path[to].batch && router(to).parent == path[from].router && router(from).space != router(to).space)
+    if (path[from].batch == path[to].batch && router(to).parent == path[from].router &&
+        router(from).space != router(to).space)
       before.push_back(static_cast<int32_t>(from));
   return before;
 }
@@ -93,8 +96,8 @@ std::string session_revision(const std::string& file) {
       if (*suffix == 0) return {};
       continue;
     }
-    revision += std::to_string(s.st_ino) + ":" + std::to_string(s.st_size) + ":" + std::to_string(s.st_mtim.tv_sec) + "." +
-                std::to_string(s.st_mtim.tv_nsec) + ";";
+    revision += std::to_string(s.st_ino) + ":" + std::to_string(s.st_size) + ":" + std::to_string(s.st_mtim.tv_sec) +
+                "." + std::to_string(s.st_mtim.tv_nsec) + ";";
   }
   return revision;
 }
@@ -124,8 +127,8 @@ std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t 
 
 int64_t LoadWindows::end_batch() const { return std::min(batches, (first_window + windows) * batches_per_window); }
 
-std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, BatchRange range, int64_t most_windows,
-                                                     const Progress& progress) {
+std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, BatchRange range,
+                                                     int64_t most_windows, const Progress& progress) {
   may_block("read_load_windows");
   const OpenedRun opened(file, run);
   const auto& [reader, summary, layout] = opened;
@@ -145,9 +148,10 @@ std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, in
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), std::ssize(layout.routers));
     LoadWindows::Router router{line_of(layout, layout.routers[r]), {}, {}, {}, {}, {}};
-    const auto windows =
-        reader.loads(summary.id, static_cast<int32_t>(r), level, {result->first_window, result->first_window + result->windows});
-    const auto branches = static_cast<size_t>(router.line.branches), size = static_cast<size_t>(result->windows) * branches;
+    const auto windows = reader.loads(summary.id, static_cast<int32_t>(r), level,
+                                      {result->first_window, result->first_window + result->windows});
+    const auto branches = static_cast<size_t>(router.line.branches),
+               size = static_cast<size_t>(result->windows) * branches;
     router.cells.resize(result->windows);
     for (auto* values : {&router.load, &router.padding, &router.dropped}) values->resize(size);
     router.weight.resize(size);
@@ -172,13 +176,15 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
   const OpenedRun opened(file, run);
   const auto& [reader, summary, layout] = opened;
   const std::string where = file + "#" + std::to_string(summary.id);
-  if (!reader.has_decisions(summary.id)) bad_input(where, "keeps no decisions, only their sums", "record the run with `stormcell profile`");
+  if (!reader.has_decisions(summary.id))
+    bad_input(where, "keeps no decisions, only their sums", "record the run with `stormcell profile`");
   auto trail = std::make_shared<CellTrail>();
   trail->place = place;
   std::vector<PathStep> seen;  // as trail->steps
   for (size_t space = 0; space < layout.spaces.size(); ++space)
     // Of a forward pass, of a prompt, or of the decoding step that wrote this position.
-    for (const auto& [phase, step] : {std::pair{Phase::forward, 0}, {Phase::prefill, 0}, {Phase::decode, place.position}}) {
+    for (const auto& [phase, step] :
+         {std::pair{Phase::forward, 0}, {Phase::prefill, 0}, {Phase::decode, place.position}}) {
       const CellId cell{place.sequence, place.sequence, place.position, step, phase};
       const std::vector<PathStep> path = reader.cell_path(summary.id, static_cast<int32_t>(space), cell);
       std::vector<int32_t> listed;  // by step of the path: where it stands in the trail
@@ -192,7 +198,8 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
         if (known == seen.end()) {
           seen.push_back(s);
           trail->steps.push_back({layout.routers[s.router].name, s.batch, s.choice, s.weight, {}});
-          for (const int32_t before : steps_before(layout, path, i)) trail->steps.back().after.push_back(listed[before]);
+          for (const int32_t before : steps_before(layout, path, i))
+            trail->steps.back().after.push_back(listed[before]);
         }
         if (trail->token >= 0) continue;
         for (const BatchSpace& b : reader.spaces(summary.id, s.batch)) {
@@ -205,7 +212,8 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
       }
     }
   if (trail->steps.empty())
-    bad_input(where, "no cell at sequence " + std::to_string(place.sequence) + ", position " + std::to_string(place.position),
+    bad_input(where,
+              "no cell at sequence " + std::to_string(place.sequence) + ", position " + std::to_string(place.position),
               cells_there(reader, summary.id, place.sequence));
   if (trail->token >= 0 && reader.has_pieces())
     for (const auto& [token, piece] : reader.pieces(std::vector<int32_t>{trail->token})) trail->piece = piece;

@@ -22,9 +22,9 @@ struct RunLine {
   std::string config;                     ///< stormcell.config/1 that `run --config` replays; empty: the run has none
   std::shared_ptr<const Summary> result;  ///< what its verb said when it ended, null where it did not
   std::string phase;                      ///< "forward" or "decode": what was run on its batches; empty: nobody said
-  int64_t batches_of_data = 0;            ///< of decoding, where each turn is recorded as a batch is; 0: as many as `batches`
-  int64_t weight_budget = 0;              ///< bytes that weights of branches could take (--weight-budget); 0: all that there are
-  std::string device;                     ///< what it ran on, with its threads; "unknown" where nobody said
+  int64_t batches_of_data = 0;  ///< of decoding, where each turn is recorded as a batch is; 0: as many as `batches`
+  int64_t weight_budget = 0;    ///< bytes that weights of branches could take (--weight-budget); 0: all that there are
+  std::string device;           ///< what it ran on, with its threads; "unknown" where nobody said
 };
 struct SessionOverview {
   std::string file, id, created, model, family;
@@ -66,7 +66,8 @@ struct LoadWindows {
   struct Router {
     RouterLine line;
     std::vector<int64_t> cells;  ///< [windows] cells that came, padding included
-    /// [windows, branches]: cells a branch got, of these padding, cells that a capacity kept out. Exact: views show them as counts.
+    /// [windows, branches]: cells a branch got, of these padding, cells that a capacity kept out. Exact: views show
+    /// them as counts.
     std::vector<int64_t> load, padding, dropped;
     std::vector<float> weight;  ///< [windows, branches]: sum of the weights
   };
@@ -76,8 +77,8 @@ struct LoadWindows {
   int64_t end_batch() const;
 };
 /// The windows that the batches lie in, of the finest level with at most `most_windows` of them. `run` 0: the newest.
-std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, BatchRange range, int64_t most_windows,
-                                                     const Progress& progress = {});
+std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, BatchRange range,
+                                                     int64_t most_windows, const Progress& progress = {});
 
 /// A cell as a person names it: the sequence's number in the run and the position in it.
 struct CellPlace {

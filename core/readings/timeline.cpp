@@ -20,7 +20,8 @@ void sort_by_begin(TimelineLane& lane) {
   lane = std::move(sorted);
 }
 
-/// Growing by doubling would hold twice the memory at its largest: batches are alike, so the first one tells how much comes.
+/// Growing by doubling would hold twice the memory at its largest: batches are alike, so the first one tells how much
+/// comes.
 void reserve_for(TimelineLane& lane, size_t in_first_batch, int64_t batches, int64_t most_events) {
   const auto wanted = std::min(static_cast<double>(in_first_batch) * batches * 1.05, static_cast<double>(most_events));
   lane.begin_ns.reserve(wanted);
@@ -30,15 +31,16 @@ void reserve_for(TimelineLane& lane, size_t in_first_batch, int64_t batches, int
 
 }  // namespace
 
-std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t run, BatchRange range, int64_t most_events,
-                                              const Progress& progress) {
+std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t run, BatchRange range,
+                                              int64_t most_events, const Progress& progress) {
   may_block("read_timeline");
   const OpenedRun opened(file, run);
   const auto& [reader, summary, layout] = opened;
   auto timeline = std::make_shared<Timeline>();
   timeline->run = summary.id;
   timeline->batches = summary.batches;
-  for (const StepInfo& s : layout.steps) timeline->steps.push_back({s.name, s.op, s.router, s.branch, s.flops, s.bytes});
+  for (const StepInfo& s : layout.steps)
+    timeline->steps.push_back({s.name, s.op, s.router, s.branch, s.flops, s.bytes});
   for (const RouterInfo& r : layout.routers) timeline->routers.push_back(r.name);
   const auto [first_batch, end_batch] = opened.within(range);
   timeline->first_batch = first_batch;
@@ -61,7 +63,8 @@ std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t r
     }
     if (first)
       for (TimelineLane& lane : timeline->workers) reserve_for(lane, lane.size(), end_batch - first_batch, most_events);
-    timeline->spans.add(static_cast<int64_t>(begin - origin), static_cast<int64_t>(end - origin), static_cast<uint32_t>(b));
+    timeline->spans.add(static_cast<int64_t>(begin - origin), static_cast<int64_t>(end - origin),
+                        static_cast<uint32_t>(b));
     timeline->events += std::ssize(events);
     timeline->length_ns = std::max(timeline->length_ns, static_cast<int64_t>(end - origin));
   }

@@ -37,7 +37,7 @@ struct Timeline {
   int64_t length_ns = 0;
 };
 /// The batches as far as `most_events` last. `run` 0: the newest.
-std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t run, BatchRange range, int64_t most_events,
-                                              const Progress& progress = {});
+std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t run, BatchRange range,
+                                              int64_t most_events, const Progress& progress = {});
 
 }  // namespace stormcell

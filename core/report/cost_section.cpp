@@ -25,25 +25,30 @@ std::string bars(const std::vector<Bar>& rows, const std::string& label) {
   for (const Bar& b : rows) top = std::max({top, b.first, b.second, b.bound, b.bound2}), both = both || b.second >= 0;
   if (!(top > 0)) top = 1;
   const double row = both ? 42 : 26;
-  std::string svg = fmt::format("<svg viewBox=\"0 0 900 {0}\" width=\"900\" height=\"{0}\" role=\"img\" aria-label=\"{1}\">\n",
-                                row * static_cast<double>(rows.size()) + 26, label);
-  svg += fmt::format("<rect class=\"bar2\" x=\"{}\" y=\"2\" width=\"12\" height=\"10\"/><text x=\"{}\" y=\"12\">baseline</text>", kLeft,
-                     kLeft + 18);
+  std::string svg =
+      fmt::format("<svg viewBox=\"0 0 900 {0}\" width=\"900\" height=\"{0}\" role=\"img\" aria-label=\"{1}\">\n",
+                  row * static_cast<double>(rows.size()) + 26, label);
+  svg += fmt::format(
+      "<rect class=\"bar2\" x=\"{}\" y=\"2\" width=\"12\" height=\"10\"/><text x=\"{}\" y=\"12\">baseline</text>",
+      kLeft, kLeft + 18);
   if (both)
-    svg += fmt::format("<rect class=\"bar\" x=\"{}\" y=\"2\" width=\"12\" height=\"10\"/><text x=\"{}\" y=\"12\">optimised</text>",
-                       kLeft + 90, kLeft + 108);
+    svg += fmt::format(
+        "<rect class=\"bar\" x=\"{}\" y=\"2\" width=\"12\" height=\"10\"/><text x=\"{}\" y=\"12\">optimised</text>",
+        kLeft + 90, kLeft + 108);
   double y = 26;
   for (const Bar& b : rows) {
     const auto one = [&](double value, double bound, const char* css, const std::string& text, double at) {
       const double w = value / top * kWidth;
       if (value > 0)
-        svg += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"13\" rx=\"1.5\"/>", css, kLeft, at,
-                           std::max(w, .5));
-      if (bound >= 0) svg += fmt::format("<path class=\"bound\" d=\"M{:.1f} {}v17\"/>", kLeft + bound / top * kWidth, at - 2);
-      svg += fmt::format("<text class=\"soft\" x=\"{:.1f}\" y=\"{}\">{}</text>\n", kLeft + std::max({w, bound / top * kWidth, 0.}) + 8,
-                         at + 11, text);
+        svg += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"13\" rx=\"1.5\"/>", css,
+                           kLeft, at, std::max(w, .5));
+      if (bound >= 0)
+        svg += fmt::format("<path class=\"bound\" d=\"M{:.1f} {}v17\"/>", kLeft + bound / top * kWidth, at - 2);
+      svg += fmt::format("<text class=\"soft\" x=\"{:.1f}\" y=\"{}\">{}</text>\n",
+                         kLeft + std::max({w, bound / top * kWidth, 0.}) + 8, at + 11, text);
     };
-    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 12, y + (both ? 19 : 11), shortened(b.name, 26));
+    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 12, y + (both ? 19 : 11),
+                       shortened(b.name, 26));
     one(b.first, b.bound, "bar2", b.first_text, y);
     if (b.second >= 0) one(b.second, b.bound2, "bar", b.second_text, y + 16);
     y += row;
@@ -54,9 +59,10 @@ std::string bars(const std::vector<Bar>& rows, const std::string& label) {
 std::string time_text(const OperatorTime& o) {
   if (o.in_cache()) return milliseconds(o.milliseconds) + " · " + kInCache;
   if (o.limit_milliseconds > o.milliseconds) return milliseconds(o.milliseconds) + " · faster than the probed ceiling";
-  return milliseconds(o.milliseconds) + (o.milliseconds > 0 && o.limit_milliseconds > 0
-                                             ? fmt::format(" · {:.0f} % of the limit", 100 * o.limit_milliseconds / o.milliseconds)
-                                             : "");
+  return milliseconds(o.milliseconds) +
+         (o.milliseconds > 0 && o.limit_milliseconds > 0
+              ? fmt::format(" · {:.0f} % of the limit", 100 * o.limit_milliseconds / o.milliseconds)
+              : "");
 }
 
 }  // namespace
@@ -121,18 +127,23 @@ std::string operators_section(const ReportData& d) {
   if (both)
     for (const OperatorTime& o : f.optimized_operators) all[o.op].second = &o;
   std::vector<std::pair<std::string, Pair>> ordered(all.begin(), all.end());
-  const auto most = [](const Pair& p) { return std::max(p.first ? p.first->milliseconds : 0, p.second ? p.second->milliseconds : 0); };
-  std::stable_sort(ordered.begin(), ordered.end(), [&](const auto& a, const auto& b) { return most(a.second) > most(b.second); });
-  Table table("Time by operator, a batch", {"operator", "plan", "steps a batch", "time", "least time possible", "share of the limit"}, 2);
+  const auto most = [](const Pair& p) {
+    return std::max(p.first ? p.first->milliseconds : 0, p.second ? p.second->milliseconds : 0);
+  };
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [&](const auto& a, const auto& b) { return most(a.second) > most(b.second); });
+  Table table("Time by operator, a batch",
+              {"operator", "plan", "steps a batch", "time", "least time possible", "share of the limit"}, 2);
   std::vector<Bar> rows;
   const auto line = [&](const char* plan, const OperatorTime* o) {
     if (o)
-      table.row({"<code>" + escape(o->op) + "</code>", plan, o->batches > 0 ? number(static_cast<double>(o->steps) / o->batches) : "–",
+      table.row({"<code>" + escape(o->op) + "</code>", plan,
+                 o->batches > 0 ? number(static_cast<double>(o->steps) / o->batches) : "–",
                  milliseconds(o->milliseconds), o->in_cache() ? kInCache : milliseconds(o->limit_milliseconds),
                  // More than the ceiling allows: the probe met a busy machine.
                  o->in_cache() || o->limit_milliseconds > o->milliseconds ? "–"
-                 : o->milliseconds > 0                                    ? percent(o->limit_milliseconds / o->milliseconds)
-                                                                          : "–"});
+                 : o->milliseconds > 0 ? percent(o->limit_milliseconds / o->milliseconds)
+                                       : "–"});
   };
   for (const auto& [op, p] : ordered) {
     line("baseline", p.first);
@@ -151,7 +162,8 @@ std::string operators_section(const ReportData& d) {
   std::string body = figure(
       bars(rows, "Time by operator; the table below has the numbers"),
       "Time of a batch by operator. The mark on a bar is the least time that the machine allows.",
-      d.measured() + " Mean over " + count((f.baseline_operators.empty() ? f.optimized_operators : f.baseline_operators).front().batches) +
+      d.measured() + " Mean over " +
+          count((f.baseline_operators.empty() ? f.optimized_operators : f.baseline_operators).front().batches) +
           " recorded batches, from step events. Least time = max(bytes ÷ read bandwidth, FLOP ÷ peak), both ceilings "
           "probed before, during and after measuring, the largest taken. In cache: faster than memory could be read.");
   return section("operators", "Time by operator", body + table.details());

@@ -41,7 +41,8 @@ void read_routing(const SessionReader& session, ReportData& data) {
   const RunLayout layout = session.layout(run);
   for (size_t i = 0; i < layout.routers.size(); ++i) {
     const int32_t r = i;
-    RouterProfile profile{layout.routers[i].name, layout.routers[i].protocol, layout.routers[i].fan_out, session.total_loads(run, r)};
+    RouterProfile profile{layout.routers[i].name, layout.routers[i].protocol, layout.routers[i].fan_out,
+                          session.total_loads(run, r)};
     if (profile.loads.cells == 0) continue;
     profile.real = profile.loads.real();
     profile.imbalance = stormcell::imbalance(profile.real);
@@ -55,19 +56,22 @@ void read_routing(const SessionReader& session, ReportData& data) {
     for (const int32_t e : edges_from(layout, r)) {
       const int32_t next = layout.edges[e].to;
       PairTable pairs = session.transitions(run, r, next, {0, data.run.batches});
-      if (!pairs.entries.empty()) data.flows.push_back({layout.routers[i].name, layout.routers[next].name, std::move(pairs)});
+      if (!pairs.entries.empty())
+        data.flows.push_back({layout.routers[i].name, layout.routers[next].name, std::move(pairs)});
     }
   }
   for (const GuardTotal& g : session.guards(run)) {
     const StepInfo step = guard_step(layout, g.step);
-    data.guards.push_back({step.name.empty() ? "step " + std::to_string(g.step) : step.name, step.op, g.hits, g.misses});
+    data.guards.push_back(
+        {step.name.empty() ? "step " + std::to_string(g.step) : step.name, step.op, g.hits, g.misses});
   }
 }
 
 }  // namespace
 
 std::string ReportData::measured() const {
-  if (run_kind(run.kind) == RunKind::import) return "Recorded by another system, imported " + origin.date.substr(0, 10) + ".";
+  if (run_kind(run.kind) == RunKind::import)
+    return "Recorded by another system, imported " + origin.date.substr(0, 10) + ".";
   return "Measured on " + origin.device + ", " + origin.date.substr(0, 10) + ".";
 }
 

@@ -12,8 +12,8 @@
 namespace stormcell::report {
 namespace {
 
-/// Quality against mean cost: the curve of one threshold for all exits with its intervals, and the thresholds that ran, which have a value,
-/// as a ring.
+/// Quality against mean cost: the curve of one threshold for all exits with its intervals, and the thresholds that ran,
+/// which have a value, as a ring.
 std::string curve_picture(const ExitCurve& c) {
   constexpr double kLeft = 58, kTop = 28, kWide = 566, kHigh = 240;
   const std::vector<ExitPoint> points = valued_points(c);
@@ -30,22 +30,26 @@ std::string curve_picture(const ExitCurve& c) {
   const auto y = [&](double value) { return kTop + kHigh * (1 - (value - least) / (most - least)); };
   const std::string plan = exit_plan_text(c);
   std::string svg = fmt::format(
-      "<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"{2} against mean operations; "
+      "<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"{2} against "
+      "mean operations; "
       "the table below has every number\">\n<text x=\"0\" y=\"14\">{2} against mean operations</text>\n",
       kLeft + kWide + 16, kTop + kHigh + (plan.empty() ? 40 : 56), escape(c.measure));
   for (int tenth = 0; tenth <= 10; tenth += 2)
-    svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{} %</text>\n", x(tenth / 10.0), kTop + kHigh + 16, 10 * tenth);
+    svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{} %</text>\n", x(tenth / 10.0),
+                       kTop + kHigh + 16, 10 * tenth);
   const bool share = is_share(c.unit);
   for (const double value : ticks(share ? std::max(least, 0.0) : least, share ? std::min(most, 1.0) : most))
     svg += fmt::format(
-        "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text class=\"soft end\" x=\"{3:.1f}\" "
+        "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text class=\"soft end\" "
+        "x=\"{3:.1f}\" "
         "y=\"{4:.1f}\">{5}</text>\n",
         kLeft, kLeft + kWide, y(value), kLeft - 6, y(value) + 4, escape(exit_value_text(c, value)));
-  svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">mean operations, of the whole network</text>\n", kLeft + kWide / 2,
-                     kTop + kHigh + 34);
+  svg +=
+      fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">mean operations, of the whole network</text>\n",
+                  kLeft + kWide / 2, kTop + kHigh + 34);
   if (!plan.empty())
-    svg +=
-        fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kLeft + kWide / 2, kTop + kHigh + 50, escape(plan));
+    svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kLeft + kWide / 2,
+                       kTop + kHigh + 50, escape(plan));
   std::string line, upper, lower, dots;
   for (const ExitPoint& p : points) {
     const double at_x = x(p.mean_cost), at_y = y(*p.value);
@@ -62,7 +66,8 @@ std::string curve_picture(const ExitCurve& c) {
     svg += fmt::format("<line class=\"ran\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>", ran_x,
                        y((*c.chosen.value_ci95)[0]), y((*c.chosen.value_ci95)[1]));
   svg += fmt::format(
-      "<circle class=\"ran\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"/><text class=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">ring: {} at {}</text>\n",
+      "<circle class=\"ran\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"/><text class=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">ring: "
+      "{} at {}</text>\n",
       ran_x, ran_y, kLeft + kWide, 14.0, escape(exit_value_text(c, c.chosen.value)), percent(c.chosen.mean_cost));
   return svg + "</svg>\n";
 }
@@ -74,17 +79,19 @@ Table exits_table(const ExitCurve& c) {
                                     escape(c.measure) + " of these",
                                     escape(exit_costs_title(c)),
                                     escape(c.measure) + " where all answer there"};
-  const bool two_orders = std::any_of(c.exits.begin(), c.exits.end(), [](const ExitFigures& e) { return e.baseline_cost.has_value(); });
+  const bool two_orders =
+      std::any_of(c.exits.begin(), c.exits.end(), [](const ExitFigures& e) { return e.baseline_cost.has_value(); });
   if (two_orders) names.emplace_back("operations in the model's own order");
   Table table("Exits, with the thresholds that ran", names);
   for (size_t e = 0; e < c.exits.size(); ++e) {
     const ExitFigures& exit = c.exits[e];
-    std::vector<std::string> row = {exit_name(c, e) + (exit.router.empty() ? "" : " (<code>" + escape(exit.router) + "</code>)"),
-                                    e < c.thresholds.size() ? exit_threshold_text(c.thresholds[e]) : "–",
-                                    count(exit.items),
-                                    escape(exit_value_text(c, exit.value)),
-                                    percent(exit.cost),
-                                    escape(exit_value_text(c, exit.value_of_all))};
+    std::vector<std::string> row = {
+        exit_name(c, e) + (exit.router.empty() ? "" : " (<code>" + escape(exit.router) + "</code>)"),
+        e < c.thresholds.size() ? exit_threshold_text(c.thresholds[e]) : "–",
+        count(exit.items),
+        escape(exit_value_text(c, exit.value)),
+        percent(exit.cost),
+        escape(exit_value_text(c, exit.value_of_all))};
     if (two_orders) row.push_back(exit.baseline_cost ? percent(*exit.baseline_cost) : "–");
     table.row(row);
   }
@@ -119,7 +126,9 @@ std::string exits_section(const ReportData& d) {
   for (const ExitPoint& p : c.curve) {
     std::vector<std::string> row = {
         exit_threshold_text(p.threshold), percent(p.mean_cost), escape(exit_value_text(c, p.value)),
-        p.value_ci95 ? escape(exit_value_text(c, (*p.value_ci95)[0])) + " to " + escape(exit_value_text(c, (*p.value_ci95)[1])) : "–"};
+        p.value_ci95
+            ? escape(exit_value_text(c, (*p.value_ci95)[0])) + " to " + escape(exit_value_text(c, (*p.value_ci95)[1]))
+            : "–"};
     add_items(p.items, row);
     curve.row(row);
   }
@@ -133,10 +142,13 @@ std::string exits_section(const ReportData& d) {
       "exits", "Early exits",
       paragraph(escape(exits_sentence(c)) + ".") + target_part(d) +
           (c.chosen.value
-               ? figure(curve_picture(c),
-                        "What every threshold would give, with its 95 % interval as a band; the ring is those that ran, with theirs as a "
-                        "line.",
-                        d.measured() + " Exits replayed on the scores of one run in which every item went through the whole network.")
+               ? figure(
+                     curve_picture(c),
+                     "What every threshold would give, with its 95 % interval as a band; the ring is those that ran, "
+                     "with theirs as a "
+                     "line.",
+                     d.measured() +
+                         " Exits replayed on the scores of one run in which every item went through the whole network.")
                : paragraph("The data do not say what is right: how good the answers are is not known.", "note")) +
           exits_table(c).details() + curve.details() + (classes.empty() ? "" : classes.details()) +
           paragraph("Operations are counted, " + escape(exit_order_text(c)) + "; they are no times.", "note"));

@@ -53,7 +53,8 @@ class GraphDrawing {
     for (const PlaceEdge& e : places_.edges) edges += edge(e);
     for (const RouterPlace& p : places_.places) cards += card(p);
     return fmt::format(
-               "<svg viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"Graph of routers: cards for "
+               "<svg viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"Graph of "
+               "routers: cards for "
                "places, "
                "squares for branches, lines for cells that went on; the tables below have the numbers\">\n",
                kWidth, height_ + 30) +
@@ -82,10 +83,12 @@ class GraphDrawing {
     const std::string head = p.share > 0 ? "q" + step : "zero", on = p.share > 0 ? "on" + step : "soft";
     // Ends of names tell more than their beginnings.
     const size_t room = wide / 7;
-    const std::string name =
-        p.name.size() <= room ? escape(p.name) : "…" + escape(p.name.substr(p.name.size() - std::max<size_t>(1, room - 1)));
+    const std::string name = p.name.size() <= room
+                                 ? escape(p.name)
+                                 : "…" + escape(p.name.substr(p.name.size() - std::max<size_t>(1, room - 1)));
     std::string svg = fmt::format(
-        "<g><title>{}: computed for {} of all cells</title><rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+        "<g><title>{}: computed for {} of all cells</title><rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" "
+        "width=\"{:.1f}\" "
         "height=\"{}\"/><text "
         "class=\"mid {}\" "
         "x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
@@ -97,8 +100,8 @@ class GraphDrawing {
       for (size_t s = 0; s < squares.size(); ++s) {
         const double value = share(graph_.routers[r], squares[s]);
         svg += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>",
-                           value > 0 ? "q" + std::to_string(step_of(value, high_)) : "zero", left + static_cast<double>(s) * each, row,
-                           std::max(0.5, each - 1), kRow - 1);
+                           value > 0 ? "q" + std::to_string(step_of(value, high_)) : "zero",
+                           left + static_cast<double>(s) * each, row, std::max(0.5, each - 1), kRow - 1);
       }
       row += kRow;
     }
@@ -112,7 +115,8 @@ class GraphDrawing {
     double at_x = x(from.column) + card_width(), at_y = y(from.column, from.row) + middle;
     const auto curve = [&](double to_x, double to_y) {
       const double bend = std::max(5.0, std::abs(to_x - at_x) / 2);
-      path += fmt::format("C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}", at_x + bend, at_y, to_x - bend, to_y, to_x, to_y);
+      path +=
+          fmt::format("C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}", at_x + bend, at_y, to_x - bend, to_y, to_x, to_y);
       at_x = to_x, at_y = to_y;
     };
     int32_t column = from.column;
@@ -137,17 +141,21 @@ class GraphDrawing {
       curve(x(to.column), y(to.column, to.row) + middle);
     }
     const char* dash = e.edges.empty() ? " stroke-dasharray=\"6 4\"" : e.cells == 0 ? " stroke-dasharray=\"2 4\"" : "";
-    return fmt::format("<path class=\"way\" stroke-width=\"{:.1f}\"{} d=\"{}\"><title>{} → {}: {}</title></path>\n", width, dash, path,
-                       escape(from.name), escape(to.name), e.edges.empty() ? "not counted" : counted(e.cells, "transition"));
+    return fmt::format("<path class=\"way\" stroke-width=\"{:.1f}\"{} d=\"{}\"><title>{} → {}: {}</title></path>\n",
+                       width, dash, path, escape(from.name), escape(to.name),
+                       e.edges.empty() ? "not counted" : counted(e.cells, "transition"));
   }
 
   std::string legend() const {
     std::string svg;
     for (int32_t i = 0; i < kScaleSteps; ++i)
-      svg += fmt::format("<rect class=\"q{}\" x=\"{}\" y=\"{:.1f}\" width=\"26\" height=\"10\"/>", i, i * 26, height_ + 2);
+      svg +=
+          fmt::format("<rect class=\"q{}\" x=\"{}\" y=\"{:.1f}\" width=\"26\" height=\"10\"/>", i, i * 26, height_ + 2);
     return svg + fmt::format(
-                     "<text class=\"soft\" x=\"0\" y=\"{0:.1f}\">0</text><text class=\"soft end\" x=\"{1}\" y=\"{0:.1f}\">{2}</text><text "
-                     "class=\"soft\" x=\"{3}\" y=\"{4:.1f}\">square: share of all cells; head: share computed for, 0 to 100 %</text>\n",
+                     "<text class=\"soft\" x=\"0\" y=\"{0:.1f}\">0</text><text class=\"soft end\" x=\"{1}\" "
+                     "y=\"{0:.1f}\">{2}</text><text "
+                     "class=\"soft\" x=\"{3}\" y=\"{4:.1f}\">square: share of all cells; head: share computed for, 0 "
+                     "to 100 %</text>\n",
                      height_ + 25, kScaleSteps * 26, percent(high_), kScaleSteps * 26 + 12, height_ + 11);
   }
 
@@ -169,7 +177,9 @@ std::string graph_section(const ReportData& d) {
   if (page.places() > kMostPlaces)
     return section(
         "graph", "Which router feeds which",
-        paragraph(fmt::format("{} places are more than this page draws; the Studio's view <i>graph</i> does.", page.places()), "note"));
+        paragraph(
+            fmt::format("{} places are more than this page draws; the Studio's view <i>graph</i> does.", page.places()),
+            "note"));
   Table table("Places of the graph, by router", {"router", "cells that came", "sent on", "share of all"});
   for (const GraphRouter& r : d.graph->routers) {
     const int64_t all = d.graph->all_cells(r);
@@ -178,11 +188,15 @@ std::string graph_section(const ReportData& d) {
   }
   return section(
       "graph", "Which router feeds which",
-      paragraph("Each card is a router, or several that are nested in one another; deeper ones stand further right. Its head says for what "
-                "share of all cells something was computed there (cells that only passed do not count), each square is " +
-                (page.most_branches() == 1 ? std::string("a branch") : fmt::format("up to {} branches", page.most_branches())) +
-                ". The wider a line, the more cells met the one and then the other.") +
-          figure(page.svg(), "Routers by share of cells; where several ways join, a cell counts on each that it could have taken.",
+      paragraph(
+          "Each card is a router, or several that are nested in one another; deeper ones stand further right. Its head "
+          "says for what "
+          "share of all cells something was computed there (cells that only passed do not count), each square is " +
+          (page.most_branches() == 1 ? std::string("a branch")
+                                     : fmt::format("up to {} branches", page.most_branches())) +
+          ". The wider a line, the more cells met the one and then the other.") +
+          figure(page.svg(),
+                 "Routers by share of cells; where several ways join, a cell counts on each that it could have taken.",
                  d.measured() + " Counted, padding left out.") +
           table.details());
 }

@@ -31,8 +31,10 @@ std::string speed_text(const RunSummaryFigures& f) {
     text = escape(over_model_sentence(*f.exit_target)) + ". By passes alone: ";
     text[0] = static_cast<char>(std::toupper(text[0]));
   }
-  if (shown == SpeedVerdict::withheld) return text + "The same result; the speed-up was " + not_measured_text(*f.withheld) + ".";
-  return text + (shown == SpeedVerdict::faster ? number(*f.speedup) + " times " : std::string()) + std::string(speed_sentence(shown));
+  if (shown == SpeedVerdict::withheld)
+    return text + "The same result; the speed-up was " + not_measured_text(*f.withheld) + ".";
+  return text + (shown == SpeedVerdict::faster ? number(*f.speedup) + " times " : std::string()) +
+         std::string(speed_sentence(shown));
 }
 
 std::string verdict(const ReportData& d) {
@@ -43,16 +45,18 @@ std::string verdict(const ReportData& d) {
   if (f.verified && !f.verified->passed)
     return is_inconclusive(f.verified->reasons) ? kTooLittle : "Not verified: the outputs differ from the reference.";
   if (d.decoded && d.decoded->verified && !d.decoded->verified->passed)
-    return is_inconclusive(d.decoded->verified->reasons) ? kTooLittle : "Not verified: what was decoded differs from the reference.";
+    return is_inconclusive(d.decoded->verified->reasons) ? kTooLittle
+                                                         : "Not verified: what was decoded differs from the reference.";
   if (d.decoded) return number(d.decoded->tokens_per_s) + " tokens a second.";
   if (run_kind(f.verb) == RunKind::optimize) return speed_text(f);
   if (const auto& plan = f.optimized ? f.optimized : f.baseline)
-    return milliseconds(typical_milliseconds(plan->latency_ms)) + " a batch (" + std::string(typical_name(plan->latency_ms)) + ")" +
-           (d.trusted() ? ", verified." : ".");
+    return milliseconds(typical_milliseconds(plan->latency_ms)) + " a batch (" +
+           std::string(typical_name(plan->latency_ms)) + ")" + (d.trusted() ? ", verified." : ".");
   return "What was recorded.";
 }
 
-/// What the network is about, where the answers are verified: who answers early, what its routers spare. Empty: there is nothing to say.
+/// What the network is about, where the answers are verified: who answers early, what its routers spare. Empty: there
+/// is nothing to say.
 std::string about(const ReportData& d) {
   if (!d.trusted()) return {};
   const std::string exits = exits_headline(d.figures);
@@ -97,7 +101,8 @@ std::string lead(const ReportData& d) {
   const int64_t batches = d.decoded ? d.decoded->batches : f.dataset.batches > 0 ? f.dataset.batches : d.run.batches;
   text += ": " + (are_pictures(f.dataset) ? pictures_text(f.dataset.sizes, batches) : counted(batches, "batch"));
   if (!are_pictures(f.dataset) && f.dataset.cells > 0)
-    text += ", " + counted(f.dataset.cells, "cell") + " (" + count(f.dataset.cells_without_padding) + " without padding)";
+    text +=
+        ", " + counted(f.dataset.cells, "cell") + " (" + count(f.dataset.cells_without_padding) + " without padding)";
   text += ". ";
   if (!f.dataset.note.empty()) text += "These are " + escape(f.dataset.note) + ". ";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + ". ";
@@ -126,7 +131,8 @@ std::string lead(const ReportData& d) {
 }
 
 std::string tile(const std::string& term, const std::string& value, const std::string& more) {
-  return "<div><dt>" + term + "</dt><dd>" + value + (more.empty() ? "" : "<small>" + more + "</small>") + "</dd></div>\n";
+  return "<div><dt>" + term + "</dt><dd>" + value + (more.empty() ? "" : "<small>" + more + "</small>") +
+         "</dd></div>\n";
 }
 
 /// The plan that the page is about.
@@ -144,7 +150,8 @@ std::string over_model_tile(const ReportData& d) {
   constexpr const char* kTerm = "Speed-up over the model as it came";
   if (!d.trusted() || !d.figures.exit_target) return {};
   const ExitTarget& t = *d.figures.exit_target;
-  if (!t.speedup_over_model) return t.over_model_withheld ? withheld_tile(kTerm, *t.over_model_withheld, d.figures) : std::string();
+  if (!t.speedup_over_model)
+    return t.over_model_withheld ? withheld_tile(kTerm, *t.over_model_withheld, d.figures) : std::string();
   std::string more = "with its own thresholds; 95 % interval " + interval(t.speedup_over_model_ci95);
   for (const std::string& taken : exits_taken_text(t)) more += "; " + escape(taken);
   return tile(kTerm, times(*t.speedup_over_model), more);
@@ -155,8 +162,10 @@ std::string speedup_tile(const ReportData& d) {
   if (d.trusted() && f.withheld) return withheld_tile(f.exit_target ? "By passes alone" : "Speed-up", *f.withheld, f);
   if (!d.trusted() || !f.speedup) return {};
   const bool same = speed_verdict(f) == SpeedVerdict::not_measurable;
-  return tile(f.exit_target ? "By passes alone, measured" : "Speed-up, measured", same ? "not measurable" : times(*f.speedup),
-              (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95) + ", " + speedup_basis_text(f));
+  return tile(f.exit_target ? "By passes alone, measured" : "Speed-up, measured",
+              same ? "not measurable" : times(*f.speedup),
+              (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95) + ", " +
+                  speedup_basis_text(f));
 }
 
 std::string decoding_tiles(const ReportData& d) {
@@ -176,12 +185,15 @@ std::string plan_tiles(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   const auto plan_tile = [](const char* term, const std::optional<PlanFigures>& p, const std::string& beside = {}) {
     return p ? tile(term, milliseconds(typical_milliseconds(p->latency_ms)),
-                    std::string(typical_name(p->latency_ms)) + " of " + counted(p->latency_ms.runs, "execution") + beside)
+                    std::string(typical_name(p->latency_ms)) + " of " + counted(p->latency_ms.runs, "execution") +
+                        beside)
              : std::string();
   };
-  const std::string pairs =
-      f.dense_baseline_ms ? "; the baseline in the same pairs " + milliseconds(typical_milliseconds(*f.dense_baseline_ms)) : std::string();
-  return plan_tile("Dense, a batch", f.dense, pairs) + plan_tile(f.optimized ? "Baseline, a batch" : "A batch", f.baseline) +
+  const std::string pairs = f.dense_baseline_ms ? "; the baseline in the same pairs " +
+                                                      milliseconds(typical_milliseconds(*f.dense_baseline_ms))
+                                                : std::string();
+  return plan_tile("Dense, a batch", f.dense, pairs) +
+         plan_tile(f.optimized ? "Baseline, a batch" : "A batch", f.baseline) +
          (d.trusted() || !f.baseline ? plan_tile("Optimised, a batch", f.optimized) : "");
 }
 
@@ -192,16 +204,19 @@ std::string quality_tile(const ReportData& d) {
   const auto& shown = after ? q.optimized : q.baseline;
   if (!shown) return {};
   const std::string classes = quality_classes_text(q, after ? &GroupQuality::optimized : &GroupQuality::baseline);
-  return tile(
-      escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""), escape(quality_value_text(q.unit, shown->value)),
-      escape(quality_sentence(q, *shown)) + (classes.empty() ? "" : "; " + escape(classes)) +
-          (after && q.baseline ? "; baseline " + escape(quality_value_text(q.unit, q.baseline->value)) : "") +
-          (d.figures.exit_target ? (after && q.baseline ? "; both " : "; ") + escape(found_thresholds_text(*d.figures.exit_target)) : ""));
+  return tile(escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""),
+              escape(quality_value_text(q.unit, shown->value)),
+              escape(quality_sentence(q, *shown)) + (classes.empty() ? "" : "; " + escape(classes)) +
+                  (after && q.baseline ? "; baseline " + escape(quality_value_text(q.unit, q.baseline->value)) : "") +
+                  (d.figures.exit_target ? (after && q.baseline ? "; both " : "; ") +
+                                               escape(found_thresholds_text(*d.figures.exit_target))
+                                         : ""));
 }
 
 std::string spent_tiles(const ReportData& d) {
   std::string tiles;
-  for (const FigureTile& t : item_costs_tiles(d.figures)) tiles += tile(escape(t.title), escape(t.value), escape(t.more));
+  for (const FigureTile& t : item_costs_tiles(d.figures))
+    tiles += tile(escape(t.title), escape(t.value), escape(t.more));
   return tiles;
 }
 
@@ -209,36 +224,41 @@ std::string spent_tiles(const ReportData& d) {
 std::string limit_tile(const ReportData& d) {
   const auto& plan = shown_plan(d);
   if (!plan || !plan->limit_share) return {};
-  return is_in_cache(*plan->limit_share) ? tile("Share of the limit", kInCache, escape(kInCacheReason))
-                                         : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
+  return is_in_cache(*plan->limit_share)
+             ? tile("Share of the limit", kInCache, escape(kInCacheReason))
+             : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
 }
 
 std::string weight_tiles(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   const auto& plan = shown_plan(d);
-  const std::optional<WeightsRead> read = d.decoded ? d.decoded->weights_read : plan ? plan->weights_read : std::nullopt;
+  const std::optional<WeightsRead> read = d.decoded ? d.decoded->weights_read
+                                          : plan    ? plan->weights_read
+                                                    : std::nullopt;
   std::string tiles;
   if (read)
     tiles += tile("Waits for weights", percent(read->stall_share),
                   "of its time, under a budget of " + bytes(f.weight_budget ? f.weight_budget->budget_bytes : 0));
-  if (f.unloaded_weight_bytes > 0) tiles += tile("Weights not needed", bytes(f.unloaded_weight_bytes), "by this plan on these data");
+  if (f.unloaded_weight_bytes > 0)
+    tiles += tile("Weights not needed", bytes(f.unloaded_weight_bytes), "by this plan on these data");
   return tiles;
 }
 
 std::string tiles_of(const ReportData& d) {
-  return over_model_tile(d) + speedup_tile(d) + decoding_tiles(d) + plan_tiles(d) + quality_tile(d) + spent_tiles(d) + limit_tile(d) +
-         weight_tiles(d);
+  return over_model_tile(d) + speedup_tile(d) + decoding_tiles(d) + plan_tiles(d) + quality_tile(d) + spent_tiles(d) +
+         limit_tile(d) + weight_tiles(d);
 }
 
 std::string times_of(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   if (!shown_plan(d) && !f.optimized) return {};
-  Table table("Latency and throughput, measured",
-              {"plan", "mean", "median", "95th percentile", "fastest", "executions measured", rate_name(f), "share of the limit"});
+  Table table("Latency and throughput, measured", {"plan", "mean", "median", "95th percentile", "fastest",
+                                                   "executions measured", rate_name(f), "share of the limit"});
   const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
     if (p)
-      table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),
-                 milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs),
+      table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–",
+                 milliseconds(p->latency_ms.median), milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min),
+                 count(p->latency_ms.runs),
                  p->cells_per_s < 100 ? number(p->cells_per_s) : count(std::llround(p->cells_per_s)),
                  !p->limit_share                ? "–"
                  : is_in_cache(*p->limit_share) ? kInCache
@@ -248,13 +268,15 @@ std::string times_of(const ReportData& d) {
   if (d.trusted() || !f.baseline) line("optimised", f.optimized);
   std::string html = table.details();
   if (const std::string dense = dense_text(f); !dense.empty())
-    html += paragraph("Beside them, in executions of their own, " + escape(dense) + ". Never what a speed-up is against.", "note");
+    html += paragraph(
+        "Beside them, in executions of their own, " + escape(dense) + ". Never what a speed-up is against.", "note");
   if (const std::string measured = measured_text(f); !measured.empty())
     html += paragraph(
         "Times: " + measured +
-            (f.baseline && f.optimized ? ". The speed-up is of the time of all batches, the plan run beside the baseline on the same "
-                                         "batch; the means are those of the same executions."
-                                       : "."),
+            (f.baseline && f.optimized
+                 ? ". The speed-up is of the time of all batches, the plan run beside the baseline on the same "
+                   "batch; the means are those of the same executions."
+                 : "."),
         "note");
   return html;
 }
@@ -264,8 +286,8 @@ std::string times_of(const ReportData& d) {
 std::string headline(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   std::string html = "<header>\n" +
-                     paragraph("Stormcell " + escape(f.verb) + (says_decoding(f.phase, f.verb) ? ", decoding" : "") + " · " +
-                                   escape(d.run.started.substr(0, 10)) + " · " + escape(d.origin.device),
+                     paragraph("Stormcell " + escape(f.verb) + (says_decoding(f.phase, f.verb) ? ", decoding" : "") +
+                                   " · " + escape(d.run.started.substr(0, 10)) + " · " + escape(d.origin.device),
                                "kicker") +
                      "<h1>" + title(d) + "</h1>\n" + paragraph(beside_title(d) + lead(d), "lead");
   if (const std::string tiles = tiles_of(d); !tiles.empty()) html += "<dl class=\"tiles\">\n" + tiles + "</dl>\n";

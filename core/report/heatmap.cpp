@@ -14,21 +14,27 @@ namespace {
 
 constexpr double kWidth = 900, kNames = 210;
 
-std::string value_text(const Heatmap& map, double v) { return map.shares ? fmt::format("{:.0f}%", 100 * v) : number(v, v < 1 ? 1 : 2); }
+std::string value_text(const Heatmap& map, double v) {
+  return map.shares ? fmt::format("{:.0f}%", 100 * v) : number(v, v < 1 ? 1 : 2);
+}
 
 std::string legend(const Heatmap& map, double top, double y) {
   constexpr double kStep = 30;
-  std::string svg =
-      fmt::format("<rect class=\"zero\" x=\"{}\" y=\"{}\" width=\"16\" height=\"10\"/><text class=\"soft\" x=\"{}\" y=\"{}\">none</text>",
-                  kNames, y, kNames + 21, y + 9);
+  std::string svg = fmt::format(
+      "<rect class=\"zero\" x=\"{}\" y=\"{}\" width=\"16\" height=\"10\"/><text class=\"soft\" x=\"{}\" "
+      "y=\"{}\">none</text>",
+      kNames, y, kNames + 21, y + 9);
   const double x = kNames + 66;
   for (int i = 0; i < kScaleSteps; ++i)
-    svg += fmt::format("<rect class=\"q{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\"/>", i, x + i * kStep, y, kStep);
-  svg += fmt::format("<text class=\"soft\" x=\"{}\" y=\"{}\">0</text><text class=\"soft mid\" x=\"{}\" y=\"{}\">{}</text>", x, y + 23,
-                     x + kScaleSteps * kStep / 2, y + 23, map.shares ? percent(top / 2) : number(top / 2, 2));
-  svg += fmt::format("<text class=\"soft end\" x=\"{}\" y=\"{}\">{}</text><text class=\"soft\" x=\"{}\" y=\"{}\">{}</text>\n",
-                     x + kScaleSteps * kStep, y + 23, map.shares ? percent(top) : number(top, 2), x + kScaleSteps * kStep + 12, y + 9,
-                     escape(map.unit));
+    svg +=
+        fmt::format("<rect class=\"q{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\"/>", i, x + i * kStep, y, kStep);
+  svg +=
+      fmt::format("<text class=\"soft\" x=\"{}\" y=\"{}\">0</text><text class=\"soft mid\" x=\"{}\" y=\"{}\">{}</text>",
+                  x, y + 23, x + kScaleSteps * kStep / 2, y + 23, map.shares ? percent(top / 2) : number(top / 2, 2));
+  svg += fmt::format(
+      "<text class=\"soft end\" x=\"{}\" y=\"{}\">{}</text><text class=\"soft\" x=\"{}\" y=\"{}\">{}</text>\n",
+      x + kScaleSteps * kStep, y + 23, map.shares ? percent(top) : number(top, 2), x + kScaleSteps * kStep + 12, y + 9,
+      escape(map.unit));
   return svg;
 }
 
@@ -54,22 +60,25 @@ std::string draw(const Heatmap& map) {
   const double height = map.rows.size() > 30 ? 14 : columns > 32 ? 18 : 26, gap = width > 12 ? 2 : 0;
   const double bottom = 18 + static_cast<double>(map.rows.size()) * height;
   const bool texts = columns <= 16 && height > 20 && width > 30;
-  std::string svg = fmt::format("<svg viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}\">\n", kWidth,
-                                bottom + 44, kWidth, bottom + 44, escape(map.label));
+  std::string svg =
+      fmt::format("<svg viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}\">\n", kWidth,
+                  bottom + 44, kWidth, bottom + 44, escape(map.label));
   const size_t every = std::max<size_t>(1, static_cast<size_t>(std::ceil(26 / width)));
   for (size_t c = 0; c < columns; c += every)
-    svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"11\">{}</text>", kNames + (static_cast<double>(c) + .5) * width,
-                       static_cast<int64_t>(c) * map.columns_each);
+    svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"11\">{}</text>",
+                       kNames + (static_cast<double>(c) + .5) * width, static_cast<int64_t>(c) * map.columns_each);
   svg += fmt::format("<text class=\"soft end\" x=\"{}\" y=\"11\">{}</text>\n", kNames - 10, escape(map.columns));
   std::array<std::string, kScaleSteps> paths;
   std::string zeros, numbers;
   for (size_t r = 0; r < map.values.size(); ++r) {
     const double y = 18 + static_cast<double>(r) * height;
-    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{:.1f}\">{}</text>", kNames - 10, y + height / 2 + 4, shortened(map.rows[r], 31));
+    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{:.1f}\">{}</text>", kNames - 10, y + height / 2 + 4,
+                       shortened(map.rows[r], 31));
     for (size_t c = 0; c < map.values[r].size(); ++c) {
       const double v = map.values[r][c], x = kNames + static_cast<double>(c) * width;
       if (v < 0) continue;
-      const std::string box = fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h{:.1f}z", x, y, width - gap, height - 2, gap - width);
+      const std::string box =
+          fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h{:.1f}z", x, y, width - gap, height - 2, gap - width);
       if (v == 0) {
         zeros += box;
         continue;
@@ -77,8 +86,8 @@ std::string draw(const Heatmap& map) {
       const int32_t step = step_of(v, top);
       paths[step] += box;
       if (texts)
-        numbers += fmt::format("<text class=\"mid on{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", step, x + (width - gap) / 2,
-                               y + height / 2 + 3, value_text(map, v));
+        numbers += fmt::format("<text class=\"mid on{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", step,
+                               x + (width - gap) / 2, y + height / 2 + 3, value_text(map, v));
     }
   }
   if (!zeros.empty()) svg += "<path class=\"zero\" d=\"" + zeros + "\"/>\n";

@@ -29,7 +29,8 @@ size_t character_length(std::string_view s) {
   if (length == 1 && code < 0x20 && code != '\n' && code != '\t') return 0;
   if (code == 0x7F || (code >= 0x80 && code < 0xA0) || (code >= 0xD800 && code < 0xE000) || code > 0x10FFFF) return 0;
   if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000) || (code & 0xFFFE) == 0xFFFE) return 0;
-  if ((code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069)) return 0;  // would turn the direction of what follows
+  if ((code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069))
+    return 0;  // would turn the direction of what follows
   return length;
 }
 
@@ -83,7 +84,9 @@ std::string bytes(int64_t value) { return stormcell::to_text(Bytes(value)); }
 std::string milliseconds(double value) { return number(value, 3) + " ms"; }
 std::string times(double factor) { return number(factor, 3) + " ×"; }
 std::string times(const std::optional<double>& factor) { return factor ? times(*factor) : "–"; }
-std::string interval(const std::optional<std::array<double, 2>>& ci) { return ci ? number((*ci)[0]) + " to " + number((*ci)[1]) : "–"; }
+std::string interval(const std::optional<std::array<double, 2>>& ci) {
+  return ci ? number((*ci)[0]) + " to " + number((*ci)[1]) : "–";
+}
 
 Table::Table(std::string caption, std::vector<std::string> head, size_t numeric)
     : caption_(std::move(caption)), numeric_(numeric), columns_(head.size()) {
@@ -104,17 +107,19 @@ void Table::row(const std::vector<std::string>& cells) {
   body_ += "</tr>\n";
 }
 std::string Table::html() const {
-  return "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + caption_ + "\"><table>\n<caption>" + caption_ +
-         "</caption>\n" + body_ + "</tbody></table></div>\n";
+  return "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + caption_ + "\"><table>\n<caption>" +
+         caption_ + "</caption>\n" + body_ + "</tbody></table></div>\n";
 }
 std::string Table::details() const {
-  return std::string("<details") + (rows_ > 40 || columns_ > 18 ? " class=\"long\"" : "") + "><summary>Table: " + caption_ +
-         "</summary>\n" + html() + "</details>\n";
+  return std::string("<details") + (rows_ > 40 || columns_ > 18 ? " class=\"long\"" : "") +
+         "><summary>Table: " + caption_ + "</summary>\n" + html() + "</details>\n";
 }
 
 std::string section(std::string_view id, std::string_view title, const std::string& body) {
   if (body.empty()) return {};
-  return fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n{2}</section>\n", id, title, body);
+  return fmt::format(
+      "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n{2}</section>\n", id, title,
+      body);
 }
 std::string folded(std::string section) {
   const auto put = [&](std::string_view before, std::string_view text, size_t behind) {
@@ -127,7 +132,8 @@ std::string folded(std::string section) {
 }
 
 std::string keep_units(const std::string& html) {
-  static constexpr std::string_view kUnits[] = {"%", "ms", "s", "B", "KiB", "MiB", "GiB", "KB", "MB", "GB", "dB", "×", "GFLOP", "MFLOP"};
+  static constexpr std::string_view kUnits[] = {"%",  "ms", "s",  "B",  "KiB", "MiB",   "GiB",
+                                                "KB", "MB", "GB", "dB", "×",   "GFLOP", "MFLOP"};
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   std::string out;
   out.reserve(html.size() + html.size() / 64);
@@ -146,7 +152,8 @@ std::string paragraph(const std::string& html, std::string_view css) {
   return (css.empty() ? "<p>" : "<p class=\"" + std::string(css) + "\">") + html + "</p>\n";
 }
 std::string figure(const std::string& svg, const std::string& caption, const std::string& source) {
-  return "<figure>\n" + svg + "<figcaption>" + caption + " <span class=\"source\">" + source + "</span></figcaption>\n</figure>\n";
+  return "<figure>\n" + svg + "<figcaption>" + caption + " <span class=\"source\">" + source +
+         "</span></figcaption>\n</figure>\n";
 }
 
 }  // namespace stormcell::report

@@ -20,7 +20,8 @@ std::string item_costs_section(const ReportData& d) {
     groups = rows.size() > 20 ? table.details() : table.html();
   }
   return section("item-costs", "What each " + escape(c.item) + " cost",
-                 paragraph("What the routers spare, item by item: everything that its cells went through, beside every cell through every "
+                 paragraph("What the routers spare, item by item: everything that its cells went through, beside every "
+                           "cell through every "
                            "branch, which is the plan of --dense.") +
                      figures.html() + groups + paragraph(escape(item_costs_source_text(d.figures)) + ".", "note"));
 }

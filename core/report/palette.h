@@ -8,7 +8,9 @@ namespace stormcell::report {
 /// A scale from the paper's colour to one far from it: classes q0, q1, ..., texts on them on0, on1, ...
 inline constexpr int32_t kScaleSteps = 9;
 /// The step of a value on a scale from 0 to `high`.
-inline int32_t step_of(double value, double high) { return std::min(kScaleSteps - 1, static_cast<int32_t>(value / high * kScaleSteps)); }
+inline int32_t step_of(double value, double high) {
+  return std::min(kScaleSteps - 1, static_cast<int32_t>(value / high * kScaleSteps));
+}
 
 /// Branches and exits, which take turns where they are more: classes c0, c1, ...
 inline constexpr int32_t kBranchColours = 8;

@@ -47,7 +47,8 @@ std::string stored(const std::string& bytes) {
   for (size_t at = 0; at < bytes.size(); at += kMostOfBlock) {
     const size_t size = std::min(kMostOfBlock, bytes.size() - at);
     out += static_cast<char>(at + size == bytes.size());
-    for (const size_t length : {size, ~size}) out += static_cast<char>(length & 0xff), out += static_cast<char>(length >> 8 & 0xff);
+    for (const size_t length : {size, ~size})
+      out += static_cast<char>(length & 0xff), out += static_cast<char>(length >> 8 & 0xff);
     out.append(bytes, at, size);
   }
   put_u32(adler32(bytes), out);
@@ -59,7 +60,8 @@ std::string base64(const std::string& bytes) {
   std::string text;
   for (size_t at = 0; at < bytes.size(); at += 3) {
     uint32_t three = 0;
-    for (size_t i = 0; i < 3; ++i) three = three << 8 | (at + i < bytes.size() ? static_cast<uint8_t>(bytes[at + i]) : 0U);
+    for (size_t i = 0; i < 3; ++i)
+      three = three << 8 | (at + i < bytes.size() ? static_cast<uint8_t>(bytes[at + i]) : 0U);
     for (size_t i = 0; i < 4; ++i) text += at + i > bytes.size() ? '=' : kDigits[three >> (18 - 6 * i) & 63];
   }
   return text;
@@ -72,7 +74,8 @@ std::string picture_uri(const Thumbnail& p) {
   std::string header, rows;
   put_u32(static_cast<uint32_t>(p.size.width), header);
   put_u32(static_cast<uint32_t>(p.size.height), header);
-  header += {8, p.channels == 1 ? '\0' : '\2', 0, 0, 0};  // bits, grey or colours, the only compression, filter and order that there are
+  header += {8, p.channels == 1 ? '\0' : '\2', 0, 0,
+             0};  // bits, grey or colours, the only compression, filter and order that there are
   const size_t width = p.size.width * p.channels;
   for (size_t y = 0; y < static_cast<size_t>(p.size.height); ++y) {
     rows += '\0';  // not filtered

@@ -6,8 +6,8 @@
 
 namespace stormcell::report {
 
-/// "data:image/png;base64,..."; empty where there is no picture. Not compressed, since the library for that is an optional part of a build:
-/// a third more than its pixels.
+/// "data:image/png;base64,..."; empty where there is no picture. Not compressed, since the library for that is an
+/// optional part of a build: a third more than its pixels.
 std::string picture_uri(const Thumbnail& picture);
 
 }  // namespace stormcell::report

@@ -57,11 +57,12 @@ std::string answer_text(const RoutedPicture& p) {
 /// What a picture is called where nobody sees it, and when the mouse rests on it.
 std::string title_of(const RoutedPictures& all, const RoutedPicture& p) {
   const std::string went = went_to(all, p), answer = answer_text(p);
-  return fmt::format("item {}", p.item) + (p.label.empty() ? "" : ", label " + shortened(p.label, 60)) + (went.empty() ? "" : ": " + went) +
-         (answer.empty() ? "" : "; " + answer);
+  return fmt::format("item {}", p.item) + (p.label.empty() ? "" : ", label " + shortened(p.label, 60)) +
+         (went.empty() ? "" : ": " + went) + (answer.empty() ? "" : "; " + answer);
 }
 
-/// Where patches of one branch lie side by side the border of all of them is drawn, and the picture is seen through a light wash.
+/// Where patches of one branch lie side by side the border of all of them is drawn, and the picture is seen through a
+/// light wash.
 std::string patches_of(const RoutedPicture& p, double width, double height) {
   constexpr double kBorder = 2;
   const double wide = width / static_cast<double>(p.columns), high = height / static_cast<double>(p.rows);
@@ -72,12 +73,15 @@ std::string patches_of(const RoutedPicture& p, double width, double height) {
     const double x = static_cast<double>(static_cast<int64_t>(i) % p.columns) * wide,
                  y = static_cast<double>(static_cast<int64_t>(i) / p.columns) * high;
     const std::string css = tint_of_branch(p.branch_of_patch[i]);
-    washes += fmt::format("<rect class=\"tint {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", css, x, y, wide, high);
+    washes += fmt::format("<rect class=\"tint {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", css,
+                          x, y, wide, high);
     std::string path;
     if (sides[i] & kLeftSide) path += fmt::format("M{:.1f} {:.1f}h{}v{:.1f}h-{}z", x, y, kBorder, high, kBorder);
-    if (sides[i] & kRightSide) path += fmt::format("M{:.1f} {:.1f}h{}v{:.1f}h-{}z", x + wide - kBorder, y, kBorder, high, kBorder);
+    if (sides[i] & kRightSide)
+      path += fmt::format("M{:.1f} {:.1f}h{}v{:.1f}h-{}z", x + wide - kBorder, y, kBorder, high, kBorder);
     if (sides[i] & kTopSide) path += fmt::format("M{:.1f} {:.1f}h{:.1f}v{}h-{:.1f}z", x, y, wide, kBorder, wide);
-    if (sides[i] & kBottomSide) path += fmt::format("M{:.1f} {:.1f}h{:.1f}v{}h-{:.1f}z", x, y + high - kBorder, wide, kBorder, wide);
+    if (sides[i] & kBottomSide)
+      path += fmt::format("M{:.1f} {:.1f}h{:.1f}v{}h-{:.1f}z", x, y + high - kBorder, wide, kBorder, wide);
     if (!path.empty()) borders += fmt::format("<path class=\"{}\" d=\"{}\"/>", css, path);
   }
   return washes + borders;
@@ -88,20 +92,28 @@ std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
   constexpr double kBar = 6;
   // A pixel of a small one is seen as a square. Patches have to be told apart.
   const double longer = std::max(p.picture.size.width, p.picture.size.height);
-  const double scale = (all.kind == PictureKind::patches ? (longer >= 48 ? 184 : 140) : longer >= 48 ? 128 : 50) / longer;
-  const double width = static_cast<double>(p.picture.size.width) * scale, height = static_cast<double>(p.picture.size.height) * scale;
+  const double scale = (all.kind == PictureKind::patches ? (longer >= 48 ? 184 : 140)
+                        : longer >= 48                   ? 128
+                                                         : 50) /
+                       longer;
+  const double width = static_cast<double>(p.picture.size.width) * scale,
+               height = static_cast<double>(p.picture.size.height) * scale;
   const std::string bar = tint_of(all, p);
   const std::string title = title_of(all, p);
   std::string svg = fmt::format(
-      "<svg viewBox=\"0 0 {0:.1f} {1:.1f}\" width=\"{0:.1f}\" height=\"{1:.1f}\" role=\"img\" aria-label=\"{2}\"><title>{2}</title><image "
+      "<svg viewBox=\"0 0 {0:.1f} {1:.1f}\" width=\"{0:.1f}\" height=\"{1:.1f}\" role=\"img\" "
+      "aria-label=\"{2}\"><title>{2}</title><image "
       "width=\"{0:.1f}\" height=\"{3:.1f}\" preserveAspectRatio=\"none\" href=\"{4}\"/>",
       width, height + (bar.empty() ? 0 : kBar + 1), title, height, picture_uri(p.picture));
   if (all.kind == PictureKind::patches) svg += patches_of(p, width, height);
-  if (!bar.empty()) svg += fmt::format("<rect class=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>", bar, height + 1, width, kBar);
-  if (p.known.wrong) svg += "<path class=\"under-cross\" d=\"M4 4l9 9m0-9l-9 9\"/><path class=\"cross\" d=\"M4 4l9 9m0-9l-9 9\"/>";
+  if (!bar.empty())
+    svg +=
+        fmt::format("<rect class=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\"/>", bar, height + 1, width, kBar);
+  if (p.known.wrong)
+    svg += "<path class=\"under-cross\" d=\"M4 4l9 9m0-9l-9 9\"/><path class=\"cross\" d=\"M4 4l9 9m0-9l-9 9\"/>";
   std::string under = all.kind == PictureKind::places ? fmt::format("{} of {}", p.places_computed, all.places)
                       : p.label.empty()               ? fmt::format("#{}", p.item)
-                                                      : shortened(p.label, static_cast<size_t>(std::max(4.0, width / 8)));
+                                        : shortened(p.label, static_cast<size_t>(std::max(4.0, width / 8)));
   if (p.known.wrong) under += " → <strong class=\"bad\">" + shortened(p.known.answer, 12) + "</strong>";
   return "<li>" + svg + "</svg><span>" + under + "</span></li>\n";
 }
@@ -114,11 +126,12 @@ std::string legend(const RoutedPictures& all) {
   std::string html;
   for (int32_t b = -1; b < std::min(all.branches, kMostNamed); ++b) {
     int64_t got = 0;
-    for (const RoutedPicture& p : all.pictures) got += std::count(p.branch_of_patch.begin(), p.branch_of_patch.end(), b);
+    for (const RoutedPicture& p : all.pictures)
+      got += std::count(p.branch_of_patch.begin(), p.branch_of_patch.end(), b);
     if (b < 0 && got == 0) continue;
-    html += "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"" + (b < 0 ? std::string("zero") : tint_of_branch(b)) +
-            "\" width=\"14\" height=\"14\"/></svg> " + name_of_branch(b) + ", " +
-            percent(static_cast<double>(got) / (std::max<int64_t>(1, cells))) + "</li>";
+    html += "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"" +
+            (b < 0 ? std::string("zero") : tint_of_branch(b)) + "\" width=\"14\" height=\"14\"/></svg> " +
+            name_of_branch(b) + ", " + percent(static_cast<double>(got) / (std::max<int64_t>(1, cells))) + "</li>";
   }
   if (all.branches > kMostNamed) html += fmt::format("<li>and {} more</li>", all.branches - kMostNamed);
   return "<ul class=\"legend\">" + html + "</ul>\n";
@@ -151,7 +164,8 @@ std::string explained(const RoutedPictures& all) {
       return "Patches by their branch of <code>" + escape(all.router) +
              "</code>: borders stand where the branch changes; patches are drawn as an even grid.";
     case PictureKind::unknown:
-      return "Some of the pictures; this run recorded no decisions, so nothing is known of where each went (<code>stormcell profile</code> "
+      return "Some of the pictures; this run recorded no decisions, so nothing is known of where each went "
+             "(<code>stormcell profile</code> "
              "records them).";
     default:
       return "Each picture with its branch of <code>" + escape(all.router) + "</code>.";
@@ -163,7 +177,8 @@ std::string explained(const RoutedPictures& all) {
 std::string pictures_section(const ReportData& d) {
   const RoutedPictures& all = d.pictures;
   if (all.pictures.empty()) return {};
-  const bool marked = std::any_of(all.pictures.begin(), all.pictures.end(), [](const RoutedPicture& p) { return p.known.wrong; });
+  const bool marked =
+      std::any_of(all.pictures.begin(), all.pictures.end(), [](const RoutedPicture& p) { return p.known.wrong; });
   const std::string shown =
       fmt::format(" {} of {} pictures; the session keeps {}.", all.pictures.size(), count(all.items), count(all.kept)) +
       (marked ? " A cross marks a wrong answer, the arrow leads to what was answered." : "");
@@ -172,7 +187,8 @@ std::string pictures_section(const ReportData& d) {
   if (routed) head.emplace_back("went to");
   Table table(routed ? "Pictures and where they went" : "Pictures", head, 4);
   for (const RoutedPicture& p : all.pictures) {
-    std::vector<std::string> row = {count(p.item), shortened(p.label, 60), p.known.answer.empty() ? "–" : answer_text(p)};
+    std::vector<std::string> row = {count(p.item), shortened(p.label, 60),
+                                    p.known.answer.empty() ? "–" : answer_text(p)};
     if (routed) row.push_back(went_to(all, p));
     table.row(row);
   }

@@ -12,8 +12,9 @@ namespace stormcell::report {
 namespace {
 
 std::string proof_text(const Verification& v) {
-  std::string text = std::string(v.passed ? "<strong class=\"good\">Passed.</strong> " : "<strong class=\"bad\">Failed.</strong> ") +
-                     escape(v.text) + "; " + escape(flips_text(v)) + ".";
+  std::string text =
+      std::string(v.passed ? "<strong class=\"good\">Passed.</strong> " : "<strong class=\"bad\">Failed.</strong> ") +
+      escape(v.text) + "; " + escape(flips_text(v)) + ".";
   for (const std::string& reason : v.reasons) text += " <strong class=\"bad\">Failed:</strong> " + escape(reason) + ".";
   text += " The oracle is plain reference kernels";
   if (const auto& f = v.format) {
@@ -26,9 +27,10 @@ std::string proof_text(const Verification& v) {
   } else {
     text += " on the stored weights.";
   }
-  return paragraph(text +
-                   " Outputs are compared with the oracle's decisions replayed (the tolerance applies) and running free. Difference "
-                   "= max |y − oracle| ÷ max |oracle|, each output on its own scale.");
+  return paragraph(
+      text +
+      " Outputs are compared with the oracle's decisions replayed (the tolerance applies) and running free. Difference "
+      "= max |y − oracle| ÷ max |oracle|, each output on its own scale.");
 }
 
 std::string outputs_table(const Verification& v) {
@@ -40,7 +42,8 @@ std::string outputs_table(const Verification& v) {
   table.row({"tolerance, of the largest value", rough(v.tolerance)});
   table.row({"largest difference, of the largest value", rough(v.max_rel_diff)});
   if (v.outputs.size() > 1)
-    for (const OutputDifference& o : v.outputs) table.row({"of it <code>" + escape(o.name) + "</code>", rough(o.max_rel_diff)});
+    for (const OutputDifference& o : v.outputs)
+      table.row({"of it <code>" + escape(o.name) + "</code>", rough(o.max_rel_diff)});
   table.row({"largest difference, absolute", rough(v.max_abs_diff)});
   table.row({"running free, of the largest value", rough(v.free_max_rel_diff)});
   if (const auto& f = v.format) {
@@ -50,7 +53,8 @@ std::string outputs_table(const Verification& v) {
       table.row({beside + ", running free", rough(f->free_max_rel_diff)});
       table.row({beside + ", routing choices that differ", count(f->differing_choices) + " of " + count(f->choices)});
       if (f->sequences > 0)
-        table.row({beside + ", sequences with the same tokens", count(f->equal_sequences) + " of " + count(f->sequences)});
+        table.row(
+            {beside + ", sequences with the same tokens", count(f->equal_sequences) + " of " + count(f->sequences)});
     }
   }
   table.row({"routing choices that differ", count(v.flips)});
@@ -66,10 +70,10 @@ std::string flips_table(const Verification& v, const std::string& item) {
   Table flips("Routing choices that differ, " + count(std::ssize(v.listed)) + " of them",
               {"router", "batch", item, "cell", "turn", "oracle", "ours", "margin", "score error", "why"});
   for (const Flip& f : v.listed)
-    flips.row({"<code>" + escape(f.router) + "</code>" + (f.above.empty() ? "" : " below " + escape(f.above)), count(f.batch),
-               f.item < 0 ? std::string("–") : count(f.item), count(f.item < 0 ? f.cell : f.position),
-               f.turn < 0 ? std::string("–") : count(f.turn), branch(f.reference), branch(f.ours), f.follows ? "–" : number(f.margin),
-               f.follows ? "–" : number(f.score_error),
+    flips.row({"<code>" + escape(f.router) + "</code>" + (f.above.empty() ? "" : " below " + escape(f.above)),
+               count(f.batch), f.item < 0 ? std::string("–") : count(f.item), count(f.item < 0 ? f.cell : f.position),
+               f.turn < 0 ? std::string("–") : count(f.turn), branch(f.reference), branch(f.ours),
+               f.follows ? "–" : number(f.margin), f.follows ? "–" : number(f.score_error),
                f.follows     ? "consequence"
                : f.explained ? "near tie"
                              : "unexplained"});
@@ -81,8 +85,9 @@ std::string flips_table(const Verification& v, const std::string& item) {
 std::string guards_section(const ReportData& d) {
   if (d.guards.empty() && d.figures.passes.empty()) return {};
   if (d.guards.empty())
-    return section("guards", "Guards",
-                   paragraph("This plan has no guards: nothing in it depends on what the profile happened to show.", "note"));
+    return section(
+        "guards", "Guards",
+        paragraph("This plan has no guards: nothing in it depends on what the profile happened to show.", "note"));
   int64_t hits = 0, misses = 0;
   Table table("Guards of the recorded run", {"guard", "held", "missed: fallback ran"});
   for (const GuardLine& g : d.guards) {
@@ -90,11 +95,13 @@ std::string guards_section(const ReportData& d) {
     table.row({"<code>" + escape(g.step) + "</code>", count(g.hits), count(g.misses)});
   }
   return section("guards", "Guards",
-                 paragraph("A guard checks on every batch that what the optimisation assumed is so; where it is not, a fallback computes "
+                 paragraph("A guard checks on every batch that what the optimisation assumed is so; where it is not, a "
+                           "fallback computes "
                            "the right answer. " +
-                           std::string("They missed ") + count(misses) + " of " + count(hits + misses) + " times, each counted " +
-                           guards_counted(d.figures.phase) + ", over all batches.") +
-                     table.html() + paragraph(d.measured() + " Counted, " + counted(d.run.batches, "batch") + ".", "note"));
+                           std::string("They missed ") + count(misses) + " of " + count(hits + misses) +
+                           " times, each counted " + guards_counted(d.figures.phase) + ", over all batches.") +
+                     table.html() +
+                     paragraph(d.measured() + " Counted, " + counted(d.run.batches, "batch") + ".", "note"));
 }
 
 namespace {
@@ -119,27 +126,31 @@ std::string proof_section(const ReportData& d) {
   return section(
       "proof", "What was verified",
       proof_text(*v) + outputs_table(*v) + flips_table(*v, item_noun(d.figures.dataset)) +
-          paragraph(d.measured() + " Every router is asked on the oracle's inputs, with the oracle's decisions replayed. A choice may "
-                                   "differ only where its own margin there is below 8 times the measured score error of its router.",
-                    "note"));
+          paragraph(
+              d.measured() +
+                  " Every router is asked on the oracle's inputs, with the oracle's decisions replayed. A choice may "
+                  "differ only where its own margin there is below 8 times the measured score error of its router.",
+              "note"));
 }
 std::string settings_section(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   const auto table_of = [](const char* caption, const std::vector<NamedText>& lines) {
     Table table(caption, {"", "value"}, 9);
-    for (const auto& [key, value] : lines) table.row({"<code>" + escape(key) + "</code>", value.empty() ? "–" : shortened(value, 400)});
+    for (const auto& [key, value] : lines)
+      table.row({"<code>" + escape(key) + "</code>", value.empty() ? "–" : shortened(value, 400)});
     return table.empty() ? std::string() : "<div class=\"settings\">" + table.html() + "</div>";
   };
   std::string machine = (d.imported() ? "Imported on: " : "The machine: ") + escape(d.origin.device);
   if (const std::string cores = placement_text(f.device); !cores.empty()) machine += ", on " + escape(cores);
   if (!f.device.isa.empty()) machine += ", " + escape(f.device.isa);
   if (f.device.peak_gflops > 0)
-    machine += "; measured limits " + number(f.device.peak_gflops) + " GFLOP/s and " + number(f.device.read_gbps) + " GB/s read";
+    machine += "; measured limits " + number(f.device.peak_gflops) + " GFLOP/s and " + number(f.device.read_gbps) +
+               " GB/s read";
   const auto& [peak_before, peak_after] = f.device.peak_readings;
   const auto& [read_before, read_after] = f.device.read_readings;
   if (peak_before > 0 && peak_after > 0)
-    machine += " (in the first half of measuring " + number(peak_before) + " and " + number(read_before) + ", in the last half " +
-               number(peak_after) + " and " + number(read_after) + ")";
+    machine += " (in the first half of measuring " + number(peak_before) + " and " + number(read_before) +
+               ", in the last half " + number(peak_after) + " and " + number(read_after) + ")";
   std::string body = paragraph(machine + ".");
   if (d.settings.empty() && !d.imported()) body += paragraph("The run did not keep its settings.", "note");
   body += table_of("Exact settings", d.settings) + table_of("Machine", d.machine) + table_of("Data", d.dataset);

@@ -32,7 +32,9 @@ std::string groups_table(const QualityFigures& q) {
   if (q.baseline) head.emplace_back("baseline");
   if (q.optimized) head.emplace_back("optimised");
   Table table(escape(quality_title(q)) + " by class", head);
-  const auto value = [&](const std::optional<double>& v) { return v ? escape(quality_value_text(q.unit, *v)) : std::string("–"); };
+  const auto value = [&](const std::optional<double>& v) {
+    return v ? escape(quality_value_text(q.unit, *v)) : std::string("–");
+  };
   for (const GroupQuality& g : q.groups) {
     std::vector<std::string> row = {shortened(g.name, 60), count(g.items)};
     if (q.baseline) row.push_back(value(g.baseline));
@@ -48,7 +50,8 @@ std::string quality_section(const ReportData& d) {
   if (!d.figures.quality) return {};
   const QualityFigures& q = *d.figures.quality;
   std::string text = "How good the answers are beside what the data say, a figure of its own beside speed.";
-  if (const std::string change = quality_change_text(q); !change.empty()) text += " Item by item, " + escape(change) + ".";
+  if (const std::string change = quality_change_text(q); !change.empty())
+    text += " Item by item, " + escape(change) + ".";
   if (d.figures.exit_target) text += " All of it " + escape(found_thresholds_text(*d.figures.exit_target)) + ".";
   return section("quality", "Task quality: " + escape(q.measure),
                  paragraph(text) + plans_table(q, !d.figures.verified || d.trusted()).html() + groups_table(q) +

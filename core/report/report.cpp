@@ -47,13 +47,14 @@ void write_report(const std::string& session, const std::string& output) {
   std::string body = headline(data), lacking;
   for (const Section& section : kSections) {
     std::string html = section.html(data);
-    const bool folds =
-        section.folded == Folded::yes || (section.folded == Folded::beside_graph && data.graph && !data.graph->edges.empty());
+    const bool folds = section.folded == Folded::yes ||
+                       (section.folded == Folded::beside_graph && data.graph && !data.graph->edges.empty());
     if (!html.empty() && folds) html = folded(html);
     if (html.empty() && section.what) add_to_list(lacking, section.what, "; ");
     body += html;
   }
-  if (!lacking.empty()) body += paragraph("This run has none of these, so the page leaves them out: " + lacking + ".", "note");
+  if (!lacking.empty())
+    body += paragraph("This run has none of these, so the page leaves them out: " + lacking + ".", "note");
   const char* checked = data.checked ? "All of the session was read for this page: nothing of it is damaged."
                                      : "The session was not looked at for damage: stormcell inspect --check does.";
   out.write(page("Stormcell report: " + shortened(data.origin.model, 80), data.origin.version, body,

@@ -12,8 +12,8 @@
 namespace stormcell::report {
 namespace {
 
-/// With base64 a page of these pictures stays well below 1 MB; those of exits are small, and more of them tell more. Of places all that are
-/// looked at are put in order, of which a part is shown.
+/// With base64 a page of these pictures stays well below 1 MB; those of exits are small, and more of them tell more. Of
+/// places all that are looked at are put in order, of which a part is shown.
 constexpr int64_t kMostPictures = 12, kMostOfExit = 15, kMostOfExitsRead = 20'000, kMostLookedAt = 96;
 constexpr size_t kMostBytes = 480'000;
 
@@ -59,7 +59,8 @@ std::vector<int64_t> chosen_items(const SessionReader& reader, int64_t run, int6
   std::vector<int64_t> chosen;
   for (const auto& [label, items] : of_label) {
     const auto all = std::ssize(items);
-    for (int64_t i = 0; i < share[label]; ++i) chosen.push_back(items[i * (all - 1) / std::max<int64_t>(1, share[label] - 1)]);
+    for (int64_t i = 0; i < share[label]; ++i)
+      chosen.push_back(items[i * (all - 1) / std::max<int64_t>(1, share[label] - 1)]);
   }
   std::sort(chosen.begin(), chosen.end());
   return chosen;
@@ -68,7 +69,8 @@ std::vector<int64_t> chosen_items(const SessionReader& reader, int64_t run, int6
 /// Of every number of places in turn, from the least to the most.
 void choose_by_places(std::vector<RoutedPicture>& all) {
   const auto order = [&](const auto& key) {
-    std::stable_sort(all.begin(), all.end(), [&](const RoutedPicture& a, const RoutedPicture& b) { return key(a) < key(b); });
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const RoutedPicture& a, const RoutedPicture& b) { return key(a) < key(b); });
   };
   std::map<int32_t, int32_t> met;
   std::map<int64_t, int32_t> turn;  // by item
@@ -95,8 +97,8 @@ void read_cells(const std::string& file, int64_t run, const std::string& space, 
     if (by_places) {
       const std::vector<RouterPlace> places = places_of(page->routers);
       to.places = static_cast<int32_t>(places.size());
-      picture.places_computed =
-          static_cast<int32_t>(places_computed(page->routers, places, [&](size_t r) { return std::span(line.routed[r].choice); }));
+      picture.places_computed = static_cast<int32_t>(
+          places_computed(page->routers, places, [&](size_t r) { return std::span(line.routed[r].choice); }));
     } else {
       to.router = page->routers.front().name, to.branches = page->routers.front().branches;
       picture.columns = cells > 1 ? line.columns : 1;
@@ -119,7 +121,8 @@ void read_alone(const std::string& file, int64_t run, RoutedPictures& to) {
   std::map<int64_t, std::string> labels;
   for (const SequenceInput& input : reader.inputs(run)) labels[input.sequence] = input.label;
   for (const int64_t item : chosen_items(reader, run, kMostPictures))
-    add({.item = item, .label = labels[item], .picture = std::move(reader.thumbnails(run, {item, item + 1})[item])}, bytes, to);
+    add({.item = item, .label = labels[item], .picture = std::move(reader.thumbnails(run, {item, item + 1})[item])},
+        bytes, to);
 }
 
 }  // namespace

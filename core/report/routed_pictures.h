@@ -34,8 +34,8 @@ struct RoutedPictures {
   std::vector<RoutedPicture> pictures;          ///< by exit; by places; else by item
   int64_t kept = 0, items = 0;                  ///< of so many items of the run a picture is kept
 };
-/// Of every label and exit some, evenly spread over those that are kept, few enough for a page; none where the run keeps none. `quality`:
-/// of the run, null: none.
+/// Of every label and exit some, evenly spread over those that are kept, few enough for a page; none where the run
+/// keeps none. `quality`: of the run, null: none.
 RoutedPictures read_routed_pictures(const std::string& file, int64_t run, const QualityFigures* quality = nullptr);
 
 }  // namespace stormcell::report

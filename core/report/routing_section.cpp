@@ -19,14 +19,18 @@ int64_t sum(const std::vector<int64_t>& values) {
 }
 
 Table load_table(const ReportData& d, size_t branches, bool several) {
-  std::vector<std::string> head = {"router",    "cells",        several ? "choices" : "kept", "of these padding", "dropped",
-                                   "imbalance", "entropy, bits"};
+  std::vector<std::string> head = {
+      "router", "cells", several ? "choices" : "kept", "of these padding", "dropped", "imbalance", "entropy, bits"};
   for (size_t b = 0; b < branches; ++b) head.push_back(std::to_string(b));
   Table table("Cells by router and branch", head);
   for (const RouterProfile& r : d.routers) {
-    std::vector<std::string> row = {
-        "<code>" + escape(r.name) + "</code>", count(r.loads.cells), count(sum(r.loads.load)), count(sum(r.loads.padding)),
-        count(sum(r.loads.dropped)),           number(r.imbalance),  number(r.entropy)};
+    std::vector<std::string> row = {"<code>" + escape(r.name) + "</code>",
+                                    count(r.loads.cells),
+                                    count(sum(r.loads.load)),
+                                    count(sum(r.loads.padding)),
+                                    count(sum(r.loads.dropped)),
+                                    number(r.imbalance),
+                                    number(r.entropy)};
     for (const int64_t v : r.loads.load) row.push_back(count(v));
     table.row(row);
   }
@@ -37,12 +41,14 @@ Table load_table(const ReportData& d, size_t branches, bool several) {
 
 std::string loads_section(const ReportData& d) {
   if (d.routers.empty()) return {};
-  const bool several = std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return r.fan_out > 1; });
+  const bool several =
+      std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return r.fan_out > 1; });
   Heatmap map;
   map.label = "Heatmap of loads: routers in rows, branches in columns; the table below has every number";
   map.unit = "times the even share";
   size_t branches = 0;
-  const bool padded = std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return sum(r.loads.padding) > 0; });
+  const bool padded =
+      std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return sum(r.loads.padding) > 0; });
   for (const RouterProfile& r : d.routers) {
     if (map.rows.size() < kMostRouters) {
       map.rows.push_back(r.name);
@@ -54,7 +60,8 @@ std::string loads_section(const ReportData& d) {
     branches = std::max(branches, r.loads.load.size());
   }
   std::string body = paragraph(
-      "Each row is a router, each column one of its branches. 1 is the even share: all branches of a router with equally many cells." +
+      "Each row is a router, each column one of its branches. 1 is the even share: all branches of a router with "
+      "equally many cells." +
       std::string(several ? " Where a router gives a cell several branches, each of these choices counts." : ""));
   body += figure(draw(map), "Cells each branch got, as a multiple of the even share; an outlined field got none.",
                  d.measured() + " Every decision of " + count(d.run.batches) +
@@ -62,30 +69,38 @@ std::string loads_section(const ReportData& d) {
                       : d.run.batches == 1 ? " batch counted"
                                            : " batches counted") +
                      (padded ? "; padding left out, the table has it apart." : "."));
-  body += paragraph(std::string("Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the "
-                                "branches, in bits: log₂ of the number of branches when even, 0 when one branch gets all.") +
-                        (padded ? " Both leave padding out; the loads in the table include it." : ""),
-                    "note");
+  body += paragraph(
+      std::string(
+          "Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the "
+          "branches, in bits: log₂ of the number of branches when even, 0 when one branch gets all.") +
+          (padded ? " Both leave padding out; the loads in the table include it." : ""),
+      "note");
   return section("loads", "Where the cells went", body + load_table(d, branches, several).details());
 }
 
 std::string labels_section(const ReportData& d) {
-  const bool any = std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return r.labels.size() > 1; });
+  const bool any =
+      std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return r.labels.size() > 1; });
   if (!any) return {};
   std::string body = paragraph(
-      "What the branches specialise in: of the cells with one label, the share that each branch got. Shared information = mutual "
+      "What the branches specialise in: of the cells with one label, the share that each branch got. Shared "
+      "information = mutual "
       "information of label and "
       "branch, I = Σ p(l,b) log₂ (p(l,b) ÷ p(l) p(b)): 0 bits when the label says nothing about the branch.");
-  Table bits("Information that label and branch share", {"router", "labels", "shared bits", "entropy of the branches, bits"});
+  Table bits("Information that label and branch share",
+             {"router", "labels", "shared bits", "entropy of the branches, bits"});
   std::vector<const RouterProfile*> shown;
   for (const RouterProfile& r : d.routers) {
     if (r.labels.size() < 2) continue;
-    bits.row({"<code>" + escape(r.name) + "</code>", count(std::ssize(r.labels)), number(r.label_bits), number(r.entropy)});
+    bits.row(
+        {"<code>" + escape(r.name) + "</code>", count(std::ssize(r.labels)), number(r.label_bits), number(r.entropy)});
     shown.push_back(&r);
   }
-  std::stable_sort(shown.begin(), shown.end(), [](const auto* a, const auto* b) { return a->label_bits > b->label_bits; });
+  std::stable_sort(shown.begin(), shown.end(),
+                   [](const auto* a, const auto* b) { return a->label_bits > b->label_bits; });
   if (shown.size() > kMostLabelMaps) {
-    body += paragraph("The " + std::to_string(kMostLabelMaps) + " routers with the most shared information are drawn, the table has all.",
+    body += paragraph("The " + std::to_string(kMostLabelMaps) +
+                          " routers with the most shared information are drawn, the table has all.",
                       "note");
     shown.resize(kMostLabelMaps);
   }
@@ -101,8 +116,9 @@ std::string labels_section(const ReportData& d) {
     map.columns_each = each;
     std::vector<std::string> head = {"label", "cells"};
     for (size_t b = 0; b < r->loads.load.size(); b += static_cast<size_t>(each))
-      head.push_back(each > 1 ? fmt::format("{}–{}", b, std::min(b + static_cast<size_t>(each), r->loads.load.size()) - 1)
-                              : std::to_string(b));
+      head.push_back(each > 1
+                         ? fmt::format("{}–{}", b, std::min(b + static_cast<size_t>(each), r->loads.load.size()) - 1)
+                         : std::to_string(b));
     Table table("Cells by label and branch of " + escape(r->name), head);
     for (size_t i = 0; i < r->labels.size() && i < kMostLabels; ++i) {
       const LabelLoads& l = r->labels[i];
@@ -117,9 +133,10 @@ std::string labels_section(const ReportData& d) {
     }
     std::string caption = "Label and branch share " + number(r->label_bits) + " bits.";
     if (r->labels.size() > kMostLabels)
-      caption += " The " + std::to_string(kMostLabels) + " most frequent of " + std::to_string(r->labels.size()) + " labels.";
-    body += "<h3><code>" + escape(r->name) + "</code></h3>\n" + figure(draw(map), caption, d.measured() + " Padding left out.") +
-            table.details();
+      caption +=
+          " The " + std::to_string(kMostLabels) + " most frequent of " + std::to_string(r->labels.size()) + " labels.";
+    body += "<h3><code>" + escape(r->name) + "</code></h3>\n" +
+            figure(draw(map), caption, d.measured() + " Padding left out.") + table.details();
   }
   return section("labels", "Loads by label", body + bits.details());
 }

@@ -1,4 +1,5 @@
-// The parts of the page, in its order. Each returns HTML, nothing where the run has nothing for it; the page then says so.
+// The parts of the page, in its order. Each returns HTML, nothing where the run has nothing for it; the page then says
+// so.
 #pragma once
 #include <string>
 

@@ -23,31 +23,36 @@ constexpr size_t kMostBars = 64;
 std::string bytes_of(double value) { return bytes(static_cast<int64_t>(std::llround(value))); }
 
 std::string headline(const SimulationTold& s) {
-  std::string tiles = "<div><dt>a step</dt><dd>" + milliseconds(s.mean_ms) + "<small>mean; median " + milliseconds(s.p50_ms) +
-                      ", 95 % below " + milliseconds(s.p95_ms) + "</small></dd></div>\n";
+  std::string tiles = "<div><dt>a step</dt><dd>" + milliseconds(s.mean_ms) + "<small>mean; median " +
+                      milliseconds(s.p50_ms) + ", 95 % below " + milliseconds(s.p95_ms) + "</small></dd></div>\n";
   if (s.overlap != Overlap::none)
     tiles += "<div><dt>without overlap</dt><dd>" + milliseconds(s.serial_ms) +
              "<small>the same phases, one behind the other</small></dd></div>\n";
   if (s.rest_ms)
-    tiles += "<div><dt>stated rest of a step</dt><dd>" + milliseconds(*s.rest_ms) + "<small>not simulated</small></dd></div>\n";
+    tiles += "<div><dt>stated rest of a step</dt><dd>" + milliseconds(*s.rest_ms) +
+             "<small>not simulated</small></dd></div>\n";
   if (s.tokens_per_s && std::isfinite(*s.tokens_per_s))
-    tiles += "<div><dt>tokens a second, at most</dt><dd>" + count(std::llround(*s.tokens_per_s)) + "<small>" + number(s.tokens_per_step) +
-             " tokens a step: " + escape(rate_contents(s.rest_ms)) + "</small></dd></div>\n";
+    tiles += "<div><dt>tokens a second, at most</dt><dd>" + count(std::llround(*s.tokens_per_s)) + "<small>" +
+             number(s.tokens_per_step) + " tokens a step: " + escape(rate_contents(s.rest_ms)) +
+             "</small></dd></div>\n";
   else if (!s.why_no_tokens_per_s.empty())
-    tiles += "<div><dt>tokens a second</dt><dd>not stated<small>" + escape(s.why_no_tokens_per_s) + "</small></dd></div>\n";
-  tiles += "<div><dt>to other GPUs</dt><dd>" + bytes_of(s.remote_bytes) + "<small>a step, there and back; on the wire " +
-           bytes_of(s.wire_bytes) + "</small></dd></div>\n";
+    tiles +=
+        "<div><dt>tokens a second</dt><dd>not stated<small>" + escape(s.why_no_tokens_per_s) + "</small></dd></div>\n";
+  tiles += "<div><dt>to other GPUs</dt><dd>" + bytes_of(s.remote_bytes) +
+           "<small>a step, there and back; on the wire " + bytes_of(s.wire_bytes) + "</small></dd></div>\n";
   if (s.capacity)
     tiles += "<div><dt>dropped choices</dt><dd>" + percent(s.capacity->dropped_share) + "<small>" +
              capacity_text(s.capacity->factor, s.capacity->dropped_share) + "</small></dd></div>\n";
   return "<header>\n" +
-         paragraph(escape(step_contents_sentence(s.contents)) + " Simulated by stormcell " + escape(s.version) + ".", "kicker") + "<h1>" +
-         shortened(s.model, 80) + " on " + shortened(s.cluster, 80) + "</h1>\n" +
-         paragraph(escape(counted(std::ssize(s.layers), "layer") + " of " + counted(s.branches, "expert") + " on " +
-                          counted(s.ranks, "GPU") + " in " + counted(s.nodes, "node") + ", " + counted(s.slot_count, "slot") +
-                          " a layer, placement " + s.placement + ": " + counted(s.steps, s.step_kind + " step") +
-                          (s.phase.empty() ? "" : " of " + s.phase) + " of run #" + std::to_string(s.run) + "."),
-                   "lead") +
+         paragraph(escape(step_contents_sentence(s.contents)) + " Simulated by stormcell " + escape(s.version) + ".",
+                   "kicker") +
+         "<h1>" + shortened(s.model, 80) + " on " + shortened(s.cluster, 80) + "</h1>\n" +
+         paragraph(
+             escape(counted(std::ssize(s.layers), "layer") + " of " + counted(s.branches, "expert") + " on " +
+                    counted(s.ranks, "GPU") + " in " + counted(s.nodes, "node") + ", " + counted(s.slot_count, "slot") +
+                    " a layer, placement " + s.placement + ": " + counted(s.steps, s.step_kind + " step") +
+                    (s.phase.empty() ? "" : " of " + s.phase) + " of run #" + std::to_string(s.run) + "."),
+             "lead") +
          "<dl class=\"tiles\">\n" + tiles + "</dl>\n</header>\n";
 }
 
@@ -57,23 +62,28 @@ std::string layers_section(const SimulationTold& s) {
   Table table("Phases by layer, ms, means over steps",
               {"layer", "dispatch", "experts", "combine", "together", "imbalance of the experts' time"});
   for (const ToldLayer& l : s.layers) {
-    if (bars.rows.size() < kMostBars) bars.rows.push_back({l.name, {l.dispatch_ms, l.compute_ms, l.combine_ms}, milliseconds(l.sum_ms())});
-    table.row({"<code>" + escape(l.name) + "</code>", number(l.dispatch_ms), number(l.compute_ms), number(l.combine_ms), number(l.sum_ms()),
-               number(l.imbalance)});
+    if (bars.rows.size() < kMostBars)
+      bars.rows.push_back({l.name, {l.dispatch_ms, l.compute_ms, l.combine_ms}, milliseconds(l.sum_ms())});
+    table.row({"<code>" + escape(l.name) + "</code>", number(l.dispatch_ms), number(l.compute_ms), number(l.combine_ms),
+               number(l.sum_ms()), number(l.imbalance)});
   }
-  const std::string most = s.layers.size() > kMostBars ? " The first " + count(kMostBars) + " layers; the table has all." : "";
-  return section(
-      "layers", "Phases by layer",
-      figure(draw(bars), "Dispatch, the slowest GPU's experts, combine, one behind the other." + most, "Simulated, means over steps.") +
-          table.details());
+  const std::string most =
+      s.layers.size() > kMostBars ? " The first " + count(kMostBars) + " layers; the table has all." : "";
+  return section("layers", "Phases by layer",
+                 figure(draw(bars), "Dispatch, the slowest GPU's experts, combine, one behind the other." + most,
+                        "Simulated, means over steps.") +
+                     table.details());
 }
 
 std::string sensitivity_section(const SimulationTold& s) {
   if (s.sensitivity.empty()) return {};
   std::vector<ToldElasticity> sorted = s.sensitivity;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const ToldElasticity& a, const ToldElasticity& b) { return std::abs(a.value) > std::abs(b.value); });
-  Bars bars{"By how much the step changes where a figure is a tenth larger; the table below has the numbers", {"shorter", "longer"}, {}};
+  std::stable_sort(sorted.begin(), sorted.end(), [](const ToldElasticity& a, const ToldElasticity& b) {
+    return std::abs(a.value) > std::abs(b.value);
+  });
+  Bars bars{"By how much the step changes where a figure is a tenth larger; the table below has the numbers",
+            {"shorter", "longer"},
+            {}};
   Table table("Sensitivity", {"figure, a tenth larger", "the step changes by"});
   for (const ToldElasticity& e : sorted) {
     const double share = .1 * e.value;  // of a tenth more
@@ -90,24 +100,29 @@ std::string sensitivity_section(const SimulationTold& s) {
 std::string gpus_section(const SimulationTold& s) {
   if (s.gpus.empty()) return {};
   Bars bars{"Experts' time by GPU; the table below has the numbers", {}, {}};
-  Table table("GPUs, means over steps", {"GPU", "node", "experts, ms", "waits for others", "sent", "received", "weights of all its slots"},
-              1);
+  Table table("GPUs, means over steps",
+              {"GPU", "node", "experts, ms", "waits for others", "sent", "received", "weights of all its slots"}, 1);
   for (size_t g = 0; g < s.gpus.size(); ++g) {
     const ToldGpu& gpu = s.gpus[g];
     const std::string name = "GPU " + std::to_string(g);
     if (g < kMostBars)
-      bars.rows.push_back({name, {0, gpu.compute_ms}, milliseconds(gpu.compute_ms).append(", waits ").append(percent(gpu.waiting_share))});
-    table.row({name, std::to_string(gpu.node), number(gpu.compute_ms), percent(gpu.waiting_share), bytes_of(gpu.sent_bytes),
-               bytes_of(gpu.received_bytes), bytes_of(gpu.weight_bytes)});
+      bars.rows.push_back({name,
+                           {0, gpu.compute_ms},
+                           milliseconds(gpu.compute_ms).append(", waits ").append(percent(gpu.waiting_share))});
+    table.row({name, std::to_string(gpu.node), number(gpu.compute_ms), percent(gpu.waiting_share),
+               bytes_of(gpu.sent_bytes), bytes_of(gpu.received_bytes), bytes_of(gpu.weight_bytes)});
   }
   Table links("Ports and uplinks that carry something", {"link", "a step", "busy"});
   std::vector<ToldLink> busiest = s.links;
-  std::stable_sort(busiest.begin(), busiest.end(), [](const ToldLink& a, const ToldLink& b) { return a.busy_share > b.busy_share; });
+  std::stable_sort(busiest.begin(), busiest.end(),
+                   [](const ToldLink& a, const ToldLink& b) { return a.busy_share > b.busy_share; });
   for (const ToldLink& l : busiest) links.row({escape(l.name), bytes_of(l.bytes), percent(l.busy_share)});
   return section(
       "gpus", "GPUs and links",
-      figure(draw(bars), "What each GPU's own experts take in a step, and how much of the experts' phases it waits for slower ones.",
-             "Simulated, means over steps.") +
+      figure(
+          draw(bars),
+          "What each GPU's own experts take in a step, and how much of the experts' phases it waits for slower ones.",
+          "Simulated, means over steps.") +
           table.details() + (links.empty() ? std::string() : links.details()));
 }
 
@@ -117,7 +132,8 @@ std::string collective_section(const SimulationTold& s) {
   Table table("Step " + std::to_string(c.step) + ", " + shortened(c.layer, 60),
               {"way", "messages", "bytes", "by ports alone, ms", "sharing links, ms"});
   std::string messages;
-  for (const auto& [name, e] : {std::pair<const char*, const ToldExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}}) {
+  for (const auto& [name, e] :
+       {std::pair<const char*, const ToldExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}}) {
     table.row({name, count(e.messages), bytes_of(e.bytes), number(e.closed_form_ms), number(e.filled_ms)});
     if (e.sent.empty()) continue;
     Bars bars{std::string("Messages of the ") + name + "; the table below has the numbers", {}, {}};
@@ -128,29 +144,33 @@ std::string collective_section(const SimulationTold& s) {
                            bytes_of(m.bytes) + ", " + milliseconds(m.end_ms)});
       each.row({std::to_string(m.from), std::to_string(m.to), bytes_of(m.bytes), number(m.end_ms)});
     }
-    messages +=
-        "<h3>" + std::string(name) + "</h3>\n" +
-        figure(draw(bars),
-               std::string("From the first moment, at which all begin, until each has come.") +
-                   (e.means ? " Each message is a mean: over the GPUs where tokens may live, or the replicas that they may take." : ""),
-               "Simulated.") +
-        each.details();
+    messages += "<h3>" + std::string(name) + "</h3>\n" +
+                figure(draw(bars),
+                       std::string("From the first moment, at which all begin, until each has come.") +
+                           (e.means ? " Each message is a mean: over the GPUs where tokens may live, or the replicas "
+                                      "that they may take."
+                                    : ""),
+                       "Simulated.") +
+                each.details();
   }
-  return section("exchange", "One exchange",
-                 table.html() +
-                     paragraph("By ports alone: the busiest port's bytes / its rate. Sharing links: messages share them max-min "
-                               "fair until each has come.",
-                               "note") +
-                     messages);
+  return section(
+      "exchange", "One exchange",
+      table.html() +
+          paragraph("By ports alone: the busiest port's bytes / its rate. Sharing links: messages share them max-min "
+                    "fair until each has come.",
+                    "note") +
+          messages);
 }
 
 std::string deployment_section(const SimulationTold& s) {
   if (s.deployment.empty()) return {};
   Table table("Imbalance of the GPUs", {"layer", "predicted", "recorded, shared evenly", "by slots"});
-  for (const ToldBalance& b : s.deployment) table.row({escape(b.name), number(b.predicted), number(b.shared_evenly), number(b.recorded)});
+  for (const ToldBalance& b : s.deployment)
+    table.row({escape(b.name), number(b.predicted), number(b.shared_evenly), number(b.recorded)});
   return section(
       "deployment", "After the deployment",
-      paragraph("What the placement promised on the run that it was made from, beside what was recorded under it.") + table.html());
+      paragraph("What the placement promised on the run that it was made from, beside what was recorded under it.") +
+          table.html());
 }
 
 std::string calibration_section(const SimulationTold& s) {
@@ -182,13 +202,14 @@ void write_simulation_report(const std::string& json, const std::string& output)
   const SimulationTold told = parse_simulation(json, "--report");
   TextOutput out(output);
   std::string body;
-  for (const auto& part : {headline, layers_section, sensitivity_section, gpus_section, collective_section, deployment_section,
-                           calibration_section, assumptions_section})
+  for (const auto& part : {headline, layers_section, sensitivity_section, gpus_section, collective_section,
+                           deployment_section, calibration_section, assumptions_section})
     body += part(told);
-  out.write(
-      page("Stormcell simulation: " + shortened(told.model, 80), told.version, body,
-           paragraph("stormcell " + escape(told.version) + "; session " + escape(told.session) + ", run #" + std::to_string(told.run) +
-                     ". All of it is simulated: no GPU of this cluster was there. A step has " + escape(told.contents) + ".")));
+  out.write(page(
+      "Stormcell simulation: " + shortened(told.model, 80), told.version, body,
+      paragraph("stormcell " + escape(told.version) + "; session " + escape(told.session) + ", run #" +
+                std::to_string(told.run) + ". All of it is simulated: no GPU of this cluster was there. A step has " +
+                escape(told.contents) + ".")));
   out.finish();
 }
 

@@ -10,7 +10,8 @@ namespace {
 constexpr std::array<const char*, kScaleSteps> kRamp = {"#f3f1c7", "#c8e0a0", "#8cd08d", "#38be8f", "#00a697",
                                                         "#008a9a", "#006b8f", "#154d77", "#1f3361"};
 constexpr size_t kFirstUnderWhite = 6;
-// Branches and exits: hues far apart for the three kinds of colour blindness, lightness alternates. Seen on both papers.
+// Branches and exits: hues far apart for the three kinds of colour blindness, lightness alternates. Seen on both
+// papers.
 constexpr std::array<const char*, kBranchColours> kColours = {"#3a7bcb", "#df9b44", "#007c59", "#dfa8e1",
                                                               "#bd4334", "#73d3f1", "#6f4797", "#93c35e"};
 
@@ -96,8 +97,8 @@ std::string page_style() {
     steps += ".q" + n + "{fill:var(--q" + n + ")}svg text.on" + n + "{fill:var(--on" + n + ")}";
   }
   for (size_t i = 0; i < kColours.size(); ++i) steps += ".c" + std::to_string(i) + "{fill:" + kColours[i] + "}";
-  return ":root{" + light + "}\n@media screen and (prefers-color-scheme:dark){:root:not([data-theme=\"light\"]){" + dark +
-         "}}\n@media screen{:root[data-theme=\"dark\"]{" + dark + "}}" + kRules + steps + "\n";
+  return ":root{" + light + "}\n@media screen and (prefers-color-scheme:dark){:root:not([data-theme=\"light\"]){" +
+         dark + "}}\n@media screen{:root[data-theme=\"dark\"]{" + dark + "}}" + kRules + steps + "\n";
 }
 
 }  // namespace stormcell::report

@@ -33,10 +33,11 @@ std::string blocks(const Side& side, double x, bool left) {
   for (const auto& [branch, cells] : side.total) {
     const double h = static_cast<double>(cells) * side.scale, y = side.y.at(branch);
     svg += fmt::format(
-        "<rect class=\"block{}\" x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/><text class=\"{}\" x=\"{}\" y=\"{:.1f}\">branch "
+        "<rect class=\"block{}\" x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/><text class=\"{}\" x=\"{}\" "
+        "y=\"{:.1f}\">branch "
         "{}</text>",
-        left ? fmt::format(" c{}", colour_of(branch)) : std::string(), x, y, kBlock, std::max(h, 1.), left ? "end" : "begin",
-        left ? x - 8 : x + kBlock + 8, y + h / 2 + 4, branch);
+        left ? fmt::format(" c{}", colour_of(branch)) : std::string(), x, y, kBlock, std::max(h, 1.),
+        left ? "end" : "begin", left ? x - 8 : x + kBlock + 8, y + h / 2 + 4, branch);
   }
   return svg;
 }
@@ -48,7 +49,8 @@ std::string chart(const Flows& flows, const std::vector<PairCount>& top) {
   place(from, all);
   place(to, all);
   std::string svg = fmt::format(
-      "<svg viewBox=\"0 0 680 {0}\" width=\"680\" height=\"{0}\" role=\"img\" aria-label=\"Flows of cells from {1} to {2}; the table below "
+      "<svg viewBox=\"0 0 680 {0}\" width=\"680\" height=\"{0}\" role=\"img\" aria-label=\"Flows of cells from {1} to "
+      "{2}; the table below "
       "has the "
       "numbers\">\n",
       kHeight + 30, escape(flows.from), escape(flows.to));
@@ -58,10 +60,11 @@ std::string chart(const Flows& flows, const std::vector<PairCount>& top) {
             [](const PairCount& a, const PairCount& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
   const double x0 = kLeft + kBlock, x1 = kRight, mid = (x0 + x1) / 2;
   for (const PairCount& e : ordered) {
-    const double h0 = static_cast<double>(e.count) * from.scale, h1 = static_cast<double>(e.count) * to.scale, a = from_y[e.from],
-                 b = to_y[e.to];
+    const double h0 = static_cast<double>(e.count) * from.scale, h1 = static_cast<double>(e.count) * to.scale,
+                 a = from_y[e.from], b = to_y[e.to];
     svg += fmt::format(
-        "<path class=\"flow c{7}\" d=\"M{0} {2:.1f}C{4} {2:.1f} {4} {3:.1f} {1} {3:.1f}V{5:.1f}C{4} {5:.1f} {4} {6:.1f} {0} {6:.1f}z\"/>\n",
+        "<path class=\"flow c{7}\" d=\"M{0} {2:.1f}C{4} {2:.1f} {4} {3:.1f} {1} {3:.1f}V{5:.1f}C{4} {5:.1f} {4} "
+        "{6:.1f} {0} {6:.1f}z\"/>\n",
         x0, x1, a, b, mid, b + h1, a + h0, colour_of(e.from));
     from_y[e.from] += h0;
     to_y[e.to] += h1;
@@ -73,7 +76,8 @@ std::string chart(const Flows& flows, const std::vector<PairCount>& top) {
 
 std::string transitions_section(const ReportData& d) {
   if (d.flows.empty()) return {};
-  std::string body = paragraph("How many cells of one branch went on to which branch of the routers that they met next; padding left out.");
+  std::string body = paragraph(
+      "How many cells of one branch went on to which branch of the routers that they met next; padding left out.");
   for (size_t i = 0; i < d.flows.size() && i < kMostPairs; ++i) {
     const Flows& f = d.flows[i];
     std::vector<PairCount> top = f.pairs.entries;
@@ -84,7 +88,8 @@ std::string transitions_section(const ReportData& d) {
     Table table("Flows from " + escape(f.from) + " to " + escape(f.to), {"from branch", "to branch", "cells", "share"});
     for (const PairCount& e : top) {
       shown += e.count;
-      table.row({std::to_string(e.from), std::to_string(e.to), count(e.count), percent(static_cast<double>(e.count) / all)});
+      table.row(
+          {std::to_string(e.from), std::to_string(e.to), count(e.count), percent(static_cast<double>(e.count) / all)});
     }
     if (shown <= 0) continue;
     const std::string caption = fmt::format("{} of {} flows, {} of {} cells.", top.size(), f.pairs.entries.size(),
@@ -93,10 +98,10 @@ std::string transitions_section(const ReportData& d) {
             figure(chart(f, top), caption, d.measured()) + table.details();
   }
   if (d.flows.size() > kMostPairs)
-    body +=
-        paragraph(fmt::format("The first {} of {} pairs of routers are shown; <code>export --format csv --what transitions</code> has all.",
-                              kMostPairs, d.flows.size()),
-                  "note");
+    body += paragraph(fmt::format("The first {} of {} pairs of routers are shown; <code>export --format csv --what "
+                                  "transitions</code> has all.",
+                                  kMostPairs, d.flows.size()),
+                      "note");
   return section("transitions", "From router to router", body);
 }
 

@@ -1,5 +1,5 @@
-// Whose rows are whose, of a step that works on all slots of the decision that is its input 1, or on the members of them all; and which
-// branch each of its weights serves.
+// Whose rows are whose, of a step that works on all slots of the decision that is its input 1, or on the members of
+// them all; and which branch each of its weights serves.
 #pragma once
 #include <cstdint>
 #include <vector>

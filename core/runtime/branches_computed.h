@@ -8,7 +8,8 @@
 
 namespace stormcell {
 
-/// The branches whose slots were computed, of those that input 0 holds; nothing where all were, or where it holds single branches.
+/// The branches whose slots were computed, of those that input 0 holds; nothing where all were, or where it holds
+/// single branches.
 std::optional<std::vector<int64_t>> branches_computed(const StepMaking& making);
 
 }  // namespace stormcell

@@ -1,5 +1,5 @@
-// What a budget is for: weights of branches that are pinned, loaded for good as dense weights are, and of what they leave the slots for
-// the others.
+// What a budget is for: weights of branches that are pinned, loaded for good as dense weights are, and of what they
+// leave the slots for the others.
 #pragma once
 #include <cstdint>
 
@@ -17,8 +17,8 @@ struct BudgetShare {
   int64_t budget = 0, pinned = 0;  ///< bytes
   /// Bytes for the others.
   int64_t room() const { return budget > pinned ? budget - pinned : 0; }
-  /// Throws Error(bad_input) that names the option where what is pinned leaves less than `largest` bytes, those of the largest part, which
-  /// serves `branch`; 0: all is pinned.
+  /// Throws Error(bad_input) that names the option where what is pinned leaves less than `largest` bytes, those of the
+  /// largest part, which serves `branch`; 0: all is pinned.
   void check(int64_t largest, const BranchGroup& branch) const;
 };
 

@@ -19,7 +19,8 @@ struct CellLink {
 
 /// The links from `space` up to `ancestor`, of which all its cells are.
 std::vector<CellLink> cell_chain(const Graph& graph, SpaceId space, SpaceId ancestor);
-/// The values a device needs to follow a chain, in its order: of each link the value that tells, then the decision of members.
+/// The values a device needs to follow a chain, in its order: of each link the value that tells, then the decision of
+/// members.
 std::vector<ValueId> values_of(const std::vector<CellLink>& chain);
 /// True where no cell of the ancestor comes twice: then its row names a cell.
 bool names_cells(const Graph& graph, const std::vector<CellLink>& chain);
@@ -41,8 +42,8 @@ class CellChain {
   size_t size() const { return links_.size(); }
   const std::vector<Link>& links() const { return links_; }
 
-  /// The row of the chain's end that is row `row` of its beginning; `weight` gets the weight of the last decision on the way. `in`: the
-  /// step's inputs, with members `decision` and `ragged` that point to views where this code runs.
+  /// The row of the chain's end that is row `row` of its beginning; `weight` gets the weight of the last decision on
+  /// the way. `in`: the step's inputs, with members `decision` and `ragged` that point to views where this code runs.
   template <class Inputs>
   int64_t follow(const Inputs& in, int64_t row, float* weight = nullptr) const {
     for (const Link& link : links_) {

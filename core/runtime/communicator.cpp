@@ -15,8 +15,9 @@ namespace {
 
 std::string rank_name(int rank) { return "rank " + std::to_string(rank); }
 
-// What all ends share: each rank shows where it is and what it sends, all meet, each reads what the others show, all part. Who has met
-// parts, whoever was cancelled or gave up meanwhile: what a rank shows is there until nobody reads it any more.
+// What all ends share: each rank shows where it is and what it sends, all meet, each reads what the others show, all
+// part. Who has met parts, whoever was cancelled or gave up meanwhile: what a rank shows is there until nobody reads it
+// any more.
 class Meeting {
  public:
   explicit Meeting(int ranks) : ranks_(ranks), shown_(static_cast<size_t>(ranks)) {}
@@ -38,7 +39,8 @@ class Meeting {
       all_.notify_all();
       return;
     }
-    while (!all_.wait_for(lock, std::chrono::milliseconds(20), [&] { return generation_ != mine || abandoned_by_ >= 0; }))
+    while (
+        !all_.wait_for(lock, std::chrono::milliseconds(20), [&] { return generation_ != mine || abandoned_by_ >= 0; }))
       if (cancel.cancelled()) {
         abandon_locked(rank, "interrupted");
         cancel.check();
@@ -52,8 +54,8 @@ class Meeting {
       if (const std::string& other = shown_[r].where; other != mine)
         failed(rank_name(rank), "is at " + mine + ", where " + rank_name(r) + " is at " + other);
   }
-  /// After all have met, and this rank has read what it wants: returns when all have. Between meeting and parting ranks only copy, so none
-  /// is waited for in vain, and no token is asked.
+  /// After all have met, and this rank has read what it wants: returns when all have. Between meeting and parting ranks
+  /// only copy, so none is waited for in vain, and no token is asked.
   void part() {
     std::unique_lock lock(mutex_);
     const int64_t mine = partings_;
@@ -113,8 +115,8 @@ class InProcess : public Communicator {
   int ranks() const override { return meeting_->ranks(); }
   int64_t sent_bytes() const override { return sent_; }
   void abandon(std::string_view why) override { meeting_->abandon(rank_, why); }
-  void all_to_all(std::string_view where, std::span<const std::span<const std::byte>> send, std::span<const std::span<std::byte>> receive,
-                  const CancellationToken& cancel) override {
+  void all_to_all(std::string_view where, std::span<const std::span<const std::byte>> send,
+                  std::span<const std::span<std::byte>> receive, const CancellationToken& cancel) override {
     show_and_meet(where, send, cancel);
     const Parting parting(*meeting_);
     meeting_->compare(rank_);
@@ -127,7 +129,8 @@ class InProcess : public Communicator {
       if (s != rank_) sent_ += std::ssize(send[s]);
     }
     if (unlike >= 0)
-      failed(rank_name(rank_), std::string(where) + ": " + rank_name(unlike) + " sent another number of bytes than was expected");
+      failed(rank_name(rank_),
+             std::string(where) + ": " + rank_name(unlike) + " sent another number of bytes than was expected");
   }
   void meet(std::string_view where, const CancellationToken& cancel) override {
     show_and_meet(where, {}, cancel);
@@ -136,7 +139,8 @@ class InProcess : public Communicator {
   }
 
  private:
-  void show_and_meet(std::string_view where, std::span<const std::span<const std::byte>> send, const CancellationToken& cancel) {
+  void show_and_meet(std::string_view where, std::span<const std::span<const std::byte>> send,
+                     const CancellationToken& cancel) {
     meeting_->show(rank_, where, send);
     meeting_->meet(rank_, cancel);
   }
@@ -154,7 +158,9 @@ std::vector<std::unique_ptr<Communicator>> ends_of(const std::shared_ptr<Meeting
 
 }  // namespace
 
-std::vector<std::unique_ptr<Communicator>> in_process_ranks(int ranks) { return ends_of(std::make_shared<Meeting>(ranks)); }
+std::vector<std::unique_ptr<Communicator>> in_process_ranks(int ranks) {
+  return ends_of(std::make_shared<Meeting>(ranks));
+}
 
 void run_ranks(int ranks, const std::function<void(Communicator&)>& work) {
   const auto meeting = std::make_shared<Meeting>(ranks);

@@ -1,4 +1,5 @@
-// What executes programs. Everything is asynchronous: work is put on a stream, and only an explicit, counted synchronisation waits for it.
+// What executes programs. Everything is asynchronous: work is put on a stream, and only an explicit, counted
+// synchronisation waits for it.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -45,11 +46,13 @@ class StateStore;
 class Communicator;
 
 struct CompileOptions {
-  Bindings bounds;                                 ///< largest value of each symbol: memory is planned for it
-  bool scores = false;                             ///< records also keep the scores that routers decide by
-  std::shared_ptr<SharedMemory> memory = nullptr;  ///< shared with plans that never run at the same time; null: memory of its own
-  std::shared_ptr<StateStore> states = nullptr;    ///< whose sequences the plan runs on; null: a store of its own
-  Communicator* communicator = nullptr;            ///< of a rank of a distributed plan, which must outlive it: how it meets the others
+  Bindings bounds;      ///< largest value of each symbol: memory is planned for it
+  bool scores = false;  ///< records also keep the scores that routers decide by
+  /// shared with plans that never run at the same time; null: memory of its own
+  std::shared_ptr<SharedMemory> memory = nullptr;
+  std::shared_ptr<StateStore> states = nullptr;  ///< whose sequences the plan runs on; null: a store of its own
+  /// of a rank of a distributed plan, which must outlive it: how it meets the others
+  Communicator* communicator = nullptr;
   SentRows rows = SentRows::lent;
 };
 
@@ -60,13 +63,14 @@ struct DeviceInfo {
   bool rounds_bf16_inputs = false;  ///< products with bf16 weights round their input to bf16
   Bf16Rows bf16_rows = {};
   std::vector<DType> formats = {};  ///< that weights of products may have
-  /// Names of the operators that have a kernel, never empty. Guards and repeats need none: a program has steps for them. Passes make no
-  /// operator that is missing here.
+  /// Names of the operators that have a kernel, never empty. Guards and repeats need none: a program has steps for
+  /// them. Passes make no operator that is missing here.
   std::vector<std::string_view> operators = {};
-  /// The bits of a result depend neither on how a plan is cut into steps nor on how many rows a step gets. False: sums may run in another
-  /// order then, and a plan beside its baseline is held to the tolerance of the number format.
+  /// The bits of a result depend neither on how a plan is cut into steps nor on how many rows a step gets. False: sums
+  /// may run in another order then, and a plan beside its baseline is held to the tolerance of the number format.
   bool keeps_bits = false;
-  int host_threads = 1;  ///< threads of the host that work for the device's user may take: the oracle, and whatever else is not a plan
+  /// threads of the host that work for the device's user may take: the oracle, and whatever else is not a plan
+  int host_threads = 1;
 };
 
 /// What a probe may take. The figures are of the fastest of at least two runs; with less time they are less sure.
@@ -75,7 +79,8 @@ struct ProbeLimits {
   double seconds = 0.1;                ///< for each figure
 };
 
-/// What an executable takes of a device, known before anything is allocated: its memory, the weights it reads, room for what it records.
+/// What an executable takes of a device, known before anything is allocated: its memory, the weights it reads, room for
+/// what it records.
 struct ExecutableLayout {
   MemoryPlan memory;
   int64_t scratch_bytes = 0, record_bytes = 0;
@@ -94,29 +99,34 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
-  /// Bytes that allocate() can still give; nothing: the device takes its memory from the host's, and the host says how much there is.
+  /// Bytes that allocate() can still give; nothing: the device takes its memory from the host's, and the host says how
+  /// much there is.
   virtual std::optional<int64_t> free_bytes() const = 0;
   virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
   virtual std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) = 0;
-  /// Copies from and to any memory of the host are done when their call returns, as the host's own are: pinned memory gains nothing.
+  /// Copies from and to any memory of the host are done when their call returns, as the host's own are: pinned memory
+  /// gains nothing.
   virtual bool copies_at_once() const { return false; }
   virtual std::unique_ptr<Stream> create_stream() = 0;
   virtual std::unique_ptr<Event> create_event() = 0;
-  /// Measures what it can do at most, with nothing else running on it. Ends early where `cancel` is raised: the figures are worth nothing
-  /// then.
+  /// Measures what it can do at most, with nothing else running on it. Ends early where `cancel` is raised: the figures
+  /// are worth nothing then.
   virtual DeviceProbe probe(const ProbeLimits& limits, const CancellationToken& cancel) = 0;
-  /// Bytes that load_weight() will take for a weight of this source: in the layout and number format of the key, padding included.
+  /// Bytes that load_weight() will take for a weight of this source: in the layout and number format of the key,
+  /// padding included.
   virtual int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const = 0;
   /// Brings one weight into the device's memory in the layout the key names.
   virtual std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) = 0;
-  /// The same into device memory of weight_bytes() bytes. Works on the calling thread alone, and may be called by several at once, while
-  /// submissions run that do not use the memory.
+  /// The same into device memory of weight_bytes() bytes. Works on the calling thread alone, and may be called by
+  /// several at once, while submissions run that do not use the memory.
   virtual void load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) = 0;
   /// Turns a program into something to submit; requests its weights from the store, loading none.
   virtual std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
                                               const CompileOptions& options) = 0;
-  /// What compile() would lay out, with nothing allocated; requests the program's weights from the store as compile() does.
-  virtual ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) = 0;
+  /// What compile() would lay out, with nothing allocated; requests the program's weights from the store as compile()
+  /// does.
+  virtual ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights,
+                                     const CompileOptions& options) = 0;
   /// Synchronisations since the device was made.
   virtual int64_t synchronizations() const = 0;
 };
@@ -124,21 +134,25 @@ class Device {
 struct Submission {
   Bindings bindings;                  ///< value of each symbol, at most its bound
   std::vector<DeviceAddress> inputs;  ///< in the order of Program::inputs
-  /// Choices to replay, [executions][cells of its dense space, fan_out] (of the decision's own space where no row names a cell:
-  /// ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. Where a router decides, the device leaves what
-  /// it would have chosen freely in place of what it replayed: so a replay can be judged, and a free execution pays nothing for that.
+  /// Choices to replay, [executions][cells of its dense space, fan_out] (of the decision's own space where no row names
+  /// a cell: ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. Where a router
+  /// decides, the device leaves what it would have chosen freely in place of what it replayed: so a replay can be
+  /// judged, and a free execution pays nothing for that.
   IdVector<RouterId, DeviceAddress> replayed;
-  /// Of a program with states in pages: addresses of pages [states][sequences][pages_of_sequence]; 0 where a sequence has none.
+  /// Of a program with states in pages: addresses of pages [states][sequences][pages_of_sequence]; 0 where a sequence
+  /// has none.
   DeviceAddress pages;
   int64_t pages_of_sequence = 0;
   bool record = false, events = false;
-  /// Leaf of layout().segments to begin with. 0 begins anew. Any other goes on where the last submission ended, as its status said: in
-  /// this leaf, at these turns of the repeats around it. A device keeps nothing else of a submission but what lies in its memory; it
-  /// refuses, as Error(failed) when the stream runs, a leaf or a turn that it does not wait at.
+  /// Leaf of layout().segments to begin with. 0 begins anew. Any other goes on where the last submission ended, as its
+  /// status said: in this leaf, at these turns of the repeats around it. A device keeps nothing else of a submission
+  /// but what lies in its memory; it refuses, as Error(failed) when the stream runs, a leaf or a turn that it does not
+  /// wait at.
   int32_t leaf = 0;
   IdVector<RepeatId, int32_t> turns;  ///< those around the leaf are read; none: all 0
-  DeviceAddress weights;              ///< of a WeightTable's addresses, by handle; they hold until the submission is done
-  /// Polled between steps and within long ones where the device can: the submission ends early then, with the token's Error.
+  DeviceAddress weights;  ///< of a WeightTable's addresses, by handle; they hold until the submission is done
+  /// Polled between steps and within long ones where the device can: the submission ends early then, with the token's
+  /// Error.
   const CancellationToken* cancel = nullptr;
 };
 
@@ -146,11 +160,11 @@ class Executable {
  public:
   virtual ~Executable() = default;
   virtual const ExecutableLayout& layout() const = 0;
-  /// Puts one execution on the stream. Nothing is allocated, nothing synchronised. A step that its data makes impossible ends it with
-  /// ExecutionStatus::failed; nothing is thrown for that.
+  /// Puts one execution on the stream. Nothing is allocated, nothing synchronised. A step that its data makes
+  /// impossible ends it with ExecutionStatus::failed; nothing is thrown for that.
   virtual void submit(Stream& stream, const Submission& submission) = 0;
-  /// Where an operand that is not routed lies. As status() and records(), it holds until another plan of the same SharedMemory is compiled
-  /// or runs.
+  /// Where an operand that is not routed lies. As status() and records(), it holds until another plan of the same
+  /// SharedMemory is compiled or runs.
   virtual DeviceAddress address(OperandId operand) const = 0;
   virtual DeviceAddress status() const = 0;   ///< of a StatusArea
   virtual DeviceAddress records() const = 0;  ///< laid out as layout().records say

@@ -11,7 +11,8 @@ struct DeviceProbe {
   double bf16_gflops = 0;  ///< of products with bf16 weights; equal to f32 where the device has no faster ones
   double read_gbs = 0;     ///< from the memory that weights lie in
   std::string kernels;     ///< which of its kernels it uses: an instruction set ("avx512_bf16"), an architecture
-  std::string placement;   ///< how its parts lie to each other: "two cores, one L3". Runs of different placements are not comparable
+  std::string placement;   ///< how its parts lie to each other: "two cores, one L3". Runs of different placements are
+                           ///< not comparable
   /// The most that products with weights in this format reach.
   double peak_gflops(DType weights) const { return format_of(weights).own_products ? bf16_gflops : f32_gflops; }
 };

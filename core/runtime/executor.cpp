@@ -22,8 +22,8 @@ std::vector<WeightHandle> weights_of(const ExecutableLayout& layout) {
 
 }  // namespace
 
-Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const CompileOptions& options,
-                   const Progress& progress)
+Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program,
+                   const CompileOptions& options, const Progress& progress)
     : device_(device),
       weights_(weights),
       program_(std::move(program)),
@@ -37,14 +37,16 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   here.memory = memory_;
   executable_ = device_.compile(program_, weights_, here);
   if (program_->ranks > 0) {
-    if (!options.communicator) failed("plan", "is one of " + counted(program_->ranks, "rank") + ", and got no way to the others");
+    if (!options.communicator)
+      failed("plan", "is one of " + counted(program_->ranks, "rank") + ", and got no way to the others");
     exchange_ = std::make_unique<RankExchange>(*options.communicator, *program_, executable_->layout().segments);
   }
   stream_ = device_.create_stream();
   retained_.emplace(weights_, weights_of(executable_->layout()));
   weights_.arrange(progress.cancel);
   weights_.load(executable_->layout().always, progress);
-  if (!executable_->layout().sites.empty()) waves_ = std::make_unique<PartWaves>(weights_, *program_, executable_->layout());
+  if (!executable_->layout().sites.empty())
+    waves_ = std::make_unique<PartWaves>(weights_, *program_, executable_->layout());
   int64_t bytes = 0;
   for (const OperandId input : program_->inputs) {
     const Operand& o = program_->operands[input];
@@ -58,7 +60,8 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   missed_.assign(program_->guards.size(), false);
   submission_.replayed.resize(program_->routers.size());
   const bool has_places = program_->places != kNone;
-  const int64_t places = has_places ? program_->dims[program_->operands[program_->places].rows].evaluate(options.bounds) : 0;
+  const int64_t places =
+      has_places ? program_->dims[program_->operands[program_->places].rows].evaluate(options.bounds) : 0;
   kept_ = device_.allocate_pinned(align_up(status_bytes()) + places * 4, "status of the host");
 }
 
@@ -90,9 +93,11 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
   }
 }
 
-// A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get there. Executions lie
-// at a fixed stride, so that the device finds a turn's choices without the host; what runs more often than recorded is told afterwards.
-void Executor::stage_replayed(RouterId router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
+// A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get
+// there. Executions lie at a fixed stride, so that the device finds a turn's choices without the host; what runs more
+// often than recorded is told afterwards.
+void Executor::stage_replayed(RouterId router, const Bindings& bindings, const ExecuteOptions& options,
+                              std::vector<int32_t>& staged) {
   const ProgramRouter& r = program_->routers[router];
   const Operand& d = program_->decision_of(r);
   const auto wrong = [&](const std::string& what) {
@@ -100,29 +105,34 @@ void Executor::stage_replayed(RouterId router, const Bindings& bindings, const E
   };
   const auto& turns = (*options.replayed)[router];
   const int64_t most = program_->dims[r.executions].evaluate(bindings);
-  if (std::ssize(turns) > most) wrong("expected at most " + counted(most, "execution") + ", got " + std::to_string(turns.size()));
+  if (std::ssize(turns) > most)
+    wrong("expected at most " + counted(most, "execution") + ", got " + std::to_string(turns.size()));
   const int64_t rows = program_->dims[program_->replayed_rows(r)].evaluate(bindings);
   staged.assign(rows * d.fan_out * most, kNotRecorded);
   for (size_t t = 0; t < turns.size(); ++t) {
     const auto& [choice, ancestor] = turns[t];
     const auto cells = std::ssize(choice) / d.fan_out;
     const bool by_row = r.by_row && !ancestor.empty();
-    // A nested router may have got no cell, and then there is none to name; nested in the model is also one that was made straight.
-    const bool nested =
-        program_->graph->value(d.value).type.space != r.dense_space || !former_branches(program_->graph->node(r.node)).empty();
+    // A nested router may have got no cell, and then there is none to name; nested in the model is also one that was
+    // made straight.
+    const bool nested = program_->graph->value(d.value).type.space != r.dense_space ||
+                        !former_branches(program_->graph->node(r.node)).empty();
     const bool none = choice.empty() && nested;
     const std::string got = std::to_string(choice.size());
     if (r.by_row && !by_row && !none && std::ssize(choice) != rows * d.fan_out)
       wrong("expected " + std::to_string(rows * d.fan_out) + ", got " + got);
-    if (std::ssize(choice) != cells * d.fan_out || cells > rows || (by_row && ancestor.size() != static_cast<size_t>(cells)))
-      wrong("expected " + std::to_string(d.fan_out) + " for each of at most " + std::to_string(rows) + " cells, got " + got);
+    if (std::ssize(choice) != cells * d.fan_out || cells > rows ||
+        (by_row && ancestor.size() != static_cast<size_t>(cells)))
+      wrong("expected " + std::to_string(d.fan_out) + " for each of at most " + std::to_string(rows) + " cells, got " +
+            got);
     for (const int32_t c : choice)
       if (branch_of(c) >= d.branches)
         wrong("expected a branch below " + std::to_string(d.branches) + ", got " + std::to_string(branch_of(c)));
     int32_t* to = staged.data() + static_cast<int64_t>(t) * rows * d.fan_out;
     for (int64_t c = 0; c < cells; ++c) {
       const int64_t row = by_row ? ancestor[c] : c;
-      if (row < 0 || row >= rows) wrong("expected a cell below " + std::to_string(rows) + ", got " + std::to_string(row));
+      if (row < 0 || row >= rows)
+        wrong("expected a cell below " + std::to_string(rows) + ", got " + std::to_string(row));
       std::copy_n(choice.begin() + c * d.fan_out, d.fan_out, to + row * d.fan_out);
     }
   }
@@ -150,7 +160,8 @@ void Executor::stage_all_replayed(const Bindings& bindings, const ExecuteOptions
   }
 }
 
-void Executor::run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
+void Executor::run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options,
+                   ExecutionResult& result) {
   if (!exchange_) return run_batch(inputs, bindings, options, result);
   try {
     run_batch(inputs, bindings, options, result);
@@ -181,7 +192,8 @@ void give_back_reserved(StateStore& states, SequenceId sequence) {
 
 }  // namespace
 
-void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
+void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options,
+                         ExecutionResult& result) {
   submission_.bindings = bindings;
   submission_.record = options.record;
   submission_.events = options.events;
@@ -245,7 +257,8 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     publish_weights();
     executable_->submit(*stream_, submission_);
     stream_->copy_to_pinned(kept_->data(), executable_->status(), status_bytes());
-    if (program_->places != kNone) stream_->copy_to_pinned(places_.data(), executable_->address(program_->places), std::ssize(places_) * 4);
+    if (program_->places != kNone)
+      stream_->copy_to_pinned(places_.data(), executable_->address(program_->places), std::ssize(places_) * 4);
     copies_.synchronize(*stream_);
     use.now();
     if (came.status->code == ExecutionStatus::done) break;
@@ -261,7 +274,8 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
   result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// A guard missed whose fallback needs weights that are not there yet, branches came whose parts are not, or rows go to other ranks.
+/// A guard missed whose fallback needs weights that are not there yet, branches came whose parts are not, or rows go to
+/// other ranks.
 void Executor::bring_what_is_missing(const StatusArea& came, ExecutionResult& result) {
   if (came.status->code == ExecutionStatus::exchange) {
     exchange_->run(came, executable_->status(), *stream_, progress_.cancel);
@@ -293,14 +307,15 @@ void Executor::check_replayed(const StatusArea& came, const ExecuteOptions& opti
     const int32_t executions = came.executions[static_cast<size_t>(r)];
     if (held > 0 && static_cast<size_t>(executions) > held)
       bad_input(options.replayed_from,
-                "choices of router " + program_->routers[r].name + ": expected those of " + counted(executions, "execution") + ", got " +
-                    std::to_string(held),
+                "choices of router " + program_->routers[r].name + ": expected those of " +
+                    counted(executions, "execution") + ", got " + std::to_string(held),
                 "record them again with profile");
   }
 }
 
 /// False where nothing was asked for; what was is there when the stream is done.
-bool Executor::copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
+bool Executor::copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options,
+                            ExecutionResult& result) {
   bool copies = options.record || options.outputs;
   if (const int64_t events = came.status->events; options.events && events > 0) {
     result.events.resize(events);
@@ -312,7 +327,8 @@ bool Executor::copy_results(const StatusArea& came, const Bindings& bindings, co
     records_ = copies_.bring(*stream_, executable_->records(), executable_->layout().record_bytes);
     for (const RouterId r : submission_.replayed.ids())
       if (submission_.replayed[r])
-        copies_.to_host(*stream_, staged_[r].data(), submission_.replayed[r], static_cast<int64_t>(staged_[r].size() * 4));
+        copies_.to_host(*stream_, staged_[r].data(), submission_.replayed[r],
+                        static_cast<int64_t>(staged_[r].size() * 4));
   }
   if (options.outputs) copy_outputs(bindings, result);
   return copies;

@@ -1,6 +1,6 @@
-// Runs one plan batch by batch on one device: binds inputs, submits once, reads results back with one synchronisation. Only a guard
-// that misses without its weights costs another, and, under a budget, branches whose weights are not there; of a rank of a distributed
-// plan, each exchange.
+// Runs one plan batch by batch on one device: binds inputs, submits once, reads results back with one synchronisation.
+// Only a guard that misses without its weights costs another, and, under a budget, branches whose weights are not
+// there; of a rank of a distributed plan, each exchange.
 #pragma once
 #include <map>
 #include <memory>
@@ -42,13 +42,16 @@ struct ExecutedDecision {
   DecisionShape shape;  ///< cells that came, fan-out, branches
   std::vector<int32_t> choice, ancestor, padded;
   std::vector<float> weight, margin;
-  std::vector<float> scores;  ///< [cells, score_columns] as the router read them; empty unless the executor keeps scores
+  /// [cells, score_columns] as the router read them; empty unless the executor keeps scores
+  std::vector<float> scores;
   int32_t score_columns = 0;
-  std::vector<int32_t> free_choice;  ///< of a replayed decision: what the router would have chosen, drops included; else empty
+  /// of a replayed decision: what the router would have chosen, drops included; else empty
+  std::vector<int32_t> free_choice;
 };
 
-/// Choices of one execution of a router, to be replayed. Cells are told by their rows in the router's dense space, so that a plan that
-/// computes fewer cells than the one that was recorded replays the same ones; what has no choice here decides freely and is counted.
+/// Choices of one execution of a router, to be replayed. Cells are told by their rows in the router's dense space, so
+/// that a plan that computes fewer cells than the one that was recorded replays the same ones; what has no choice here
+/// decides freely and is counted.
 struct ReplayedDecision {
   std::vector<int32_t> choice;    ///< [cells, fan_out]
   std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty: row after row
@@ -75,8 +78,9 @@ struct ExecuteOptions {
   bool outputs = false, record = false, events = false;
   const ReplayedDecisions* replayed = nullptr;  ///< null: free
   std::string_view replayed_from = "replay";    ///< a file: it begins the error where the choices do not fit the batch
-  /// Sequences of the store, one for each of the batch, whose states the execution goes on with and leaves behind; empty: fresh ones, which
-  /// end with it. One that fails leaves them where they were. Of a program without states in pages: empty.
+  /// Sequences of the store, one for each of the batch, whose states the execution goes on with and leaves behind;
+  /// empty: fresh ones, which end with it. One that fails leaves them where they were. Of a program without states in
+  /// pages: empty.
   std::span<const SequenceId> sequences = {};
 };
 
@@ -101,19 +105,22 @@ class Executor {
   const ExecutableLayout& layout() const { return executable_->layout(); }
   /// Arena, states, their pages, and scratch as planned.
   int64_t activation_bytes() const;
-  /// Weights this plan has needed so far, but parts: those of a fallback only once its guard has missed. What other plans of the same store
-  /// have loaded does not count.
+  /// Weights this plan has needed so far, but parts: those of a fallback only once its guard has missed. What other
+  /// plans of the same store have loaded does not count.
   std::set<WeightHandle> needed_weights() const;
   /// Weights that only fallbacks which never ran would need.
   std::set<WeightHandle> spared_weights() const;
 
  private:
-  void stage_replayed(RouterId router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged);
+  void stage_replayed(RouterId router, const Bindings& bindings, const ExecuteOptions& options,
+                      std::vector<int32_t>& staged);
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
   void stage_all_replayed(const Bindings& bindings, const ExecuteOptions& options);
-  void stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
+  void stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options,
+                       ExecutionResult& result);
   void leave_sequences(const ExecuteOptions& options);
-  void run_batch(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
+  void run_batch(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options,
+                 ExecutionResult& result);
   void execute(const StatusArea& came, ExecutionResult& result);
   void bring_what_is_missing(const StatusArea& came, ExecutionResult& result);
   void publish_weights();
@@ -121,7 +128,8 @@ class Executor {
   StatusArea came() const { return {kept_->data(), *program_}; }
   void read_status(const StatusArea& came, ExecutionResult& result);
   void check_replayed(const StatusArea& came, const ExecuteOptions& options) const;
-  bool copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
+  bool copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options,
+                    ExecutionResult& result);
   void read_records(ExecutionResult& result);
   void copy_outputs(const Bindings& bindings, ExecutionResult& result);
 

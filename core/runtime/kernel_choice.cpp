@@ -14,7 +14,8 @@ bool has_annotated_operands(const StepMaking& making) {
   const Node& node = making.node();
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (!making.value(i).annotations.empty()) return true;
-  return std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return !making.graph().value(v).annotations.empty(); });
+  return std::any_of(node.outputs.begin(), node.outputs.end(),
+                     [&](ValueId v) { return !making.graph().value(v).annotations.empty(); });
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ void refuse_kernel(const StepMaking& making, std::span<const KernelOffer> offers
     bad_input(where, "expected kernel " + listed(of_operator) + ", got \"" + *asked + "\"",
               "inspect MODEL lists the kernels of each operator");
   if (asked)
-    bad_input(where, "kernel " + *asked + " does not support this case", would_do.empty() ? "no other does" : listed(would_do) + " does");
+    bad_input(where, "kernel " + *asked + " does not support this case",
+              would_do.empty() ? "no other does" : listed(would_do) + " does");
   if (none_knows) bad_input(where, "no kernel " + unknown, "leave that annotation out");
   if (has_annotated_operands(making))
     bad_input(where, "no kernel supports the formats of its operands together", "leave an annotation out");

@@ -1,7 +1,8 @@
 // Which kernel of a device runs a step. A device lists its kernels as rows of a type of its own with these members:
 //   std::string_view op, name;
 //   KernelKnows knows;
-//   make: called with what the device's kernels are made from; gives a pointer to a kernel, null where it does not support the case.
+//   make: called with what the device's kernels are made from; gives a pointer to a kernel, null where it does not
+//   support the case.
 #pragma once
 #include <span>
 #include <string>
@@ -30,12 +31,12 @@ struct KernelOffer {
   std::string lacks;      ///< not_known()
   bool supports = false;  ///< it would run the step, were it asked for
 };
-/// Throws Error that names the node: no kernel of `device` runs it, or not the one that is asked for, and which ones would. Of kind
-/// bad_input where an annotation asks for it, else failed.
+/// Throws Error that names the node: no kernel of `device` runs it, or not the one that is asked for, and which ones
+/// would. Of kind bad_input where an annotation asks for it, else failed.
 [[noreturn]] void refuse_kernel(const StepMaking& making, std::span<const KernelOffer> offers, std::string_view device);
 
-/// The row of the step's operator that the node's annotation `kernel` names, else the first that supports the step, makes its kernel.
-/// Throws as refuse_kernel() does. `making` is a StepMaking, or what a device made of it.
+/// The row of the step's operator that the node's annotation `kernel` names, else the first that supports the step,
+/// makes its kernel. Throws as refuse_kernel() does. `making` is a StepMaking, or what a device made of it.
 template <class Row, class Making>
 auto choose_kernel(std::span<const Row> rows, const Making& making, std::string_view device) {
   const std::string_view op = making.node().op->name;

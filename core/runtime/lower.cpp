@@ -46,12 +46,14 @@ class Lowering {
   std::vector<SpaceId> branches_of(SpaceId space) const {
     std::vector<SpaceId> chain;
     for (; space != kNone; space = graph_.space(space).parent)
-      if (graph_.space(space).kind == SpaceKind::routed && graph_.space(space).branch != kAllBranches) chain.insert(chain.begin(), space);
+      if (graph_.space(space).kind == SpaceKind::routed && graph_.space(space).branch != kAllBranches)
+        chain.insert(chain.begin(), space);
     return chain;
   }
   void leave_branches(size_t keep) {
     while (open_.size() > keep) {
-      // Decisions and ragged cells made inside a skipped branch are empty, not left over from the last batch: gathers outside follow them.
+      // Decisions and ragged cells made inside a skipped branch are empty, not left over from the last batch: gathers
+      // outside follow them.
       Step& skip = program_.steps[open_.back().second];
       skip.target = here();
       for (int32_t s = open_.back().second; s < here(); ++s) {
@@ -136,7 +138,8 @@ class Lowering {
     emit(std::move(step));
   }
 
-  // A gather follows each input's rows up to its own space: what tells the way are inputs too, in the order of the inputs.
+  // A gather follows each input's rows up to its own space: what tells the way are inputs too, in the order of the
+  // inputs.
   void add_chains(const Node& node, Step& step) {
     const SpaceId target(node.attributes.integer("space"));
     for (size_t i = 0; i < joined_inputs(node); ++i)
@@ -144,10 +147,13 @@ class Lowering {
         step.inputs.push_back(storage_.operand(v));
   }
 
-  static Step copying(OperandId from, OperandId to) { return {.kind = StepKind::copy, .inputs = {from}, .outputs = {to}}; }
+  static Step copying(OperandId from, OperandId to) {
+    return {.kind = StepKind::copy, .inputs = {from}, .outputs = {to}};
+  }
   void copy(OperandId from, OperandId to) { emit(copying(from, to)); }
 
-  // What the taken body of a late guard overwrites is saved before, and put back on a miss before anything else happens.
+  // What the taken body of a late guard overwrites is saved before, and put back on a miss before anything else
+  // happens.
   struct Undo {
     std::set<ValueId> whole;     // states saved as a whole
     std::vector<Step> restores;  // in the order of the saves
@@ -158,7 +164,8 @@ class Lowering {
     copy(storage_.operand(state), saved);
     undo_->restores.push_back(copying(saved, storage_.operand(state)));
   }
-  /// Which rows the regions within the body will write is not known before they run, nor whether they will: their states are saved whole.
+  /// Which rows the regions within the body will write is not known before they run, nor whether they will: their
+  /// states are saved whole.
   void save_for_regions(const Block& body) {
     for (const NodeId outer : body.nodes)
       for (const Block& inner : graph_.node(outer).bodies) {
@@ -242,7 +249,8 @@ class Lowering {
   }
 
   void repeat(NodeId id, const Node& node) {
-    const RepeatId index = program_.repeats.add({id, storage_.dim(Dim::parse(node.attributes.word("most"), graph_.symbols, node.name))});
+    const RepeatId index =
+        program_.repeats.add({id, storage_.dim(Dim::parse(node.attributes.word("most"), graph_.symbols, node.name))});
     const RepeatId outer = std::exchange(repeat_, index);
     Undo* const undo = std::exchange(undo_, nullptr);  // what its turns write is saved already
     Step begin;
@@ -265,7 +273,8 @@ class Lowering {
     undo_ = undo;
   }
 
-  // Steps know the outermost fallback they belong to: weights that only one fallback reads are loaded when its guard misses.
+  // Steps know the outermost fallback they belong to: weights that only one fallback reads are loaded when its guard
+  // misses.
   void mark_fallbacks() {
     for (const Range& f : fallbacks_)
       for (int32_t s = f.begin; s < f.end; ++s)

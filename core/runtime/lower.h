@@ -4,7 +4,8 @@
 
 namespace stormcell {
 
-/// Turns a graph into steps: branches one after another on their exact rows, absent ones skipped, each decision recorded.
+/// Turns a graph into steps: branches one after another on their exact rows, absent ones skipped, each decision
+/// recorded.
 Program lower(std::shared_ptr<const Graph> graph);
 
 }  // namespace stormcell

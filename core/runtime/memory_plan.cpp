@@ -69,7 +69,8 @@ class Planner {
   static constexpr double kMostLent = 1.14;  ///< of the live set, with rows lent
   static constexpr size_t kRounds = 16, kMostPlacements = 100'000;
 
-  // Large buffers first, then the long-lived first. What ends up highest is moved to the front, and all are placed again, a few times.
+  // Large buffers first, then the long-lived first. What ends up highest is moved to the front, and all are placed
+  // again, a few times.
   void arrange() {
     plan_.arena_bytes = order_.empty() ? 0 : INT64_MAX;
     std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return size_[a] > size_[b]; });
@@ -78,8 +79,8 @@ class Planner {
     improve(order_);
   }
 
-  /// Lends rows where nearly the same arena holds all that then lives longer. What lives at once takes no more; where it finds no room as
-  /// it lies, moving it out of the way may cost a map or two.
+  /// Lends rows where nearly the same arena holds all that then lives longer. What lives at once takes no more; where
+  /// it finds no room as it lies, moving it out of the way may cost a map or two.
   void lend() {
     MemoryPlan copying = plan_;
     plan_.loans = lend_rows(program_, size_, plan_.live_set_bytes, plan_.last);
@@ -111,8 +112,8 @@ class Planner {
     }
   }
 
-  /// Each buffer into the smallest gap between those that are alive with it, else above them. Keeps the plan where it is the best so far;
-  /// gives the place in `order` of the first buffer that ends at the top.
+  /// Each buffer into the smallest gap between those that are alive with it, else above them. Keeps the plan where it
+  /// is the best so far; gives the place in `order` of the first buffer that ends at the top.
   size_t place(const std::vector<size_t>& order) {
     std::vector<int64_t> offset(size_.size(), 0);
     PlacedBuffers placed(program_, plan_.last);
@@ -148,6 +149,8 @@ class Planner {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Program& program, const Bindings& bounds, SentRows rows) { return Planner(program, bounds).run(rows); }
+MemoryPlan plan_memory(const Program& program, const Bindings& bounds, SentRows rows) {
+  return Planner(program, bounds).run(rows);
+}
 
 }  // namespace stormcell

@@ -12,12 +12,14 @@ struct MemoryPlan {
   IdVector<BufferId, int64_t> offset;  ///< -1 for inputs and pages
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  int64_t page_bytes = 0;            ///< of the pages that the sequences' states fill at most, in the state store
-  int64_t live_set_bytes = 0;        ///< the largest sum of sizes live at one step: no plan can need less
-  IdVector<BufferId, int32_t> last;  ///< the step until which each is kept: as the program says, or longer, where rows of it are lent
-  std::vector<RowLoan> loans;        ///< rows that may be read where they lie instead of being copied
+  int64_t page_bytes = 0;      ///< of the pages that the sequences' states fill at most, in the state store
+  int64_t live_set_bytes = 0;  ///< the largest sum of sizes live at one step: no plan can need less
+  /// the step until which each is kept: as the program says, or longer, where rows of it are lent
+  IdVector<BufferId, int32_t> last;
+  std::vector<RowLoan> loans;  ///< rows that may be read where they lie instead of being copied
 };
-/// Best fit over the live intervals, in several orders, of which the one that needs least counts; every offset is a multiple of 64.
+/// Best fit over the live intervals, in several orders, of which the one that needs least counts; every offset is a
+/// multiple of 64.
 MemoryPlan plan_memory(const Program& program, const Bindings& bounds, SentRows rows = SentRows::lent);
 
 }  // namespace stormcell

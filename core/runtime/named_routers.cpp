@@ -18,18 +18,21 @@ NamedRouters name_routers(const Program& program) {
   return named;
 }
 
-std::vector<const ExecutedDecision*> standing_decisions(const Program& program, const NamedRouters& named, const ExecutionResult& result) {
+std::vector<const ExecutedDecision*> standing_decisions(const Program& program, const NamedRouters& named,
+                                                        const ExecutionResult& result) {
   std::vector<const ExecutedDecision*> standing;
   std::map<std::tuple<int32_t, RepeatId, int32_t>, size_t> places;
   for (const ExecutedDecision& d : result.decisions) {
-    const auto [at, is_new] = places.try_emplace({named.of[d.router], program.routers[d.router].repeat, d.turn}, standing.size());
+    const auto [at, is_new] =
+        places.try_emplace({named.of[d.router], program.routers[d.router].repeat, d.turn}, standing.size());
     if (!is_new) standing[std::exchange(at->second, standing.size())] = nullptr;
     standing.push_back(&d);
   }
   std::erase(standing, nullptr);
   // They come router after router, of which each body of a guard has its own.
   std::stable_sort(standing.begin(), standing.end(), [&](const ExecutedDecision* a, const ExecutedDecision* b) {
-    return std::pair(program.routers[a->router].repeat, a->turn) < std::pair(program.routers[b->router].repeat, b->turn);
+    return std::pair(program.routers[a->router].repeat, a->turn) <
+           std::pair(program.routers[b->router].repeat, b->turn);
   });
   return standing;
 }

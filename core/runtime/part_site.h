@@ -23,14 +23,16 @@ struct PartUse {
   WeightHandle handle;
 };
 
-/// A step that reads parts. It runs in waves: each time, the branches whose parts are there and that no wave before has computed.
+/// A step that reads parts. It runs in waves: each time, the branches whose parts are there and that no wave before has
+/// computed.
 struct PartSite {
   int32_t step = -1;
   OperandId decision;          ///< the one that tells which branches are present
   std::vector<PartUse> parts;  ///< in the order in which branches are computed
 };
 
-/// Where the weight that a step reads as input `input` stands: in one branch of one router. Nothing where it serves all branches, or none.
+/// Where the weight that a step reads as input `input` stands: in one branch of one router. Nothing where it serves all
+/// branches, or none.
 struct PartPlace {
   OperandId decision;
   BranchGroup group;

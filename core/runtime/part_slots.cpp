@@ -53,8 +53,8 @@ void PartSlots::make(Device& device, std::vector<SlotClass> classes) {
   of_class_ = std::move(made), classes_ = std::move(classes), bytes_ = bytes;
 }
 
-/// The slot of the part's class that it may have: an empty one; else the one whose part's next use is farthest, on ties the least recently
-/// used. -1: none.
+/// The slot of the part's class that it may have: an empty one; else the one whose part's next use is farthest, on ties
+/// the least recently used. -1: none.
 int32_t PartSlots::find_slot(WeightHandle handle, const NextUse& next_use, PartNeed need) {
   if (class_of_part(handle) < 0) failed("weight " + list_[handle].key.tensor, "no memory was set aside for it");
   const IdVector<int32_t, Slot>& slots = of_class_[class_of_part(handle)].all;

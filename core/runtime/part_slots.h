@@ -18,9 +18,9 @@ enum class PartNeed : uint8_t {
   anyway,  ///< somebody waits for it alone: takes any that is not busy
 };
 
-/// A part of the list has no slot, is being read into one, or is ready in it: only then does it have an address. A ready part is in use
-/// while a submission may compute with it. What gives way is a ready part that nobody uses. Not safe from several threads: WeightStore has
-/// the lock.
+/// A part of the list has no slot, is being read into one, or is ready in it: only then does it have an address. A
+/// ready part is in use while a submission may compute with it. What gives way is a ready part that nobody uses. Not
+/// safe from several threads: WeightStore has the lock.
 class PartSlots {
  public:
   /// How far away the next use of a part is, in any unit: the one whose is farthest gives way.
@@ -28,8 +28,8 @@ class PartSlots {
 
   explicit PartSlots(WeightList& list) : list_(list) {}
 
-  /// Allocates slots anew, all of them empty. No part may be busy. Where the device refuses, there are those of before, empty; none where
-  /// it refuses them, too.
+  /// Allocates slots anew, all of them empty. No part may be busy. Where the device refuses, there are those of before,
+  /// empty; none where it refuses them, too.
   void arrange(Device& device, std::vector<SlotClass> classes);
   const std::vector<SlotClass>& classes() const { return classes_; }
   int64_t bytes() const { return bytes_; }              ///< of all slots
@@ -42,8 +42,8 @@ class PartSlots {
   bool is_busy(WeightHandle handle) const { return is_being_read(handle) || users(handle) > 0; }
   bool any_busy() const;
 
-  /// Gives the part, which has none, a slot to be read into: an empty one, else one whose part gives way. False: none does. Where it
-  /// throws, nothing has given way.
+  /// Gives the part, which has none, a slot to be read into: an empty one, else one whose part gives way. False: none
+  /// does. Where it throws, nothing has given way.
   bool give(WeightHandle handle, const NextUse& next_use, PartNeed need);
   /// Where a part that is being read goes.
   DeviceAddress slot_address(WeightHandle handle) const { return slot_of(handle).address; }

@@ -33,7 +33,8 @@ int64_t PartWaves::next_use(WeightHandle handle) const {
   for (const Use& use : uses_[handle]) {
     const Told& told = told_[use.decision];
     const bool passed = is_passed(use), chosen = told.at_this_turn && use.step >= at_ && !passed;
-    // Who routes does not send the same cells each time: what has not been chosen for long is unlikely to be chosen next.
+    // Who routes does not send the same cells each time: what has not been chosen for long is unlikely to be chosen
+    // next.
     const int64_t later = chosen || told.left_out.empty() ? 0 : steps_of_program * told.left_out[use.branch];
     next = std::min(next, turns_.steps_until(at_, use.step, passed) + later);
   }
@@ -54,10 +55,12 @@ void PartWaves::hear(const StatusArea& came) {
   told.branches.assign(came.branches.begin(), came.branches.end());
   told.left_out.resize(told.branches.size());
   if (!anew) return;
-  for (size_t b = 0; b < told.branches.size(); ++b) told.left_out[b] = told.branches[b] == kAbsentBranch ? told.left_out[b] + 1 : 0;
+  for (size_t b = 0; b < told.branches.size(); ++b)
+    told.left_out[b] = told.branches[b] == kAbsentBranch ? told.left_out[b] + 1 : 0;
 }
 
-/// In the order of their use, until visit() returns false. What stands in another fallback than the step where the device is may never run.
+/// In the order of their use, until visit() returns false. What stands in another fallback than the step where the
+/// device is may never run.
 template <class Visit>
 void PartWaves::for_each_wanted(Visit visit) const {
   const GuardId fallback = program_.steps[at_].fallback;
@@ -110,8 +113,9 @@ void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vec
     weights_.touch(part.handle);
     return true;
   });
-  // Where every slot is busy, those of the parts behind this one are among them: read ahead for the body of a guard that then missed, whose
-  // fallback begins with another branch. The first that comes is of this step, too, and would be read again if it gave way uncomputed.
+  // Where every slot is busy, those of the parts behind this one are among them: read ahead for the body of a guard
+  // that then missed, whose fallback begins with another branch. The first that comes is of this step, too, and would
+  // be read again if it gave way uncomputed.
   WeightHandle missing = first_missing();
   while (missing != kNone) {
     const bool has_slot = weights_.fetch_now(missing, use, progress.cancel);

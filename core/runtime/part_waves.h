@@ -1,5 +1,5 @@
-// What an executor does under a budget while a batch runs: brings the parts that the device waits for, and reads ahead what it will ask
-// for.
+// What an executor does under a budget while a batch runs: brings the parts that the device waits for, and reads ahead
+// what it will ask for.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -11,9 +11,9 @@
 
 namespace stormcell {
 
-/// How many parts that are not there are on their way at once, the one that is waited for among them: as many as the readers read, and as
-/// many beside them, which have come and are computed meanwhile. Each takes a slot that could keep a part for the next batch, so no more
-/// than a quarter of them, but as many as there are readers.
+/// How many parts that are not there are on their way at once, the one that is waited for among them: as many as the
+/// readers read, and as many beside them, which have come and are computed meanwhile. Each takes a slot that could keep
+/// a part for the next batch, so no more than a quarter of them, but as many as there are readers.
 constexpr int64_t most_parts_ahead(int64_t slot_count) {
   return std::clamp<int64_t>(slot_count / 4, kWeightReaders, int64_t{2} * kWeightReaders);
 }
@@ -25,8 +25,9 @@ class PartWaves {
 
   /// A batch begins: progress of one that takes long is told.
   void begin();
-  /// After a submission that ended for want of parts: at least one of them is there when this returns, and readers are at work on those
-  /// behind it. Throws what reading it failed with, and as the token says. What is in use from then on is added to `in_use`.
+  /// After a submission that ended for want of parts: at least one of them is there when this returns, and readers are
+  /// at work on those behind it. Throws what reading it failed with, and as the token says. What is in use from then on
+  /// is added to `in_use`.
   void bring(const StatusArea& came, const Progress& progress, std::vector<WeightHandle>& in_use);
 
  private:
@@ -43,17 +44,19 @@ class PartWaves {
   };
   void hear(const StatusArea& came);
   void forget_turn();
-  /// Steps until a part is used next, as far as is known. A branch that got no cell is not used at this turn; one that got none for some
-  /// turns is expected as many turns later than others.
+  /// Steps until a part is used next, as far as is known. A branch that got no cell is not used at this turn; one that
+  /// got none for some turns is expected as many turns later than others.
   int64_t next_use(WeightHandle handle) const;
   bool is_passed(const Use& use) const;
-  /// Reads what the decision that was told of will need from here on, in the order of its use: so many parts as most_parts_ahead() says,
-  /// as long as there are slots for them. What was read farther ahead would take the slots of what is kept for the next batch.
+  /// Reads what the decision that was told of will need from here on, in the order of its use: so many parts as
+  /// most_parts_ahead() says, as long as there are slots for them. What was read farther ahead would take the slots of
+  /// what is kept for the next batch.
   void read_ahead(const WeightStore::NextUse& use);
   template <class Visit>
   void for_each_wanted(Visit visit) const;
-  /// The first part that the device waits for. kNone: none, because it only told which branches were chosen, or because some have come
-  /// since it ended the submission: it can compute with those, and they must not give way to one behind them.
+  /// The first part that the device waits for. kNone: none, because it only told which branches were chosen, or because
+  /// some have come since it ended the submission: it can compute with those, and they must not give way to one behind
+  /// them.
   WeightHandle first_missing() const;
   void report_if_long(const Progress& progress) const;
 

@@ -3,8 +3,9 @@
 namespace stormcell {
 
 std::string_view to_text(StepKind kind) {
-  static constexpr std::string_view names[] = {"kernel", "send",         "copy", "save_rows",    "restore_rows", "skip_empty",
-                                               "guard",  "need_weights", "jump", "repeat_begin", "repeat_end",   "record"};
+  static constexpr std::string_view names[] = {"kernel",       "send",         "copy",       "save_rows",
+                                               "restore_rows", "skip_empty",   "guard",      "need_weights",
+                                               "jump",         "repeat_begin", "repeat_end", "record"};
   return names[static_cast<size_t>(kind)];
 }
 

@@ -1,6 +1,6 @@
-// What a device runs: a flat list of steps over planned memory. Conditions (absent branches, guards, repeats) are steps that the
-// device decides itself. Within a segment (segments.h) nothing needs the host; only where one ends may a submission end, for weights that
-// are missing or rows of other ranks, and go on there.
+// What a device runs: a flat list of steps over planned memory. Conditions (absent branches, guards, repeats) are steps
+// that the device decides itself. Within a segment (segments.h) nothing needs the host; only where one ends may a
+// submission end, for weights that are missing or rows of other ranks, and go on there.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -37,9 +37,9 @@ struct ProgramBuffer {
   int32_t first = 0, last = 0;  ///< steps between which it is live (arena)
 };
 
-/// A value as steps see it: where it lies and how many rows it has. Rows are an extent; or, on the device, a decision's or a ragged
-/// value's, and a fixed multiple of those for dense cells below. Where the buffer of a routed value holds all slots of the decision, the
-/// value is the slice of its branch; else it begins where its buffer does.
+/// A value as steps see it: where it lies and how many rows it has. Rows are an extent; or, on the device, a decision's
+/// or a ragged value's, and a fixed multiple of those for dense cells below. Where the buffer of a routed value holds
+/// all slots of the decision, the value is the slice of its branch; else it begins where its buffer does.
 struct Operand {
   ValueId value = kNone;
   BufferKind kind = BufferKind::arena;
@@ -48,9 +48,9 @@ struct Operand {
   DimId rows;                ///< kNone: one row (no cells)
   OperandId decision;        ///< routed: of the decision that gives rows, and start where in_slots
   int32_t branch = kAllBranches;
-  bool in_slots = false;     ///< the buffer holds all slots of the decision
-  OperandId ragged;          ///< over ragged cells: of the value that tells them; with a decision, the members of its branch
-  DimId times;               ///< dense cells below routed or ragged ones: cells of each of those
+  bool in_slots = false;  ///< the buffer holds all slots of the decision
+  OperandId ragged;  ///< over ragged cells: of the value that tells them; with a decision, the members of its branch
+  DimId times;       ///< dense cells below routed or ragged ones: cells of each of those
   int32_t paged_index = -1;  ///< paged: of it in Program::paged
   DimId per_parent;          ///< over a dense space: cells of one parent
   int64_t width = 1;         ///< elements of one row
@@ -62,14 +62,15 @@ struct Operand {
 };
 
 enum class StepKind : uint8_t {
-  kernel,        ///< an operator; of one that exchanges rows between ranks its second half: what arrived, to where it belongs
-  send,          ///< the first half of such a one: lays together what goes to each rank, and ends the submission with `exchange`
-  copy,          ///< operand inputs[0] to outputs[0], whole buffers; of states in pages the pages that are there
-  save_rows,     ///< the rows of state inputs[0] that put step `node` is about to write, from the places inputs[1] on (0 without), to
-                 ///< outputs[0]
+  kernel,  ///< an operator; of one that exchanges rows between ranks its second half: what arrived, to where it belongs
+  send,    ///< the first half of such a one: lays together what goes to each rank, and ends the submission with
+           ///< `exchange`
+  copy,    ///< operand inputs[0] to outputs[0], whole buffers; of states in pages the pages that are there
+  save_rows,  ///< the rows of state inputs[0] that put step `node` is about to write, from the places inputs[1] on (0
+              ///< without), to outputs[0]
   restore_rows,  ///< and back: inputs[0] to state outputs[0]
-  skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell; decisions and ragged cells `outputs`, made in between,
-                 ///< become empty
+  skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell; decisions and ragged cells
+                 ///< `outputs`, made in between, become empty
   guard,         ///< jump to target (the fallback) when scalar inputs[0] is 0; counts a hit or a miss
   need_weights,  ///< end the submission with `needs_weights` unless the weights of `guard` are loaded
   jump,          ///< to target
@@ -100,7 +101,7 @@ struct ProgramRouter {
   DimId executions;             ///< most executions in one submission (turns of a repeat)
   RepeatId repeat;              ///< the repeat it stands in, if any
   DimId dense_cells;            ///< cells of the dense space
-  bool by_row = true;           ///< a row of the dense space names a cell of the decision: replayed choices are found by it
+  bool by_row = true;  ///< a row of the dense space names a cell of the decision: replayed choices are found by it
 };
 
 struct ProgramGuard {
@@ -127,13 +128,15 @@ struct Program {
   std::vector<OperandId> raggeds;  ///< of each ragged value
   std::vector<OperandId> paged;    ///< of each state in pages
   int32_t ranks = 0;               ///< that its exchanges are between; 0: none, it runs alone
-  OperandId places;                ///< of the state that holds how many rows each sequence has; kNone: no state lies in pages
+  OperandId places;  ///< of the state that holds how many rows each sequence has; kNone: no state lies in pages
   std::vector<OperandId> inputs;   ///< of each graph input, in value order
   std::vector<OperandId> outputs;  ///< of each graph output
 
   const Operand& decision_of(const ProgramRouter& router) const { return operands[router.decision]; }
   /// The rows for which choices of one execution are replayed, those of the dense space where a row of it names a cell.
-  DimId replayed_rows(const ProgramRouter& router) const { return router.by_row ? router.dense_cells : decision_of(router).decision_cells; }
+  DimId replayed_rows(const ProgramRouter& router) const {
+    return router.by_row ? router.dense_cells : decision_of(router).decision_cells;
+  }
 };
 
 }  // namespace stormcell

@@ -8,13 +8,13 @@
 
 namespace stormcell {
 
-/// Programs run again and again from their first step to their last, and a repeat from its first to its last as long as it may: what stands
-/// in it comes again before what stands behind it.
+/// Programs run again and again from their first step to their last, and a repeat from its first to its last as long as
+/// it may: what stands in it comes again before what stands behind it.
 class ProgramTurns {
  public:
   explicit ProgramTurns(const Program& program);
-  /// So many steps lie between `at` and the next time that `step` runs, if no step jumps; `passed`: it has run at this turn already, though
-  /// it is `at` or lies behind it.
+  /// So many steps lie between `at` and the next time that `step` runs, if no step jumps; `passed`: it has run at this
+  /// turn already, though it is `at` or lies behind it.
   int64_t steps_until(int32_t at, int32_t step, bool passed) const;
 
  private:

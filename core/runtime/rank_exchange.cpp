@@ -8,7 +8,8 @@ namespace {
 
 /// Cuts memory into the parts of the ranks: so many rows of each.
 template <class Byte>
-void cut(std::span<std::byte> memory, std::span<const int32_t> rows, int64_t row_bytes, std::vector<std::span<Byte>>& parts) {
+void cut(std::span<std::byte> memory, std::span<const int32_t> rows, int64_t row_bytes,
+         std::vector<std::span<Byte>>& parts) {
   size_t at = 0;
   for (size_t r = 0; r < rows.size(); ++r) {
     const size_t bytes = rows[r] * row_bytes;
@@ -37,12 +38,15 @@ RankExchange::RankExchange(Communicator& communicator, const Program& program, c
   receive_.resize(ranks);
 }
 
-/// "exchange sent, turn 2 of rounds": where all ranks have to be. How often other repeats have run is a rank's own matter.
+/// "exchange sent, turn 2 of rounds": where all ranks have to be. How often other repeats have run is a rank's own
+/// matter.
 void RankExchange::name_place(const StatusArea& came) {
-  where_ = "exchange " + program_.graph->node(came.exchange->node).name + segments_.turns_text(program_, came.status->leaf, came.turns);
+  where_ = "exchange " + program_.graph->node(came.exchange->node).name +
+           segments_.turns_text(program_, came.status->leaf, came.turns);
 }
 
-void RankExchange::learn_rows(const StatusArea& came, DeviceAddress status, Stream& stream, const CancellationToken& cancel) {
+void RankExchange::learn_rows(const StatusArea& came, DeviceAddress status, Stream& stream,
+                              const CancellationToken& cancel) {
   if (!came.exchange->tells_rows) {
     arrived_rows_.assign(came.arrived_rows.begin(), came.arrived_rows.end());
     return;
@@ -52,7 +56,8 @@ void RankExchange::learn_rows(const StatusArea& came, DeviceAddress status, Stre
   cut(std::as_writable_bytes(std::span(sent_rows_)), one, kCount, send_);
   cut(std::as_writable_bytes(std::span(arrived_rows_)), one, kCount, receive_);
   communicator_.all_to_all(where_, send_, receive_, cancel);
-  const auto offset = reinterpret_cast<const std::byte*>(came.arrived_rows.data()) - reinterpret_cast<const std::byte*>(came.status);
+  const auto offset =
+      reinterpret_cast<const std::byte*>(came.arrived_rows.data()) - reinterpret_cast<const std::byte*>(came.status);
   stream.copy_to_device(status + offset, arrived_rows_.data(), std::ssize(arrived_rows_) * kCount);
 }
 
@@ -66,8 +71,9 @@ void RankExchange::run(const StatusArea& came, DeviceAddress status, Stream& str
   learn_rows(came, status, stream, cancel);
   const int64_t rows = sum(arrived_rows_);
   if (rows > asked.most_rows)
-    failed("rank " + std::to_string(communicator_.rank()), where_ + ": expected at most " + counted(asked.most_rows, "row") + ", got " +
-                                                               std::to_string(rows) + ": the ranks have batches of unlike bounds");
+    failed("rank " + std::to_string(communicator_.rank()),
+           where_ + ": expected at most " + counted(asked.most_rows, "row") + ", got " + std::to_string(rows) +
+               ": the ranks have batches of unlike bounds");
   arrived_.resize(rows * asked.row_bytes);
   cut(std::span(sent_), sent_rows_, asked.row_bytes, send_);
   cut(std::span(arrived_), arrived_rows_, asked.row_bytes, receive_);

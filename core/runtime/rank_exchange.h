@@ -1,4 +1,5 @@
-// What an executor does where its device waits for rows of other ranks: meets them, between two submissions, and brings what arrived.
+// What an executor does where its device waits for rows of other ranks: meets them, between two submissions, and brings
+// what arrived.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +17,8 @@ class RankExchange {
   /// Throws Error(failed) where the program is not one of so many ranks. All must outlive it.
   RankExchange(Communicator& communicator, const Program& program, const SegmentTree& segments);
 
-  /// After a submission that ended with `exchange`. `came`: the host's copy of the status, which lies at `status` on the device. What
-  /// arrived is on its way to the device when this returns, and held here until it is run again.
+  /// After a submission that ended with `exchange`. `came`: the host's copy of the status, which lies at `status` on
+  /// the device. What arrived is on its way to the device when this returns, and held here until it is run again.
   void run(const StatusArea& came, DeviceAddress status, Stream& stream, const CancellationToken& cancel);
   /// After the last submission of a batch: no rank goes on to another before all have come so far.
   void end_batch(const CancellationToken& cancel) { communicator_.meet("the end of a batch", cancel); }

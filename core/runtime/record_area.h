@@ -1,4 +1,5 @@
-// Decisions as record steps leave them. One description for the device that writes them in its memory and the host that reads its copy.
+// Decisions as record steps leave them. One description for the device that writes them in its memory and the host that
+// reads its copy.
 #pragma once
 #include "core/cell/decision.h"
 
@@ -31,7 +32,8 @@ struct RecordLayout {
     lay(parts);
     return static_cast<int64_t>(parts.bytes());
   }
-  /// The record of an execution in `area`, memory of a device or of the host, aligned to 64 bytes or, on the host, to 8.
+  /// The record of an execution in `area`, memory of a device or of the host, aligned to 64 bytes or, on the host,
+  /// to 8.
   RecordView at(void* area, int32_t execution) const {
     MemoryParts<64> parts(static_cast<std::byte*>(area) + first + execution * bytes());
     return lay(parts);

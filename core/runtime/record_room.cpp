@@ -4,7 +4,8 @@
 
 namespace stormcell {
 
-RecordRoom::RecordRoom(const Program& program, ExecutableLayout& layout, const Bindings& bounds, bool scores) : program_(program) {
+RecordRoom::RecordRoom(const Program& program, ExecutableLayout& layout, const Bindings& bounds, bool scores)
+    : program_(program) {
   find_chains(bounds);
   lay_out(bounds, scores, layout);
 }
@@ -20,7 +21,8 @@ void RecordRoom::find_chains(const Bindings& bounds) {
     const Operand& d = p.decision_of(router);
     const SpaceId space = p.graph->value(d.value).type.space;
     // The router's own step stands before its record.
-    routers_[step.router] = {CellChain(cell_chain(*p.graph, space, router.dense_space), 1), step.inputs, p.steps[i - 1].inputs[0]};
+    routers_[step.router] = {CellChain(cell_chain(*p.graph, space, router.dense_space), 1), step.inputs,
+                             p.steps[i - 1].inputs[0]};
     most_choices_ = std::max(most_choices_, p.dims[d.decision_cells].evaluate(bounds) * d.fan_out);
   }
 }
@@ -38,7 +40,8 @@ void RecordRoom::lay_out(const Bindings& bounds, bool scores, ExecutableLayout& 
   const auto most = [&](DimId dim) { return program_.dims[dim].evaluate(bounds); };
   for (const ProgramRouter& r : program_.routers) {
     const Operand& d = program_.decision_of(r);
-    const RecordLayout records{{most(d.decision_cells), d.fan_out, d.branches}, scores ? columns_of_scores(r) : 0, layout.record_bytes};
+    const RecordLayout records{
+        {most(d.decision_cells), d.fan_out, d.branches}, scores ? columns_of_scores(r) : 0, layout.record_bytes};
     layout.records.push_back(records);
     layout.record_bytes += records.bytes() * most(r.executions);
   }

@@ -1,5 +1,5 @@
-// Decisions on their way out and in, the same on every device: the room of each router's records, how a router's cells are followed to
-// those that replayed choices name, and where these choices lie among the staged ones.
+// Decisions on their way out and in, the same on every device: the room of each router's records, how a router's cells
+// are followed to those that replayed choices name, and where these choices lie among the staged ones.
 #pragma once
 #include <cstdint>
 #include <vector>

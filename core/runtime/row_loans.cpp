@@ -11,7 +11,8 @@ namespace {
 
 class Lending {
  public:
-  Lending(const Program& program, const IdVector<BufferId, int64_t>& bytes, int64_t most, IdVector<BufferId, int32_t>& last)
+  Lending(const Program& program, const IdVector<BufferId, int64_t>& bytes, int64_t most,
+          IdVector<BufferId, int32_t>& last)
       : program_(program),
         bytes_(bytes),
         most_(most),
@@ -61,7 +62,8 @@ class Lending {
   /// A step that sends whole rows of a decision's cells, as they lie, to where only operators read them.
   bool may_lend(const Step& step, OperandId borrower) const {
     const Operand &from = program_.operands[step.inputs[0]], &to = program_.operands[borrower];
-    if (step.inputs.size() != 2 || !program_.operands[step.inputs[1]].is_decision || to.decision != step.inputs[1]) return false;
+    if (step.inputs.size() != 2 || !program_.operands[step.inputs[1]].is_decision || to.decision != step.inputs[1])
+      return false;
     if (to.branch == kAllBranches || to.kind != BufferKind::arena || to.ragged != kNone || to.times != kNone ||
         from.row_bytes() != to.row_bytes())
       return false;
@@ -108,7 +110,7 @@ class Lending {
   const int64_t most_;
   IdVector<BufferId, int32_t>& last_;
   IdVector<OperandId, int32_t> last_read_;
-  IdVector<OperandId, bool> elsewhere_;              ///< something else than an operator reads it, or reads it by another name
+  IdVector<OperandId, bool> elsewhere_;  ///< something else than an operator reads it, or reads it by another name
   IdVector<OperandId, std::vector<BufferId>> held_;  ///< of a borrower: where its rows may lie beside its own memory
   IdVector<BufferId, std::vector<int32_t>> writes_;  ///< steps, ascending
   std::vector<std::pair<int32_t, int32_t>> loops_;   ///< first and last steps

@@ -12,10 +12,11 @@ struct RowLoan {
   OperandId lender, borrower;
 };
 
-/// What need not be copied, by the steps that send it: wherever the cells of the branch follow one another in the lender, its rows may be
-/// read there. That is known once the decision is made; a device that does not look copies. Nothing is written to those rows as long as
-/// they are read, and only operators read them. `last` (of each buffer the step until which it lives) grows where rows are lent longer, as
-/// far as no step has more than `most` bytes alive; `bytes`: of each buffer.
+/// What need not be copied, by the steps that send it: wherever the cells of the branch follow one another in the
+/// lender, its rows may be read there. That is known once the decision is made; a device that does not look copies.
+/// Nothing is written to those rows as long as they are read, and only operators read them. `last` (of each buffer the
+/// step until which it lives) grows where rows are lent longer, as far as no step has more than `most` bytes alive;
+/// `bytes`: of each buffer.
 std::vector<RowLoan> lend_rows(const Program& program, const IdVector<BufferId, int64_t>& bytes, int64_t most,
                                IdVector<BufferId, int32_t>& last);
 

@@ -73,7 +73,8 @@ std::string SegmentWords::contents() const {
 
 SegmentWords words_of(const Segment& s, const Program& program) {
   static constexpr const char* kKinds[] = {"leaf", "program", "branch", "taken", "fallback", "repeat"};
-  static constexpr const char* kEnds[] = {"", "weights of the fallback behind it", "parts of the branches that were chosen",
+  static constexpr const char* kEnds[] = {"", "weights of the fallback behind it",
+                                          "parts of the branches that were chosen",
                                           "parts of the branches that are left", "an exchange between ranks"};
   SegmentWords words;
   words.kind = row_of(kKinds, s.kind);
@@ -98,7 +99,8 @@ std::string to_text(const Program& program, const SegmentTree* segments) {
   std::string text;
   const auto names = [&](const std::vector<OperandId>& list) {
     std::string out;
-    for (const OperandId o : list) out += (out.empty() ? "" : ", ") + program.graph->value(program.operands[o].value).name;
+    for (const OperandId o : list)
+      out += (out.empty() ? "" : ", ") + program.graph->value(program.operands[o].value).name;
     return out;
   };
   for (size_t i = 0; i < program.steps.size(); ++i) {
@@ -106,7 +108,8 @@ std::string to_text(const Program& program, const SegmentTree* segments) {
     if (const int32_t leaf = segments ? segments->leaf_at(static_cast<int32_t>(i)) : -1; leaf >= 0)
       text += segments->name(program, leaf) + "\n";
     text += std::to_string(i) + " " + std::string(to_text(s.kind));
-    if (s.kind == StepKind::kernel || s.kind == StepKind::send) text += " " + std::string(program.graph->node(s.node).op->name);
+    if (s.kind == StepKind::kernel || s.kind == StepKind::send)
+      text += " " + std::string(program.graph->node(s.node).op->name);
     text += "(" + names(s.inputs) + ")";
     if (!s.outputs.empty()) text += " -> " + names(s.outputs);
     if (s.branch >= 0) text += " branch " + std::to_string(s.branch);

@@ -41,8 +41,9 @@ class Cutting {
       if (step.kind == StepKind::repeat_end) regions_.push_back({step.target, s + 1, SegmentKind::repeat});
     }
     // Outer ones first.
-    std::stable_sort(regions_.begin(), regions_.end(),
-                     [](const Region& a, const Region& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+    std::stable_sort(regions_.begin(), regions_.end(), [](const Region& a, const Region& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+    });
   }
 
   void find_ends(const ExecutableLayout& layout) {
@@ -65,7 +66,8 @@ class Cutting {
     ends_.emplace(step, why);
   }
 
-  /// A leaf is entered at its begin alone: where one begins in a region, the jump around the region leads to the begin of another.
+  /// A leaf is entered at its begin alone: where one begins in a region, the jump around the region leads to the begin
+  /// of another.
   void cut_around_regions() {
     for (bool more = true; more;) {
       more = false;
@@ -81,8 +83,9 @@ class Cutting {
   /// Children of steps [segment.begin, segment.end); `from`: the first region that may lie within.
   void fill(Segment& segment, size_t from) {
     for (int32_t at = segment.begin; at < segment.end;) {
-      const auto inner = std::find_if(regions_.begin() + from, regions_.end(),
-                                      [&](const Region& r) { return r.begin >= at && r.end <= segment.end && has_cut_within(r); });
+      const auto inner = std::find_if(regions_.begin() + from, regions_.end(), [&](const Region& r) {
+        return r.begin >= at && r.end <= segment.end && has_cut_within(r);
+      });
       Segment child;
       child.begin = at;
       if (inner != regions_.end() && inner->begin == at) {
@@ -121,7 +124,9 @@ class Cutting {
 
 }  // namespace
 
-SegmentTree segments_of(const Program& program, const ExecutableLayout& layout) { return Cutting(program, layout).run(); }
+SegmentTree segments_of(const Program& program, const ExecutableLayout& layout) {
+  return Cutting(program, layout).run();
+}
 
 int32_t SegmentTree::leaf_at(int32_t step) const {
   const auto at = std::partition_point(leaves.begin(), leaves.end(), [&](const Leaf& l) { return l.begin < step; });
@@ -136,7 +141,8 @@ std::string SegmentTree::turns_text(const Program& program, int32_t leaf, std::s
   std::string text;
   if (leaf < 0 || static_cast<size_t>(leaf) >= leaves.size()) return text;
   for (const RepeatId r : leaves[leaf].repeats)
-    text += (turns.empty() ? " in " : ", turn " + std::to_string(turns[static_cast<size_t>(r)]) + " of ") + program.graph->node(program.repeats[r].node).name;
+    text += (turns.empty() ? " in " : ", turn " + std::to_string(turns[static_cast<size_t>(r)]) + " of ") +
+            program.graph->node(program.repeats[r].node).name;
   return text;
 }
 

@@ -12,7 +12,8 @@ namespace stormcell {
 struct ExecutableLayout;
 
 enum class SegmentKind : uint8_t {
-  leaf,      ///< steps that run without the host: only at its end may a submission end, to be resumed at the begin of another
+  leaf,      ///< steps that run without the host: only at its end may a submission end, to be resumed at the begin of
+             ///< another
   sequence,  ///< children one after another: the whole program
   branch,    ///< children that run where a branch got cells
   taken,     ///< children that run where a guard holds
@@ -56,7 +57,8 @@ struct SegmentTree {
   std::string turns_text(const Program& program, int32_t leaf, std::span<const int32_t> turns) const;
 };
 
-/// The tree of a program with the weights that a layout tells of: a subtree in which nothing ends a submission is one leaf.
+/// The tree of a program with the weights that a layout tells of: a subtree in which nothing ends a submission is one
+/// leaf.
 SegmentTree segments_of(const Program& program, const ExecutableLayout& layout);
 
 }  // namespace stormcell

@@ -1,5 +1,6 @@
-// Memory of plans that never run at the same time: one allocation of each kind, as large as the largest plan needs, whoever runs uses it.
-// What a plan leaves there stands until the next plan runs. States are not here: they outlive an execution.
+// Memory of plans that never run at the same time: one allocation of each kind, as large as the largest plan needs,
+// whoever runs uses it. What a plan leaves there stands until the next plan runs. States are not here: they outlive an
+// execution.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -29,8 +30,9 @@ class SharedMemory {
   explicit SharedMemory(Device& device);
   ~SharedMemory();
 
-  /// At least so many bytes of a kind from here on. Where that moves the memory, its contents are lost and address() changes: ask for it at
-  /// each submission. Throws the device's Error where it has no memory; then nothing of the kind is held.
+  /// At least so many bytes of a kind from here on. Where that moves the memory, its contents are lost and address()
+  /// changes: ask for it at each submission. Throws the device's Error where it has no memory; then nothing of the kind
+  /// is held.
   void reserve(SharedPart kind, int64_t bytes);
   /// Of a kind that was reserved.
   DeviceAddress address(SharedPart kind) const;

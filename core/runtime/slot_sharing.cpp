@@ -25,8 +25,9 @@ struct Slots {
 
   bool has_room(const BranchBuffer& v) const {
     const auto at = of_branch.find(v.branch);
-    return at == of_branch.end() ||
-           std::all_of(at->second.begin(), at->second.end(), [&](const BranchBuffer& x) { return x.last < v.first || v.last < x.first; });
+    return at == of_branch.end() || std::all_of(at->second.begin(), at->second.end(), [&](const BranchBuffer& x) {
+             return x.last < v.first || v.last < x.first;
+           });
   }
   void add(const BranchBuffer& v) {
     of_branch[v.branch].push_back(v);
@@ -51,7 +52,8 @@ class SlotSharing {
     IdVector<BufferId, bool> seen(program_.buffers.size(), false);
     for (const Operand& o : program_.operands) {
       if (o.kind != BufferKind::arena || o.is_decision || o.decision == kNone || o.branch == kAllBranches) continue;
-      if (o.ragged != kNone || o.times != kNone) continue;  // rows of members and of dense cells below: no slice of the decision's slots
+      if (o.ragged != kNone || o.times != kNone)
+        continue;  // rows of members and of dense cells below: no slice of the decision's slots
       if (seen[o.buffer]) continue;
       seen[o.buffer] = true;
       const ProgramBuffer& b = program_.buffers[o.buffer];
@@ -70,7 +72,8 @@ class SlotSharing {
   void find_runs() {
     for (size_t s = 0; s < program_.steps.size(); ++s) {
       const Step& step = program_.steps[s];
-      if (step.kind == StepKind::skip_empty) runs_[step.inputs[0]].push_back({static_cast<int32_t>(s) + 1, step.target, step.branch});
+      if (step.kind == StepKind::skip_empty)
+        runs_[step.inputs[0]].push_back({static_cast<int32_t>(s) + 1, step.target, step.branch});
     }
   }
 
@@ -93,10 +96,11 @@ class SlotSharing {
   }
 
   void share(OperandId decision, int64_t row_bytes, std::vector<BranchBuffer>& buffers) {
-    std::sort(buffers.begin(), buffers.end(),
-              [](const BranchBuffer& a, const BranchBuffer& b) { return a.first != b.first ? a.first < b.first : a.branch < b.branch; });
-    const auto inside =
-        std::stable_partition(buffers.begin(), buffers.end(), [&](const BranchBuffer& v) { return !stays_inside(decision, v); });
+    std::sort(buffers.begin(), buffers.end(), [](const BranchBuffer& a, const BranchBuffer& b) {
+      return a.first != b.first ? a.first < b.first : a.branch < b.branch;
+    });
+    const auto inside = std::stable_partition(buffers.begin(), buffers.end(),
+                                              [&](const BranchBuffer& v) { return !stays_inside(decision, v); });
     std::vector<Slots> all;
     for (auto at = buffers.begin(); at != inside;) {
       // What begins at one step is the outputs of one scatter, and stays together: one copy then moves all rows.
@@ -115,8 +119,8 @@ class SlotSharing {
         }
     for (const Slots& s : all) {
       const Dim bytes = program_.dims[d.decision_cells] * Dim(d.fan_out) * Dim(row_bytes);
-      const BufferId made =
-          program_.buffers.add({program_.graph->value(d.value).name + ".slots", BufferKind::arena, bytes, s.first, s.last});
+      const BufferId made = program_.buffers.add(
+          {program_.graph->value(d.value).name + ".slots", BufferKind::arena, bytes, s.first, s.last});
       for (const auto& [branch, members] : s.of_branch)
         for (const BranchBuffer& v : members) moved_[v.buffer] = made;
     }
@@ -128,7 +132,8 @@ class SlotSharing {
     for (const BranchBuffer& v : values) last = std::max(last, v.last);
     Slots* best = nullptr;
     for (Slots& s : all) {
-      if (s.last < values.front().first || !std::all_of(values.begin(), values.end(), [&](const BranchBuffer& v) { return s.has_room(v); }))
+      if (s.last < values.front().first ||
+          !std::all_of(values.begin(), values.end(), [&](const BranchBuffer& v) { return s.has_room(v); }))
         continue;
       if (!best || std::max(last, s.last) - s.last < std::max(last, best->last) - best->last) best = &s;
     }
@@ -136,7 +141,8 @@ class SlotSharing {
     for (const BranchBuffer& v : values) best->add(v);
   }
 
-  /// Most rows that are held at one step, in bounds of one branch: as many as the fan-out by slots, one by a buffer of its own.
+  /// Most rows that are held at one step, in bounds of one branch: as many as the fan-out by slots, one by a buffer of
+  /// its own.
   static int32_t most_held(const std::vector<Slots>& all, const std::vector<bool>& shared, int32_t fan_out) {
     std::map<int32_t, int32_t> change;
     for (size_t i = 0; i < all.size(); ++i) {

@@ -1,5 +1,5 @@
-// Where the rows of states lie, and what state_put may write of them, for the oracle and the kernels alike: rows that do not fit are a
-// failure of the step, never cut off.
+// Where the rows of states lie, and what state_put may write of them, for the oracle and the kernels alike: rows that
+// do not fit are a failure of the step, never cut off.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -25,15 +25,19 @@ inline StepFailure check_places(int64_t parent, int64_t places, int64_t rows, in
 struct StateRows {
   std::byte* data = nullptr;
   int64_t places = 0, row_bytes = 0;
-  const uint64_t* pages = nullptr;  ///< [parents][pages_of_parent] addresses of pages of kPageRows rows, 0: no such page; null: no pages
+  /// [parents][pages_of_parent] addresses of pages of kPageRows rows, 0: no such page; null: no pages
+  const uint64_t* pages = nullptr;
   int64_t pages_of_parent = 0;
 
   std::byte* row(int64_t parent, int64_t place) const {
     if (!pages) return data + (parent * places + place) * row_bytes;
-    return reinterpret_cast<std::byte*>(pages[parent * pages_of_parent + place / kPageRows]) + place % kPageRows * row_bytes;
+    return reinterpret_cast<std::byte*>(pages[parent * pages_of_parent + place / kPageRows]) +
+           place % kPageRows * row_bytes;
   }
   /// Rows from `place` on that lie behind each other, at most `rows`.
-  int64_t stretch(int64_t place, int64_t rows) const { return pages ? std::min(rows, kPageRows - place % kPageRows) : rows; }
+  int64_t stretch(int64_t place, int64_t rows) const {
+    return pages ? std::min(rows, kPageRows - place % kPageRows) : rows;
+  }
   bool has(int64_t parent, int64_t place) const {
     return !pages || (place / kPageRows < pages_of_parent && pages[parent * pages_of_parent + place / kPageRows] != 0);
   }
@@ -46,7 +50,8 @@ struct StateRows {
   }
 };
 
-/// Where state_put writes: the rows of each parent, one parent after another in the value that is put, from the parent's place `at` on.
+/// Where state_put writes: the rows of each parent, one parent after another in the value that is put, from the
+/// parent's place `at` on.
 struct PutRange {
   StateRows state;
   CellGroups rows;
@@ -60,11 +65,15 @@ struct PutRange {
   }
   /// The rows to their places.
   void put(const std::byte* from) const {
-    each([&](std::byte* kept, int64_t first, int64_t n) { std::memcpy(kept, from + first * state.row_bytes, bytes(n)); });
+    each([&](std::byte* kept, int64_t first, int64_t n) {
+      std::memcpy(kept, from + first * state.row_bytes, bytes(n));
+    });
   }
   /// What stands in their places.
   void get(std::byte* to) const {
-    each([&](const std::byte* kept, int64_t first, int64_t n) { std::memcpy(to + first * state.row_bytes, kept, bytes(n)); });
+    each([&](const std::byte* kept, int64_t first, int64_t n) {
+      std::memcpy(to + first * state.row_bytes, kept, bytes(n));
+    });
   }
 
   /// visit(where they are kept, the first of them in the value that is put, rows) for rows that lie behind each other.

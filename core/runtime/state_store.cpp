@@ -17,7 +17,8 @@ const SequenceState* find(const std::vector<SequenceState>& states, const std::s
 }
 
 std::string text(const SequenceState& s) {
-  return std::string(to_text(s.dtype)) + " [" + std::to_string(s.width) + "], " + std::to_string(s.page_rows) + " rows a page";
+  return std::string(to_text(s.dtype)) + " [" + std::to_string(s.width) + "], " + std::to_string(s.page_rows) +
+         " rows a page";
 }
 
 }  // namespace
@@ -54,7 +55,9 @@ StateStore::Sequence& StateStore::at(SequenceId sequence) {
   if (found == sequences_.end()) failed("sequence " + std::to_string(static_cast<int64_t>(sequence)), "is not open");
   return found->second;
 }
-const StateStore::Sequence& StateStore::at(SequenceId sequence) const { return const_cast<StateStore*>(this)->at(sequence); }
+const StateStore::Sequence& StateStore::at(SequenceId sequence) const {
+  return const_cast<StateStore*>(this)->at(sequence);
+}
 
 SequenceId StateStore::open() {
   const auto id = static_cast<SequenceId>(next_++);
@@ -74,8 +77,8 @@ void StateStore::set_place(SequenceId sequence, int32_t place) {
   for (const Pages& pages : s.states)
     if (place < 0 || pages_for(place) > std::ssize(pages.addresses))
       failed("sequence " + std::to_string(static_cast<int64_t>(sequence)),
-             "expected at most " + std::to_string(pages.addresses.size() * kPageRows) + " rows of " + pages.state.name + ", got " +
-                 std::to_string(place));
+             "expected at most " + std::to_string(pages.addresses.size() * kPageRows) + " rows of " + pages.state.name +
+                 ", got " + std::to_string(place));
   s.place = place;
   for (Pages& pages : s.states) give_back(pages, static_cast<size_t>(pages_for(place)));
 }
@@ -85,7 +88,8 @@ void StateStore::expect_key(const Sequence& sequence, const StateKey& key) const
   for (const Pages& pages : sequence.states) held.states.push_back(pages.state);
   std::string why;
   if (!held.states.empty() && !key.fits(held, &why))
-    bad_input("states of a sequence", "are those of another plan: " + why, "go on with a plan of the same model and format, or begin anew");
+    bad_input("states of a sequence", "are those of another plan: " + why,
+              "go on with a plan of the same model and format, or begin anew");
 }
 
 void StateStore::reserve(SequenceId sequence, const StateKey& key, int64_t rows) {
@@ -111,7 +115,8 @@ void StateStore::reserve(SequenceId sequence, const StateKey& key, int64_t rows)
   }
 }
 
-void StateStore::table(std::span<const SequenceId> sequences, const StateKey& key, int64_t pages, std::vector<uint64_t>& addresses) const {
+void StateStore::table(std::span<const SequenceId> sequences, const StateKey& key, int64_t pages,
+                       std::vector<uint64_t>& addresses) const {
   const size_t each = pages;
   addresses.assign(key.states.size() * sequences.size() * each, 0);
   for (size_t i = 0; i < sequences.size(); ++i) {

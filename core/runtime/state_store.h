@@ -1,5 +1,5 @@
-// States that belong to sequences: in pages of kPageRows rows, outside of arenas and executables. A plan asks for pages by its layout key;
-// what one plan has written goes on under any other plan with the same key.
+// States that belong to sequences: in pages of kPageRows rows, outside of arenas and executables. A plan asks for pages
+// by its layout key; what one plan has written goes on under any other plan with the same key.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -52,11 +52,13 @@ class StateStore {
   int32_t place(SequenceId sequence) const;
   /// Its states have so many rows from here on, no more than it has pages for; pages behind them go back.
   void set_place(SequenceId sequence, int32_t place);
-  /// Pages for `rows` rows of each state of the key. Throws Error(bad_input) where the sequence holds states of another plan, the device's
-  /// Error where it has no memory; then the sequence keeps what it had.
+  /// Pages for `rows` rows of each state of the key. Throws Error(bad_input) where the sequence holds states of another
+  /// plan, the device's Error where it has no memory; then the sequence keeps what it had.
   void reserve(SequenceId sequence, const StateKey& key, int64_t rows);
-  /// Addresses of pages [states of the key][sequences][pages]; 0 where a sequence has none. Keys as reserve() was called with.
-  void table(std::span<const SequenceId> sequences, const StateKey& key, int64_t pages, std::vector<uint64_t>& addresses) const;
+  /// Addresses of pages [states of the key][sequences][pages]; 0 where a sequence has none. Keys as reserve() was
+  /// called with.
+  void table(std::span<const SequenceId> sequences, const StateKey& key, int64_t pages,
+             std::vector<uint64_t>& addresses) const;
 
   /// Bytes of pages that sequences hold, and of all pages that are allocated.
   int64_t used_bytes() const { return used_; }

@@ -1,5 +1,5 @@
-// What a device leaves of an execution besides decisions and outputs: a code, counters, events. One description for the device that writes
-// them in its memory and the host that reads its copy.
+// What a device leaves of an execution besides decisions and outputs: a code, counters, events. One description for the
+// device that writes them in its memory and the host that reads its copy.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -26,10 +26,10 @@ struct ExecutionStatus {
     failed = 3,  ///< no step behind the one that failed has run, and no submission goes on from here
   };
   int32_t code = done;
-  int32_t leaf = 0;         ///< where it waits(): to go on with, at the turns that StatusArea::turns tell
-  GuardId guard;            ///< needs_weights: the fallback of this one waits; kNone: a step waits for parts of branches
-  OperandId decision;       ///< needs_weights without a guard: the one whose branches StatusArea::branches tells
-  int32_t events = 0;       ///< written
+  int32_t leaf = 0;    ///< where it waits(): to go on with, at the turns that StatusArea::turns tell
+  GuardId guard;       ///< needs_weights: the fallback of this one waits; kNone: a step waits for parts of branches
+  OperandId decision;  ///< needs_weights without a guard: the one whose branches StatusArea::branches tells
+  int32_t events = 0;  ///< written
   int32_t lost_events = 0;  ///< for which there was no room
   uint64_t waited_ns = 0;   ///< what waves of the step that waits took so far, where events are asked for
   StepFailure failure;      ///< failed: the first one
@@ -50,9 +50,10 @@ struct ExchangeStatus {
   DeviceAddress send;     ///< rows for each rank: StatusArea::sent_rows
   DeviceAddress receive;  ///< where rows from each rank are to lie: StatusArea::arrived_rows
   int64_t row_bytes = 0;
-  int64_t most_rows = 0;   ///< room there
-  NodeId node;             ///< that exchanges
-  int32_t tells_rows = 0;  ///< not 0: how many rows arrive the ranks have to tell each other, and the host writes it to arrived_rows
+  int64_t most_rows = 0;  ///< room there
+  NodeId node;            ///< that exchanges
+  /// not 0: how many rows arrive the ranks have to tell each other, and the host writes it to arrived_rows
+  int32_t tells_rows = 0;
 };
 struct DeviceEvent {
   uint64_t begin_ns, end_ns;
@@ -61,8 +62,8 @@ struct DeviceEvent {
 /// No execution leaves more; what came after is counted as lost.
 inline constexpr int32_t kMostEvents = 1 << 18;
 
-/// Lies over memory of a device or of the host, aligned to 8 bytes. The host copies the first bytes(program), and the events where it wants
-/// them.
+/// Lies over memory of a device or of the host, aligned to 8 bytes. The host copies the first bytes(program), and the
+/// events where it wants them.
 struct StatusArea {
   StatusArea(void* memory, const Program& program, int32_t most_events = 0) {
     MemoryParts<8> parts(memory);
@@ -80,14 +81,17 @@ struct StatusArea {
     sent_rows = counters(static_cast<size_t>(program.ranks));
     arrived_rows = counters(static_cast<size_t>(program.ranks));
     int32_t most_branches = 0;
-    for (const ProgramRouter& r : program.routers) most_branches = std::max(most_branches, program.decision_of(r).branches);
+    for (const ProgramRouter& r : program.routers)
+      most_branches = std::max(most_branches, program.decision_of(r).branches);
     branches = counters(static_cast<size_t>(most_branches));
     without_events = static_cast<int64_t>(parts.bytes());
     events = {parts.take<DeviceEvent>(most_events), static_cast<size_t>(memory ? most_events : 0)};
     with_events = static_cast<int64_t>(parts.bytes());
   }
   /// Bytes of code and counters, and of so many events behind them.
-  static int64_t bytes(const Program& program, int32_t most_events = 0) { return StatusArea(nullptr, program, most_events).with_events; }
+  static int64_t bytes(const Program& program, int32_t most_events = 0) {
+    return StatusArea(nullptr, program, most_events).with_events;
+  }
 
   ExecutionStatus* status;
   std::span<int32_t> hits, misses;  ///< by guard

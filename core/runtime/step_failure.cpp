@@ -7,10 +7,11 @@ namespace stormcell {
 std::string to_text(const StepFailure& f) {
   switch (f.what) {
     case StepFailure::rows_beyond_places:
-      return "expected rows that fit " + std::to_string(f.most) + " places, got " + std::to_string(f.got) + " from place " +
-             std::to_string(f.at);
+      return "expected rows that fit " + std::to_string(f.most) + " places, got " + std::to_string(f.got) +
+             " from place " + std::to_string(f.at);
     case StepFailure::missing_page:
-      return "expected a page for place " + std::to_string(f.at) + " of sequence " + std::to_string(f.parent) + ", got none";
+      return "expected a page for place " + std::to_string(f.at) + " of sequence " + std::to_string(f.parent) +
+             ", got none";
     default:
       return "failed for a reason that this program does not know: " + std::to_string(f.what);
   }

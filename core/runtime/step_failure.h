@@ -1,5 +1,5 @@
-// A failure that only the data of a step shows. A kernel of a card cannot throw: it leaves the failure in the status of the execution
-// (status_area.h), and the executor throws it once the device is done. The oracle throws the same words.
+// A failure that only the data of a step shows. A kernel of a card cannot throw: it leaves the failure in the status of
+// the execution (status_area.h), and the executor throws it once the device is done. The oracle throws the same words.
 #pragma once
 #include <cstdint>
 #include <string>

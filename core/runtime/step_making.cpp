@@ -15,8 +15,9 @@ WeightHandle StepMaking::weight(size_t index, std::string layout, DType dtype) c
 WeightHandle StepMaking::branch_weight(size_t index, std::string layout, DType dtype) const {
   const std::optional<PartPlace> place = part_place(program, step, index);
   if (!place) return weight(index, std::move(layout), dtype);
-  const WeightHandle handle = weights.request({weight_text(value(index)), std::move(layout), dtype}, place->group,
-                                              is_pinned(value(index)) ? PartResidency::pinned : PartResidency::streamed);
+  const WeightHandle handle =
+      weights.request({weight_text(value(index)), std::move(layout), dtype}, place->group,
+                      is_pinned(value(index)) ? PartResidency::pinned : PartResidency::streamed);
   requested.push_back(handle);
   parts.decision = place->decision;
   parts.parts.push_back({place->group.branch, handle});

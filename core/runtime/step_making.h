@@ -1,5 +1,5 @@
-// What the kernel of a step may ask while it is made: the step's operands, their formats and bounds, and the weights that it reads. Every
-// device makes its kernels from it.
+// What the kernel of a step may ask while it is made: the step's operands, their formats and bounds, and the weights
+// that it reads. Every device makes its kernels from it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,7 +13,8 @@
 
 namespace stormcell {
 
-/// WeightKey::layout of a weight as it is stored, and of a weight in f32. Every device has these two beside layouts of its own.
+/// WeightKey::layout of a weight as it is stored, and of a weight in f32. Every device has these two beside layouts of
+/// its own.
 inline constexpr const char *kPlainLayout = "plain", *kPlainF32Layout = "plain_f32";
 
 /// The parts that a step reads.
@@ -44,8 +45,8 @@ struct StepMaking {
   WeightHandle plain_weight(size_t index) const;
   WeightHandle f32_weight(size_t index) const;
   WeightHandle weight(size_t index, std::string layout, DType dtype) const;
-  /// As weight(), of a weight that may be a part: where input `index` stands in a branch, a step can wait for it. A kernel with more than
-  /// one of them takes them branch by branch, as their parts come.
+  /// As weight(), of a weight that may be a part: where input `index` stands in a branch, a step can wait for it. A
+  /// kernel with more than one of them takes them branch by branch, as their parts come.
   WeightHandle branch_weight(size_t index, std::string layout, DType dtype) const;
   /// The node names its kernel: it gets that wherever it fits, not only where it pays.
   bool is_asked_for() const { return node().annotations.find(kKernel) != nullptr; }

@@ -15,7 +15,8 @@ StepNeeds needs_of(const Program& p, const Step& step) {
   return needs;
 }
 
-void sort_weights(const Program& p, const IdVector<int32_t, StepNeeds>& needs, const WeightStore& weights, ExecutableLayout& layout) {
+void sort_weights(const Program& p, const IdVector<int32_t, StepNeeds>& needs, const WeightStore& weights,
+                  ExecutableLayout& layout) {
   for (const int32_t at : needs.ids()) {
     const StepParts& of = needs[at].parts;
     const auto is_part = [&](const PartUse& part) { return weights.is_part(part.handle); };

@@ -20,10 +20,11 @@ inline bool has_kernel(const Step& step) { return step.kind == StepKind::kernel 
 /// The router and the ragged value of a step; its kernel has not asked for weights yet.
 StepNeeds needs_of(const Program& program, const Step& step);
 
-/// Calls make(step's index, StepMaking) for each step with a kernel, in order; it makes the kernel in whatever form the device has. Returns
-/// by step what the kernels asked for.
+/// Calls make(step's index, StepMaking) for each step with a kernel, in order; it makes the kernel in whatever form the
+/// device has. Returns by step what the kernels asked for.
 template <class Make>
-IdVector<int32_t, StepNeeds> make_steps(const Program& program, WeightStore& weights, const Bindings& bounds, int threads, Make make) {
+IdVector<int32_t, StepNeeds> make_steps(const Program& program, WeightStore& weights, const Bindings& bounds,
+                                        int threads, Make make) {
   IdVector<int32_t, StepNeeds> needs(program.steps.size());
   for (const int32_t at : program.steps.ids()) {
     const Step& step = program.steps[at];
@@ -34,9 +35,10 @@ IdVector<int32_t, StepNeeds> make_steps(const Program& program, WeightStore& wei
   return needs;
 }
 
-/// Sorts the handles that steps read: parts under a budget are read where they are used; of the others, those of fallbacks alone are loaded
-/// when the first guard misses whose fallback reads them.
-void sort_weights(const Program& program, const IdVector<int32_t, StepNeeds>& needs, const WeightStore& weights, ExecutableLayout& layout);
+/// Sorts the handles that steps read: parts under a budget are read where they are used; of the others, those of
+/// fallbacks alone are loaded when the first guard misses whose fallback reads them.
+void sort_weights(const Program& program, const IdVector<int32_t, StepNeeds>& needs, const WeightStore& weights,
+                  ExecutableLayout& layout);
 /// Events of one execution: one a kernel, those of a repeat in each of its turns, as far as kMostEvents goes.
 int32_t most_events(const Program& program, const Bindings& bounds);
 

@@ -11,7 +11,8 @@
 namespace stormcell {
 namespace {
 
-/// Adds up parts as MemoryParts does, over extents. How much each is rounded up is not known before the extents are: the most is added.
+/// Adds up parts as MemoryParts does, over extents. How much each is rounded up is not known before the extents are:
+/// the most is added.
 class ExtentParts {
  public:
   template <class T>
@@ -63,7 +64,8 @@ void Storage::alias_in_place() {
   for (size_t at = 0; at < graph_.top.nodes.size(); ++at) {
     const Node& node = graph_.node(graph_.top.nodes[at]);
     if (!node.op->in_place || !may_be_overwritten(node.inputs[0], at)) continue;
-    if (bytes_of(graph_.value(node.inputs[0])) == bytes_of(graph_.value(node.outputs[0]))) alias_[node.inputs[0]] = node.outputs[0];
+    if (bytes_of(graph_.value(node.inputs[0])) == bytes_of(graph_.value(node.outputs[0])))
+      alias_[node.inputs[0]] = node.outputs[0];
   }
 }
 
@@ -157,7 +159,8 @@ void Storage::rows_of(SpaceId space, Operand& o) {
   if (graph_.space(space).kind == SpaceKind::dense) o.per_parent = dim(graph_.space(space).per_parent);
   Dim times(1);
   SpaceId above = space;
-  for (; graph_.space(above).kind == SpaceKind::dense; above = graph_.space(above).parent) times = times * graph_.space(above).per_parent;
+  for (; graph_.space(above).kind == SpaceKind::dense; above = graph_.space(above).parent)
+    times = times * graph_.space(above).per_parent;
   const CellSpace& s = graph_.space(above);
   if (s.kind == SpaceKind::root) return;
   if (above != space) o.times = dim(times);

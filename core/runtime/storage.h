@@ -10,8 +10,9 @@
 
 namespace stormcell {
 
-/// Makes the operands, buffers and extents of `program`, each at its first use. Every value has a buffer of its own, as large as the bound
-/// on its rows; only a guard's outputs share those of what its bodies yield, and what an operator makes in place shares its input's.
+/// Makes the operands, buffers and extents of `program`, each at its first use. Every value has a buffer of its own, as
+/// large as the bound on its rows; only a guard's outputs share those of what its bodies yield, and what an operator
+/// makes in place shares its input's.
 class Storage {
  public:
   /// `program` has its graph, and must outlive the storage.

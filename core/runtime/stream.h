@@ -21,22 +21,23 @@ class Event {
   virtual ~Event() = default;
 };
 
-/// Work in order. Host memory given to a copy must stay as it is until the next synchronisation. Different streams run in any order, and at
-/// the same time: what one needs of another it waits for.
+/// Work in order. Host memory given to a copy must stay as it is until the next synchronisation. Different streams run
+/// in any order, and at the same time: what one needs of another it waits for.
 class Stream {
  public:
   virtual ~Stream() = default;
   /// From and to any memory of the host: the calling thread may be held while the device fetches it.
   virtual void copy_to_device(DeviceAddress to, const void* from, int64_t bytes) = 0;
   virtual void copy_to_host(void* to, DeviceAddress from, int64_t bytes) = 0;
-  /// Never hold the calling thread. All of the host's memory lies in one PinnedBuffer of the device; a device that copies on its own throws
-  /// Error(failed) for any other.
+  /// Never hold the calling thread. All of the host's memory lies in one PinnedBuffer of the device; a device that
+  /// copies on its own throws Error(failed) for any other.
   virtual void copy_pinned_to_device(DeviceAddress to, const void* from, int64_t bytes) = 0;
   virtual void copy_to_pinned(void* to, DeviceAddress from, int64_t bytes) = 0;
-  /// The event stands for everything that was put on this stream before; recorded again, for more, whoever waits already.
+  /// The event stands for everything that was put on this stream before; recorded again, for more, whoever waits
+  /// already.
   virtual void record(Event& event) = 0;
-  /// What is put on this stream from here on runs after all that the event stands for now. Never holds the calling thread. Error(failed)
-  /// where the event was never recorded: nothing would be waited for.
+  /// What is put on this stream from here on runs after all that the event stands for now. Never holds the calling
+  /// thread. Error(failed) where the event was never recorded: nothing would be waited for.
   virtual void wait(const Event& event) = 0;
   /// Waits until everything put on the stream is done; throws what failed there. Counted by the device.
   virtual void synchronize() = 0;

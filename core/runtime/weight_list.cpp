@@ -58,7 +58,8 @@ int64_t WeightList::pinned_bytes() const {
 std::pair<int64_t, BranchGroup> WeightList::largest_part() const {
   std::pair<int64_t, BranchGroup> largest;
   for (const ListedWeight& weight : weights_)
-    if (weight.asked && weight.is_part() && align_up(weight.bytes) > largest.first) largest = {align_up(weight.bytes), *weight.group};
+    if (weight.asked && weight.is_part() && align_up(weight.bytes) > largest.first)
+      largest = {align_up(weight.bytes), *weight.group};
   return largest;
 }
 

@@ -13,8 +13,8 @@
 
 namespace stormcell {
 
-/// A weight as it was asked for. Under a budget one that serves a single branch is a part, which comes and goes; all others are dense:
-/// loaded for good.
+/// A weight as it was asked for. Under a budget one that serves a single branch is a part, which comes and goes; all
+/// others are dense: loaded for good.
 struct ListedWeight {
   WeightKey key;
   int64_t bytes = 0;                 ///< on the device, exact before it is loaded, too
@@ -25,7 +25,8 @@ struct ListedWeight {
   bool is_part() const { return group.has_value(); }
 };
 
-/// Handles are given out in order and never taken back. Not safe from several threads, but for version(): WeightStore has the lock.
+/// Handles are given out in order and never taken back. Not safe from several threads, but for version(): WeightStore
+/// has the lock.
 class WeightList {
  public:
   std::optional<WeightHandle> find(const WeightKey& key) const;
@@ -33,7 +34,9 @@ class WeightList {
   WeightHandle add(ListedWeight weight);
   const ListedWeight& operator[](WeightHandle handle) const { return weights_[handle]; }
   /// From here on somebody reads it who does not stand in its branch, or keeps it for good.
-  void make_dense(WeightHandle handle, bool pinned) { weights_[handle].group.reset(), weights_[handle].pinned = pinned; }
+  void make_dense(WeightHandle handle, bool pinned) {
+    weights_[handle].group.reset(), weights_[handle].pinned = pinned;
+  }
   /// One that nobody asked for any more is asked for again, as it is from here on.
   void ask_again(WeightHandle handle, std::optional<BranchGroup> group, bool pinned);
   void add_reader(WeightHandle handle) { ++weights_[handle].readers; }

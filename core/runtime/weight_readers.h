@@ -25,7 +25,8 @@ class WeightReaders {
   WeightReaders(const WeightReaders&) = delete;
   WeightReaders& operator=(const WeightReaders&) = delete;
 
-  /// A list of the one handle, so that no memory is asked for here: whoever puts it has said by then that it is being read.
+  /// A list of the one handle, so that no memory is asked for here: whoever puts it has said by then that it is being
+  /// read.
   void put(std::list<WeightHandle> one, bool first) noexcept;
   /// A handle that waits to be read is the next one.
   void hurry(WeightHandle handle);

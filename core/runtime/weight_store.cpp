@@ -24,7 +24,8 @@ WeightStore::WeightStore(Device& device, std::shared_ptr<const WeightSource> sou
 
 WeightStore::~WeightStore() { readers_.reset(); }
 
-// What was asked for -----------------------------------------------------------------------------------------------------------------
+// What was asked for
+// -----------------------------------------------------------------------------------------------------------------
 
 WeightHandle WeightStore::request(const WeightKey& key, const BranchGroup* group, PartResidency residency) {
   const std::lock_guard lock(mutex_);
@@ -84,7 +85,8 @@ int64_t WeightStore::bytes(WeightHandle handle) const {
   return list_[handle].bytes;
 }
 
-// Dense weights ----------------------------------------------------------------------------------------------------------------------
+// Dense weights
+// ----------------------------------------------------------------------------------------------------------------------
 
 void WeightStore::drop_dense(WeightHandle handle) {
   const auto loaded = dense_.find(handle);
@@ -100,7 +102,8 @@ void WeightStore::load_dense(WeightHandle handle, std::unique_lock<std::mutex>& 
   lock.unlock();
   std::unique_ptr<DeviceBuffer> buffer = device_.load_weight(key, *source_);
   lock.lock();
-  // A part that became dense may lie in a slot still, and somebody may compute with it: the slot is free when nobody does.
+  // A part that became dense may lie in a slot still, and somebody may compute with it: the slot is free when nobody
+  // does.
   while (!changed_.wait_for(lock, kPoll, [&] { return !slots_.is_busy(handle); })) cancel.check();
   const DeviceBuffer& loaded = *dense_.emplace(handle, std::move(buffer)).first->second;
   slots_.leave(handle);
@@ -124,7 +127,8 @@ void WeightStore::load(const std::vector<WeightHandle>& handles, const Progress&
   }
 }
 
-// The budget -------------------------------------------------------------------------------------------------------------------------
+// The budget
+// -------------------------------------------------------------------------------------------------------------------------
 
 BudgetShare WeightStore::share() const { return {budget_, list_.pinned_bytes()}; }
 
@@ -183,13 +187,16 @@ void WeightStore::arrange(const CancellationToken& cancel) {
   const std::vector<SlotClass> classes = slot_classes(list_.part_sizes(), share().room());
   if (classes == slots_.classes()) return;
   while (!changed_.wait_for(lock, kPoll, [&] { return !slots_.any_busy(); })) cancel.check();
-  if (!readers_) readers_ = std::make_unique<WeightReaders>(kWeightReaders, [this](WeightHandle handle) { read_part(handle); });
+  if (!readers_)
+    readers_ = std::make_unique<WeightReaders>(kWeightReaders, [this](WeightHandle handle) { read_part(handle); });
   slots_.arrange(device_, classes);
 }
 
-// Reading parts ----------------------------------------------------------------------------------------------------------------------
+// Reading parts
+// ----------------------------------------------------------------------------------------------------------------------
 
-/// What may be refused memory comes before the slot: a part that has one is being read, and a reader will tell who waits.
+/// What may be refused memory comes before the slot: a part that has one is being read, and a reader will tell who
+/// waits.
 bool WeightStore::start(WeightHandle handle, const NextUse& next_use, PartNeed need) {
   std::list<WeightHandle> asked = {handle};
   const auto ticket = tickets_.emplace(handle, std::make_shared<Ticket>()).first;
@@ -214,8 +221,8 @@ bool WeightStore::fetch_ahead(WeightHandle handle, const NextUse& next_use) {
 }
 
 /// Of a part that is not there, as fetch_now().
-bool WeightStore::fetch_locked(WeightHandle handle, const NextUse& next_use, PartNeed need, std::unique_lock<std::mutex>& lock,
-                               const CancellationToken& cancel) {
+bool WeightStore::fetch_locked(WeightHandle handle, const NextUse& next_use, PartNeed need,
+                               std::unique_lock<std::mutex>& lock, const CancellationToken& cancel) {
   if (tickets_.contains(handle)) {
     readers_->hurry(handle);
     return true;
@@ -299,7 +306,8 @@ void WeightStore::touch(WeightHandle handle) {
   slots_.touch(handle);
 }
 
-// What submissions use ---------------------------------------------------------------------------------------------------------------
+// What submissions use
+// ---------------------------------------------------------------------------------------------------------------
 
 bool WeightStore::take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& in_use, uint64_t& version) {
   if (budget_ == 0 && version == list_.version()) return false;

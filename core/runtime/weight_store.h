@@ -1,22 +1,25 @@
 // The weights of one model on one device, each once, whoever uses it: baseline and optimised plans share them.
 //
-// The way of a weight: a kernel requests it when a plan is compiled and gets a handle (WeightList). Dense weights are loaded for good, as
-// all are without a budget. With one, the weights that serve one branch of a router (parts) are read into slots that are allocated once
-// (PartSlots) by threads of their own (WeightReaders). A submission takes the table of addresses, and from then on uses the parts
-// that are there.
+// The way of a weight: a kernel requests it when a plan is compiled and gets a handle (WeightList). Dense weights are
+// loaded for good, as all are without a budget. With one, the weights that serve one branch of a router (parts) are
+// read into slots that are allocated once (PartSlots) by threads of their own (WeightReaders). A submission takes the
+// table of addresses, and from then on uses the parts that are there.
 //
 // Threads. Any thread may call any method, and `mutex_` is never held while a weight is read.
-// - `loading_` is held while a dense weight is loaded, because the device does that with all its threads. It is taken before `mutex_`.
-// - `mutex_` guards the list, the slots, the tickets and the counters. A NextUse is called under it and must not call the store.
-//   Slots are allocated under it as well, while no part is busy.
-// - The readers' own lock is taken last. Their threads call read_part() with no lock held, and end before anything else is destroyed.
+// - `loading_` is held while a dense weight is loaded, because the device does that with all its threads. It is taken
+//   before `mutex_`.
+// - `mutex_` guards the list, the slots, the tickets and the counters. A NextUse is called under it and must not call
+//   the store. Slots are allocated under it as well, while no part is busy.
+// - The readers' own lock is taken last. Their threads call read_part() with no lock held, and end before anything else
+//   is destroyed.
 // - `changed_` is told when a reading ended and when a part is not in use any more.
 //
-// What counts, for the budget and for the slots, is what executables that live read, and those that are being made: plans come and go, of
-// one phase and of another, with other annotations. A store that is asked what a plan would take, and runs none, is one of its own.
+// What counts, for the budget and for the slots, is what executables that live read, and those that are being made:
+// plans come and go, of one phase and of another, with other annotations. A store that is asked what a plan would take,
+// and runs none, is one of its own.
 //
-// Memory refused, by the device or the host, at any of these: whoever asked gets the error, the store is as before but for parts that had
-// to go first (arrange()), and it can be asked again.
+// Memory refused, by the device or the host, at any of these: whoever asked gets the error, the store is as before but
+// for parts that had to go first (arrange()), and it can be asked again.
 #pragma once
 #include <condition_variable>
 #include <exception>
@@ -49,24 +52,26 @@ struct WeightCounters {
   double stall_seconds = 0;  ///< that somebody waited for a part
 };
 
-/// Handles, not pointers: a weight may be requested long before it is loaded, and evicted while plans that know it live.
+/// Handles, not pointers: a weight may be requested long before it is loaded, and evicted while plans that know it
+/// live.
 class WeightStore {
  public:
   /// `budget`: bytes that parts may take; 0: as many as there are.
   WeightStore(Device& device, std::shared_ptr<const WeightSource> source, int64_t budget = 0);
   ~WeightStore();
 
-  /// The handle of a weight; loads nothing. Throws Error when the source does not have it. What is asked for without a group, or for two
-  /// of them, is dense from there on.
+  /// The handle of a weight; loads nothing. Throws Error when the source does not have it. What is asked for without a
+  /// group, or for two of them, is dense from there on.
   WeightHandle request(const WeightKey& key) { return request(key, nullptr, PartResidency::streamed); }
-  WeightHandle request(const WeightKey& key, const BranchGroup& group, PartResidency residency = PartResidency::streamed) {
+  WeightHandle request(const WeightKey& key, const BranchGroup& group,
+                       PartResidency residency = PartResidency::streamed) {
     return request(key, &group, residency);
   }
   bool is_part(WeightHandle handle) const;
   /// A dense weight, or a part that is ready.
   bool is_loaded(WeightHandle handle) const { return bool(address(handle)); }
-  /// An executable reads these from here on, and reads them no more. Behind the last one a weight is as if it had not been asked for; its
-  /// memory is given back by arrange().
+  /// An executable reads these from here on, and reads them no more. Behind the last one a weight is as if it had not
+  /// been asked for; its memory is given back by arrange().
   void retain(const std::vector<WeightHandle>& handles);
   void release(const std::vector<WeightHandle>& handles);
 
@@ -82,8 +87,8 @@ class WeightStore {
   using NextUse = PartSlots::NextUse;
   /// Throws Error(bad_input) that names the option where the budget is below the largest part of those asked for.
   void check_budget() const;
-  /// What is pinned and that part, of which a step waits for one at a time: the least budget with which everything runs. 0: nothing
-  /// of a branch was asked for.
+  /// What is pinned and that part, of which a step waits for one at a time: the least budget with which everything
+  /// runs. 0: nothing of a branch was asked for.
   int64_t least_budget() const;
   /// Bytes of the budget that what is pinned takes, or will take: the rest is for slots.
   int64_t planned_pinned_bytes() const;
@@ -95,30 +100,32 @@ class WeightStore {
   std::vector<WeightHandle> parts() const;
   /// Those, and what is pinned of branches.
   std::vector<WeightHandle> weights_of_branches() const;
-  /// Gives back what nobody reads any more, and allocates slots for the parts asked for so far; anew, and empty, where other kinds are
-  /// asked for than before. Then it waits until no part is busy.
+  /// Gives back what nobody reads any more, and allocates slots for the parts asked for so far; anew, and empty, where
+  /// other kinds are asked for than before. Then it waits until no part is busy.
   /// Throws as check_budget(), and as the token says.
   void arrange(const CancellationToken& cancel = {});
-  /// Sees to it that a part is read, by a thread of the store's, if it is not there. False: PartSlots::give() found no slot.
+  /// Sees to it that a part is read, by a thread of the store's, if it is not there. False: PartSlots::give() found no
+  /// slot.
   bool fetch_ahead(WeightHandle handle, const NextUse& next_use);
-  /// The same for a part that is waited for. False: every slot was busy, or holds what is used as soon; it waited until that may have
-  /// changed, and the caller looks again at what it needs: with what has come it can compute before that gives way. Throws as the token
-  /// says.
+  /// The same for a part that is waited for. False: every slot was busy, or holds what is used as soon; it waited until
+  /// that may have changed, and the caller looks again at what it needs: with what has come it can compute before that
+  /// gives way. Throws as the token says.
   bool fetch_now(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
-  /// Forgets what was asked for and no reader has begun to read: nobody is left to use it. Its slots are empty. Who holds one of these
-  /// parts at the same time asks for it again.
+  /// Forgets what was asked for and no reader has begun to read: nobody is left to use it. Its slots are empty. Who
+  /// holds one of these parts at the same time asks for it again.
   void drop_waiting();
-  /// Waits until the part is there, for a slot too if it has none, and begins to use it. Throws what reading it failed with, and as the
-  /// token says.
+  /// Waits until the part is there, for a slot too if it has none, and begins to use it. Throws what reading it failed
+  /// with, and as the token says.
   void hold(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
   /// Counts as a use: of parts whose next use is equally far the least recently used gives way.
   void touch(WeightHandle handle);
 
-  /// What a submission may use: dense weights that are loaded, and ready parts, which are in use from then on and added to `in_use`. False:
-  /// nothing changed since the call that set `version`, and there are no parts; `table` is left as it is.
+  /// What a submission may use: dense weights that are loaded, and ready parts, which are in use from then on and added
+  /// to `in_use`. False: nothing changed since the call that set `version`, and there are no parts; `table` is left as
+  /// it is.
   bool take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& in_use, uint64_t& version);
-  /// Where the device reads the table: one for all that run on it, one at a time. It holds as many addresses as the last take() gave, and
-  /// what lies there means nothing after a handle was added.
+  /// Where the device reads the table: one for all that run on it, one at a time. It holds as many addresses as the
+  /// last take() gave, and what lies there means nothing after a handle was added.
   DeviceAddress device_table();
   /// Once for each that take() added and for each hold().
   void end_use(const std::vector<WeightHandle>& in_use);

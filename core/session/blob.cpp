@@ -8,8 +8,8 @@ namespace {
 enum LoadPart : uint8_t { kPadding = 1, kDropped = 2, kGrid = 4, kMass = 8 };
 enum MaskKind : uint8_t { kLengths = 0, kBits = 1 };
 
-/// The bits that any of them has: none where all are 0, and as many bytes as the largest needs. Nothing is compared on the way, so that
-/// several are looked at at once.
+/// The bits that any of them has: none where all are 0, and as many bytes as the largest needs. Nothing is compared on
+/// the way, so that several are looked at at once.
 uint64_t bits_of(const std::vector<int64_t>& counts) {
   uint64_t bits = 0;
   for (const int64_t count : counts) bits |= static_cast<uint64_t>(count);
@@ -22,7 +22,8 @@ void put_any_numbers(std::span<const T> values, Bytes& out) {
   for (const T v : values) most = std::max(most, static_cast<uint64_t>(static_cast<int64_t>(v)));  // negative: 8 bytes
   Writer w(out);
   w.byte(static_cast<uint8_t>(width_of(most)));
-  w.integers(values.size(), width_of(most), [&](size_t i) { return static_cast<uint64_t>(static_cast<int64_t>(values[i])); });
+  w.integers(values.size(), width_of(most),
+             [&](size_t i) { return static_cast<uint64_t>(static_cast<int64_t>(values[i])); });
 }
 
 }  // namespace
@@ -78,7 +79,8 @@ void put_pairs(const PairTable& table, Bytes& out) {
   w.varint(table.entries.size());
   uint64_t next = 0;
   for (const PairCount& e : table.entries) {
-    const uint64_t key = static_cast<uint64_t>(e.from) * static_cast<uint64_t>(table.columns) + static_cast<uint64_t>(e.to);
+    const uint64_t key =
+        static_cast<uint64_t>(e.from) * static_cast<uint64_t>(table.columns) + static_cast<uint64_t>(e.to);
     w.varint(key - next);
     w.varint(static_cast<uint64_t>(e.count));
     next = key + 1;
@@ -100,7 +102,8 @@ PairTable read_pairs(std::span<const uint8_t> data, std::string_view where) {
     if (key >= rows * columns) r.damaged();
     const uint64_t count = r.varint();
     if (count > static_cast<uint64_t>(kMostCount)) r.damaged();
-    table.entries.push_back({static_cast<int32_t>(key / columns), static_cast<int32_t>(key % columns), static_cast<int64_t>(count)});
+    table.entries.push_back(
+        {static_cast<int32_t>(key / columns), static_cast<int32_t>(key % columns), static_cast<int64_t>(count)});
   }
   r.end();
   return table;
@@ -160,12 +163,14 @@ void put_mask(std::span<const uint8_t> mask, int64_t per_sequence, Bytes& out) {
   w.byte(kBits);
   for (size_t i = 0; i < mask.size(); i += 8) {
     uint8_t bits = 0;
-    for (size_t j = i; j < std::min(i + 8, mask.size()); ++j) bits = static_cast<uint8_t>(bits | (mask[j] != 0) << (j - i));
+    for (size_t j = i; j < std::min(i + 8, mask.size()); ++j)
+      bits = static_cast<uint8_t>(bits | (mask[j] != 0) << (j - i));
     w.byte(bits);
   }
 }
 
-std::vector<uint8_t> read_mask(std::span<const uint8_t> data, int64_t cells, int64_t per_sequence, std::string_view where) {
+std::vector<uint8_t> read_mask(std::span<const uint8_t> data, int64_t cells, int64_t per_sequence,
+                               std::string_view where) {
   if (data.empty()) return {};
   Reader r(data, where);
   const uint8_t kind = r.byte();

@@ -19,8 +19,8 @@ inline constexpr int64_t kMostCells = int64_t{1} << 26;
 /// What any stored count must stay below, so that a few of them can be added.
 inline constexpr int64_t kMostCount = int64_t{1} << 50;
 
-// Each put_ function replaces what `out` holds and keeps its memory. Each read_ function checks every length; what does not
-// fit: Error(bad_input) that names `where`.
+// Each put_ function replaces what `out` holds and keeps its memory. Each read_ function checks every length; what does
+// not fit: Error(bad_input) that names `where`.
 void put_decision(const DecisionRecord& decision, int32_t branches, int32_t fan_out, Bytes& out);
 StoredDecision read_decision(std::span<const uint8_t> data, std::string_view where);
 
@@ -34,9 +34,11 @@ PairTable read_pairs(std::span<const uint8_t> data, std::string_view where);
 void put_events(std::span<const StepEvent> events, Bytes& out);
 std::vector<StepEvent> read_events(std::span<const uint8_t> data, std::string_view where);
 
-/// Lengths of the sequences where all padding is at their ends, else a bit for each cell. Empty where all cells are real.
+/// Lengths of the sequences where all padding is at their ends, else a bit for each cell. Empty where all cells are
+/// real.
 void put_mask(std::span<const uint8_t> mask, int64_t per_sequence, Bytes& out);
-std::vector<uint8_t> read_mask(std::span<const uint8_t> data, int64_t cells, int64_t per_sequence, std::string_view where);
+std::vector<uint8_t> read_mask(std::span<const uint8_t> data, int64_t cells, int64_t per_sequence,
+                               std::string_view where);
 
 /// One byte for the width of an element (1, 2, 4 or 8 bytes; unsigned but for 8), then the elements.
 void put_numbers(std::span<const int64_t> values, Bytes& out);

@@ -41,7 +41,8 @@ class Writer {
     out_.resize(at + n * static_cast<size_t>(width));
     const auto store = [&](auto type) {
       using T = decltype(type);
-      uint8_t* const to = out_.data() + at;  // a byte that is written might be anything's: else it is asked for again for each
+      // a byte that is written might be anything's: else it is asked for again for each
+      uint8_t* const to = out_.data() + at;
       for (size_t i = 0; i < n; ++i) {
         const T v = static_cast<T>(value(i));
         std::memcpy(to + i * sizeof(T), &v, sizeof(T));
@@ -70,7 +71,9 @@ class Writer {
 class Reader {
  public:
   Reader(std::span<const uint8_t> data, std::string_view where) : data_(data), where_(where) {}
-  [[noreturn]] void damaged() const { bad_input(where_, "the file is damaged: a record does not fit its length", kCopyAgain); }
+  [[noreturn]] void damaged() const {
+    bad_input(where_, "the file is damaged: a record does not fit its length", kCopyAgain);
+  }
   std::span<const uint8_t> raw(size_t bytes) {
     if (bytes > data_.size() - at_) damaged();
     const auto part = data_.subspan(at_, bytes);

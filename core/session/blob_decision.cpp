@@ -31,15 +31,16 @@ void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, By
   }
   for (size_t b = 1; b < offsets.size(); ++b) offsets[b] += offsets[b - 1];
   const int choice_width = width_of(uint64_t{most} + 1), offset_width = width_of(offsets.back());
-  const bool same_padded = d.padded.empty() || std::equal(d.padded.begin(), d.padded.end(), offsets.begin(),
-                                                          [next = offsets.begin()](int32_t padded, uint32_t begin) mutable {
-                                                            return *++next - begin == static_cast<uint32_t>(padded);
-                                                          });
+  const bool same_padded =
+      d.padded.empty() || std::equal(d.padded.begin(), d.padded.end(), offsets.begin(),
+                                     [next = offsets.begin()](int32_t padded, uint32_t begin) mutable {
+                                       return *++next - begin == static_cast<uint32_t>(padded);
+                                     });
   const bool columns = !d.scores.empty() && d.score_columns > 0 && d.score_columns != branches;
-  const uint8_t parts =
-      static_cast<uint8_t>((columns ? kColumns : 0) | (d.weight.empty() ? 0 : kWeights) | (same_padded ? 0 : kPadded) |
-                           (d.ancestor.empty() ? 0 : kAncestors) | (d.scores.empty() ? 0 : kScores) | (d.margin.empty() ? 0 : kMargins) |
-                           (d.residency.empty() ? 0 : kResidency) | (d.bytes_read.empty() ? 0 : kBytesRead));
+  const uint8_t parts = static_cast<uint8_t>(
+      (columns ? kColumns : 0) | (d.weight.empty() ? 0 : kWeights) | (same_padded ? 0 : kPadded) |
+      (d.ancestor.empty() ? 0 : kAncestors) | (d.scores.empty() ? 0 : kScores) | (d.margin.empty() ? 0 : kMargins) |
+      (d.residency.empty() ? 0 : kResidency) | (d.bytes_read.empty() ? 0 : kBytesRead));
   Writer w(out);
   w.byte(kVersion);
   w.byte(parts);
@@ -52,7 +53,9 @@ void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, By
   w.align4();
   w.integers(choices, choice_width, [&](size_t i) {
     const int32_t c = d.choice[i];
-    return is_kept(c) ? static_cast<uint32_t>(c) : is_dropped(c) ? static_cast<uint32_t>(branches + branch_of(c)) : ~uint32_t{0};
+    return is_kept(c)      ? static_cast<uint32_t>(c)
+           : is_dropped(c) ? static_cast<uint32_t>(branches + branch_of(c))
+                           : ~uint32_t{0};
   });
   w.align4();
   w.array(d.weight);
@@ -75,7 +78,8 @@ StoredDecision read_decision(std::span<const uint8_t> data, std::string_view whe
   const uint8_t parts = r.byte(), choice_width = r.byte(), offset_width = r.byte();
   StoredDecision d;
   const auto cells = r.value<uint32_t>(), branches = r.value<uint32_t>(), fan_out = r.value<uint32_t>();
-  if (branches == 0 || branches > (1u << 24) || fan_out == 0 || fan_out > (1u << 16) || cells > uint32_t{INT32_MAX}) r.damaged();
+  if (branches == 0 || branches > (1u << 24) || fan_out == 0 || fan_out > (1u << 16) || cells > uint32_t{INT32_MAX})
+    r.damaged();
   d.cells = cells;
   d.branches = static_cast<int32_t>(branches);
   d.fan_out = static_cast<int32_t>(fan_out);

@@ -18,10 +18,11 @@ void check_space(const CheckedRun& run, int64_t batch, const BatchSpace& s) {
   if (s.space < 0 || static_cast<size_t>(s.space) >= run.layout.spaces.size())
     run.damaged(named(batch) + " has cells of a space that is not there");
   const std::string where = named(batch) + ", cells of " + run.layout.spaces[s.space];
-  const int64_t cells = s.cells.cells(), real = s.mask.empty() ? cells : std::accumulate(s.mask.begin(), s.mask.end(), int64_t{0});
+  const int64_t cells = s.cells.cells(),
+                real = s.mask.empty() ? cells : std::accumulate(s.mask.begin(), s.mask.end(), int64_t{0});
   if (s.real_cells != real)
-    run.damaged(where + ": real_cells is " + std::to_string(s.real_cells) + ", " + (s.mask.empty() ? "the cells are " : "the mask has ") +
-                std::to_string(real));
+    run.damaged(where + ": real_cells is " + std::to_string(s.real_cells) + ", " +
+                (s.mask.empty() ? "the cells are " : "the mask has ") + std::to_string(real));
   if (!s.tokens.empty() && std::ssize(s.tokens) != cells)
     run.damaged(where + ": " + counted(std::ssize(s.tokens), "token") + " of " + counted(cells, "cell"));
 }
@@ -29,8 +30,10 @@ void check_space(const CheckedRun& run, int64_t batch, const BatchSpace& s) {
 void check_sequences(const CheckedRun& run, const BatchSummary& b, const std::vector<BatchSpace>& spaces) {
   if (spaces.empty()) return;
   int64_t most = 0, first = spaces[0].cells.first_sequence;
-  for (const BatchSpace& s : spaces) most = std::max<int64_t>(most, s.cells.sequences), first = std::min(first, s.cells.first_sequence);
-  if (b.sequences != most) run.damaged(named(b.number) + " counts " + counted(b.sequences, "sequence") + " of " + std::to_string(most));
+  for (const BatchSpace& s : spaces)
+    most = std::max<int64_t>(most, s.cells.sequences), first = std::min(first, s.cells.first_sequence);
+  if (b.sequences != most)
+    run.damaged(named(b.number) + " counts " + counted(b.sequences, "sequence") + " of " + std::to_string(most));
   if (!b.listed && b.first_sequence != first)
     run.damaged(named(b.number) + " begins with sequence " + std::to_string(b.first_sequence) + ", its cells with " +
                 std::to_string(first));
@@ -50,7 +53,8 @@ void check_items(const CheckedRun& run, int64_t batch, const std::vector<BatchSp
 void check_events(const CheckedRun& run, int64_t batch) {
   for (const StepEvent& e : run.reader.events(run.summary.id, batch))
     if (e.step >= run.layout.steps.size() || e.end_ns < e.begin_ns)
-      run.damaged(named(batch) + " has an event of step " + std::to_string(e.step) + " of " + std::to_string(run.layout.steps.size()));
+      run.damaged(named(batch) + " has an event of step " + std::to_string(e.step) + " of " +
+                  std::to_string(run.layout.steps.size()));
 }
 
 void check_misses(const CheckedRun& run, const BatchSummary& b) {
@@ -60,7 +64,8 @@ void check_misses(const CheckedRun& run, const BatchSummary& b) {
     run.damaged(named(b.number) + " counts " + counted(b.guard_misses, "miss") + " of guards, guard_miss others");
 }
 
-std::map<int64_t, std::string> labels_of(const CheckedRun& run, const BatchSummary& b, const std::vector<BatchSpace>& spaces) {
+std::map<int64_t, std::string> labels_of(const CheckedRun& run, const BatchSummary& b,
+                                         const std::vector<BatchSpace>& spaces) {
   std::map<int64_t, std::string> labels;
   const auto take = [&](int64_t place, int64_t item, int64_t count) {
     for (SequenceInput& in : run.reader.inputs(run.summary.id, {item, item + count}))
@@ -99,9 +104,9 @@ void check_rows_of(const CheckedRun& run, const StoredDecision& d, int32_t route
   const BatchSpace* space = batch.find_space(run.router(router).space);
   if (!space) run.damaged(where + " is about cells that the batch does not have");
   const int64_t rows = space->cells.cells();
-  const bool fits = d.ancestor.empty()
-                        ? d.cells <= rows
-                        : std::all_of(d.ancestor.begin(), d.ancestor.end(), [&](int32_t row) { return row >= 0 && row < rows; });
+  const bool fits = d.ancestor.empty() ? d.cells <= rows
+                                       : std::all_of(d.ancestor.begin(), d.ancestor.end(),
+                                                     [&](int32_t row) { return row >= 0 && row < rows; });
   if (!fits) run.damaged(where + " is about more cells than the batch has, " + std::to_string(rows));
 }
 
@@ -116,15 +121,19 @@ void check_guards(const CheckedRun& run) {
     run.state.check_count(all.hits), run.state.check_count(all.misses);
   }
   if (!run.has_ended) return;
-  const auto bind = [&](Statement& s) { s.bind(1, batch_key(run.summary.id, 0)).bind(2, batch_key(run.summary.id + 1, 0) - 1); };
+  const auto bind = [&](Statement& s) {
+    s.bind(1, batch_key(run.summary.id, 0)).bind(2, batch_key(run.summary.id + 1, 0) - 1);
+  };
   Statement sums(run.state.db, "SELECT total(guard_hits), total(guard_misses) FROM batch WHERE id BETWEEN ? AND ?");
   bind(sums);
   if (sums.step() && (sums.real(0) != static_cast<double>(all.hits) || sums.real(1) != static_cast<double>(all.misses)))
     run.damaged("the guards' sums are not those of its batches");
-  Statement misses(run.state.db, "SELECT step, total(misses) FROM guard_miss WHERE batch BETWEEN ? AND ? GROUP BY step");
+  Statement misses(run.state.db,
+                   "SELECT step, total(misses) FROM guard_miss WHERE batch BETWEEN ? AND ? GROUP BY step");
   for (bind(misses); misses.step();)
     if (static_cast<double>(of_step[static_cast<int32_t>(misses.integer(0))].misses) != misses.real(1))
-      run.damaged("the misses of guard step " + std::to_string(misses.integer(0)) + " are not the sum of those of its batches");
+      run.damaged("the misses of guard step " + std::to_string(misses.integer(0)) +
+                  " are not the sum of those of its batches");
 }
 
 }  // namespace stormcell

@@ -28,7 +28,8 @@ KeyedLoadsCheck::Row* KeyedLoadsCheck::label_row(const CheckedBatch& batch, int3
   auto& rows = routers_[router].labels;
   auto at = rows.find(label->second);
   if (at == rows.end()) at = rows.find(kOtherLabels);
-  if (at == rows.end()) run_.damaged("router " + run_.router(router).name + " has no loads by label \"" + label->second + "\"");
+  if (at == rows.end())
+    run_.damaged("router " + run_.router(router).name + " has no loads by label \"" + label->second + "\"");
   return &at->second;
 }
 
@@ -48,7 +49,8 @@ void KeyedLoadsCheck::batch(const CheckedBatch& batch, int32_t router, const Sto
   for (int64_t cell = 0; cell < d.cells; ++cell) {
     const int64_t row = d.ancestor.empty() ? cell : d.ancestor[cell];
     if (!space.mask.empty() && !space.mask[row]) continue;
-    if (const int64_t now = row / space.cells.per_sequence; now != sequence) sequence = now, of_label = label_row(batch, router, sequence);
+    if (const int64_t now = row / space.cells.per_sequence; now != sequence)
+      sequence = now, of_label = label_row(batch, router, sequence);
     if (of_label) take(*of_label, cell);
     if (!tokens) continue;
     if (const auto at = of_token.find(space.tokens[row]); at != of_token.end()) take(at->second, cell);
@@ -64,7 +66,8 @@ void KeyedLoadsCheck::finish(const LoadsCheck& loads) const {
     const auto check = [&](const auto& rows, bool counted_again, const char* by, const auto& text) {
       std::vector<int64_t> sum(most.size());
       for (const auto& [key, row] : rows) {
-        const bool nothing_left = row.cells == 0 && std::all_of(row.load.begin(), row.load.end(), [](int64_t n) { return n == 0; });
+        const bool nothing_left =
+            row.cells == 0 && std::all_of(row.load.begin(), row.load.end(), [](int64_t n) { return n == 0; });
         if (counted_again && !nothing_left)
           run_.damaged("the loads of router " + run_.router(router).name + " by " + by + " " + text(key) +
                        " are not those of its decisions");
@@ -72,11 +75,13 @@ void KeyedLoadsCheck::finish(const LoadsCheck& loads) const {
         if (counted_again) continue;
         for (size_t b = 0; b < sum.size(); ++b)
           if (sum[b] > most[b])
-            run_.damaged("the loads of router " + run_.router(router).name + " by " + by + " are more than all of its loads");
+            run_.damaged("the loads of router " + run_.router(router).name + " by " + by +
+                         " are more than all of its loads");
       }
     };
     check(routers_[r].labels, run_.decisions, "label", [](const std::string& label) { return "\"" + label + "\""; });
-    check(routers_[r].tokens, run_.decisions && run_.inputs, "token", [](int32_t token) { return std::to_string(token); });
+    check(routers_[r].tokens, run_.decisions && run_.inputs, "token",
+          [](int32_t token) { return std::to_string(token); });
   }
 }
 

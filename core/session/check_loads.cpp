@@ -18,8 +18,8 @@ bool same_mass(double a, double b, int64_t load) {
 }
 
 bool same(const RouterLoads& a, const RouterLoads& b) {
-  if (a.batches != b.batches || a.cells != b.cells || a.load != b.load || a.padding != b.padding || a.dropped != b.dropped ||
-      a.padded != b.padded)
+  if (a.batches != b.batches || a.cells != b.cells || a.load != b.load || a.padding != b.padding ||
+      a.dropped != b.dropped || a.padded != b.padded)
     return false;
   for (size_t i = 0; i < a.weight.size(); ++i)
     if (!same_mass(a.weight[i], b.weight[i], a.load[i])) return false;
@@ -28,8 +28,9 @@ bool same(const RouterLoads& a, const RouterLoads& b) {
 
 std::string window_text(int32_t level, int64_t number) {
   const int64_t size = int64_t{1} << (kWindowBits * level);
-  return level == 0 ? "in batch " + std::to_string(number)
-                    : "over batches " + std::to_string(number * size) + " to " + std::to_string((number + 1) * size - 1);
+  return level == 0
+             ? "in batch " + std::to_string(number)
+             : "over batches " + std::to_string(number * size) + " to " + std::to_string((number + 1) * size - 1);
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ const RouterLoads* LoadsCheck::total(int32_t router) const {
 }
 
 std::optional<RouterLoads> LoadsCheck::find(int32_t router, int32_t level, int64_t number) const {
-  Statement find(run_.state.db, "SELECT batches, cells, data FROM load_window WHERE router = ? AND level = ? AND number = ?");
+  Statement find(run_.state.db,
+                 "SELECT batches, cells, data FROM load_window WHERE router = ? AND level = ? AND number = ?");
   find.bind(1, router_key(run_.summary.id, router)).bind(2, int64_t{level}).bind(3, number);
   if (!find.step()) return {};
   RouterLoads loads = blob::read_loads(find.blob(2), run_.router(router).branches, run_.state.path);
@@ -68,13 +70,15 @@ void LoadsCheck::batch(const CheckedBatch& batch, int32_t router, const StoredDe
     const std::optional<RouterLoads> stored = find(router, 0, batch.number);
     if (!stored) return;
     if (run_.decisions)
-      run_.damaged("router " + run_.router(router).name + " has loads and no decision in batch " + std::to_string(batch.number));
+      run_.damaged("router " + run_.router(router).name + " has loads and no decision in batch " +
+                   std::to_string(batch.number));
     loads = *stored;
   }
   Router& r = routers_[router];
   if (!r.total) r.total.emplace(loads.branches());
   run_.state.add(loads, *r.total);  // looks at every sum, so that those of the windows cannot overflow
-  r.pyramid.add(batch.number, loads, [&](int32_t level, int64_t window, const RouterLoads& sum) { compare(router, level, window, sum); });
+  r.pyramid.add(batch.number, loads,
+                [&](int32_t level, int64_t window, const RouterLoads& sum) { compare(router, level, window, sum); });
 }
 
 void LoadsCheck::finish() {
@@ -83,7 +87,8 @@ void LoadsCheck::finish() {
     const int32_t router = i;
     Router& r = routers_[i];
     if (run_.has_ended)
-      r.pyramid.finish([&](int32_t level, int64_t window, const RouterLoads& sum) { compare(router, level, window, sum); });
+      r.pyramid.finish(
+          [&](int32_t level, int64_t window, const RouterLoads& sum) { compare(router, level, window, sum); });
     count.bind(1, router_key(run_.summary.id, router));
     if (count.step() && !run_.is_running && count.integer(0) != r.windows)
       run_.damaged("router " + run_.router(router).name + " has loads of batches that are not there");
@@ -102,7 +107,8 @@ void LoadsCheck::check_total(int32_t router) const {
   stored.cells = run_.state.count_of(find, 1);
   const RouterLoads* counted = total(router);
   if (!same(stored, counted ? *counted : RouterLoads(stored.branches())))
-    run_.damaged("the loads of router " + name + " over the whole run are not those of its " + (run_.decisions ? "decisions" : "batches"));
+    run_.damaged("the loads of router " + name + " over the whole run are not those of its " +
+                 (run_.decisions ? "decisions" : "batches"));
 }
 
 }  // namespace stormcell

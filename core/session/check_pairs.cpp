@@ -14,7 +14,8 @@ using sqlite::Statement;
 /// Pairs of one edge, or of one router with itself.
 class PairsCheck {
  public:
-  PairsCheck(const CheckedRun& run, PairKind kind, int32_t from, int32_t to) : run_(run), kind_(kind), from_(from), to_(to) {}
+  PairsCheck(const CheckedRun& run, PairKind kind, int32_t from, int32_t to)
+      : run_(run), kind_(kind), from_(from), to_(to) {}
 
   /// `branches`: flags of those whose pairs count; empty: all.
   void against_decisions(std::span<const uint8_t> branches, const Progress& progress) {
@@ -43,9 +44,9 @@ class PairsCheck {
   /// Windows of a level are sums of those of the level below; the lowest ones are read.
   void against_each_other() const {
     std::vector<Window> below, level;
-    Statement rows(
-        run_.state.db,
-        "SELECT level, number, batches, data FROM pair_window WHERE router = ? AND kind = ? AND next = ? ORDER BY level, number");
+    Statement rows(run_.state.db,
+                   "SELECT level, number, batches, data FROM pair_window WHERE router = ? AND kind = ? AND next = ? "
+                   "ORDER BY level, number");
     for (bind_place(rows); rows.step();) {
       Window w = read(rows);
       if (!level.empty() && level.back().level != w.level) below = std::move(level), level.clear();
@@ -55,7 +56,8 @@ class PairsCheck {
                                       [](const Window& b, int64_t number) { return b.number < number; });
         for (; child != below.end() && child->number >> kWindowBits == w.number; ++child)
           sum.batches += child->batches, run_.state.add(child->table, sum.table);
-        if (!(sum == w)) run_.damaged(named() + " of level " + std::to_string(w.level) + " are not the sums of those below");
+        if (!(sum == w))
+          run_.damaged(named() + " of level " + std::to_string(w.level) + " are not the sums of those below");
       }
       level.push_back(std::move(w));
     }
@@ -75,7 +77,9 @@ class PairsCheck {
                                            : "the transitions from " + from + " to " + run_.router(to_).name;
   }
   void bind_place(Statement& s) const {
-    s.bind(1, router_key(run_.summary.id, from_)).bind(2, static_cast<int64_t>(kind_)).bind(3, router_key(run_.summary.id, to_));
+    s.bind(1, router_key(run_.summary.id, from_))
+        .bind(2, static_cast<int64_t>(kind_))
+        .bind(3, router_key(run_.summary.id, to_));
   }
   bool has_decision(int64_t batch) const {
     Statement find(run_.state.db, "SELECT 1 FROM decision WHERE id = ?");
@@ -84,17 +88,17 @@ class PairsCheck {
   }
   /// Of a row: level, number, batches, data.
   Window read(const Statement& row) const {
-    Window w{static_cast<int32_t>(std::clamp<int64_t>(row.integer(0), 0, 63)), row.integer(1), run_.state.count_of(row, 2),
-             blob::read_pairs(row.blob(3), run_.state.path)};
+    Window w{static_cast<int32_t>(std::clamp<int64_t>(row.integer(0), 0, 63)), row.integer(1),
+             run_.state.count_of(row, 2), blob::read_pairs(row.blob(3), run_.state.path)};
     if (w.table.rows != run_.router(from_).branches || w.table.columns != run_.router(to_).branches)
       run_.damaged(named() + ": a table has the wrong size");
     return w;
   }
   void compare(const Window& expected) {
     ++windows_;
-    Statement find(
-        run_.state.db,
-        "SELECT level, number, batches, data FROM pair_window WHERE router = ? AND kind = ? AND next = ? AND level = ? AND number = ?");
+    Statement find(run_.state.db,
+                   "SELECT level, number, batches, data FROM pair_window WHERE router = ? AND kind = ? AND next = ? "
+                   "AND level = ? AND number = ?");
     bind_place(find);
     find.bind(4, int64_t{expected.level}).bind(5, expected.number);
     if (find.step() && read(find) == expected) return;
@@ -116,9 +120,11 @@ void check_pairs(const CheckedRun& run, const Progress& progress) {
     PairsCheck pairs(run, kind, from, to);
     run.decisions ? pairs.against_decisions(branches, progress) : pairs.against_each_other();
   };
-  for (const LayoutEdge& edge : run.layout.edges) check(PairKind::transition, edge.from, edge.to, branch_flags(run.layout, edge));
+  for (const LayoutEdge& edge : run.layout.edges)
+    check(PairKind::transition, edge.from, edge.to, branch_flags(run.layout, edge));
   for (size_t r = 0; r < run.layout.routers.size(); ++r)
-    if (run.layout.routers[r].fan_out > 1) check(PairKind::coactivation, static_cast<int32_t>(r), static_cast<int32_t>(r), {});
+    if (run.layout.routers[r].fan_out > 1)
+      check(PairKind::coactivation, static_cast<int32_t>(r), static_cast<int32_t>(r), {});
 }
 
 }  // namespace stormcell

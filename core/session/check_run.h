@@ -1,5 +1,5 @@
-// The parts of SessionReader::check(): what was computed while a run was recorded has to be what its records give. Each throws
-// Error(bad_input) that names the file and the first damage.
+// The parts of SessionReader::check(): what was computed while a run was recorded has to be what its records give. Each
+// throws Error(bad_input) that names the file and the first damage.
 #pragma once
 #include <map>
 #include <optional>
@@ -13,7 +13,8 @@
 
 namespace stormcell {
 
-/// A run that is looked at. While it is still being recorded, what its writer replaces as it goes is read, not compared.
+/// A run that is looked at. While it is still being recorded, what its writer replaces as it goes is read, not
+/// compared.
 struct CheckedRun {
   CheckedRun(const SessionReader& reader, const SessionReader::State& state, const RunSummary& run);
 
@@ -45,7 +46,8 @@ void check_rows_of(const CheckedRun& run, const StoredDecision& decision, int32_
 /// Guards of the whole run against those of its batches.
 void check_guards(const CheckedRun& run);
 
-/// Loads of all windows and of the whole run: against the decisions, of a run that kept none against its single batches.
+/// Loads of all windows and of the whole run: against the decisions, of a run that kept none against its single
+/// batches.
 class LoadsCheck {
  public:
   explicit LoadsCheck(const CheckedRun& run) : run_(run), routers_(run.layout.routers.size()) {}
@@ -92,8 +94,8 @@ class KeyedLoadsCheck {
   std::vector<Router> routers_;
 };
 
-/// Transitions along every edge and branches taken together: windows against the decisions, of a run that kept none against the windows
-/// that they are sums of.
+/// Transitions along every edge and branches taken together: windows against the decisions, of a run that kept none
+/// against the windows that they are sums of.
 void check_pairs(const CheckedRun& run, const Progress& progress);
 
 /// What holds of single rows of every table, and that each belongs to something that is there.

@@ -26,18 +26,23 @@ constexpr Owned kOwned[] = {
     {"picture", kNoRun},
     {"guard", kNoRun},
     {"placement", kNoRun},
-    {"batch_item", "NOT EXISTS(SELECT 1 FROM batch b WHERE b.id = batch_item.run * 4294967296 + batch_item.batch AND b.items IS NOT NULL)"},
+    {"batch_item",
+     "NOT EXISTS(SELECT 1 FROM batch b WHERE b.id = batch_item.run * 4294967296 + batch_item.batch AND b.items IS NOT "
+     "NULL)"},
     {"batch_space", kNoBatch},
     {"event", kNoBatch},
     {"guard_miss", kNoBatch},
     {"decision",
-     "NOT EXISTS(SELECT 1 FROM batch b WHERE b.id = decision.id / 4096) OR NOT EXISTS(SELECT 1 FROM router r WHERE r.id = "
+     "NOT EXISTS(SELECT 1 FROM batch b WHERE b.id = decision.id / 4096) OR NOT EXISTS(SELECT 1 FROM router r WHERE "
+     "r.id = "
      "decision.id / 17592186044416 * 4096 + decision.id % 4096)"},
     {"load_window", kNoRouter},
     {"pair_window",
-     "router NOT IN (SELECT id FROM router) OR next NOT IN (SELECT id FROM router) OR kind NOT IN (0, 1) OR (kind = 1 AND next <> router) "
+     "router NOT IN (SELECT id FROM router) OR next NOT IN (SELECT id FROM router) OR kind NOT IN (0, 1) OR (kind = 1 "
+     "AND next <> router) "
      "OR "
-     "(kind = 0 AND NOT EXISTS(SELECT 1 FROM edge e WHERE e.run = pair_window.router / 4096 AND e.router = pair_window.router % 4096 AND "
+     "(kind = 0 AND NOT EXISTS(SELECT 1 FROM edge e WHERE e.run = pair_window.router / 4096 AND e.router = "
+     "pair_window.router % 4096 AND "
      "e.next = pair_window.next % 4096))"},
     {"label_load", kNoRouter},
     {"token_load", kNoRouter},
@@ -49,38 +54,56 @@ constexpr const char* kRules[] = {
     "WHERE k NOT IN (SELECT key FROM meta WHERE value <> '')",
     "SELECT 'the model''s facts are not JSON' FROM model WHERE NOT json_valid(json)",
     "SELECT 'run #' || id || ' is of a model that is not there' FROM run WHERE model NOT IN (SELECT id FROM model)",
-    "SELECT 'run #' || id || ' has the state ' || quote(status) FROM run WHERE status NOT IN ('running', 'finished', 'interrupted', "
+    "SELECT 'run #' || id || ' has the state ' || quote(status) FROM run WHERE status NOT IN ('running', 'finished', "
+    "'interrupted', "
     "'failed')",
     "SELECT 'config, machine or dataset of run #' || id || ' is not JSON' FROM run "
     "WHERE NOT json_valid(config) OR NOT json_valid(machine) OR NOT json_valid(dataset)",
     "SELECT 'the summary of run #' || id || ' is not JSON' FROM run WHERE summary <> '' AND NOT json_valid(summary)",
-    "SELECT 'run #' || run || ' lacks a cell space' FROM space GROUP BY run HAVING min(ordinal) <> 0 OR max(ordinal) <> count(*) - 1",
-    "SELECT 'run #' || run || ' lacks a router' FROM router GROUP BY run HAVING min(ordinal) <> 0 OR max(ordinal) <> count(*) - 1",
-    "SELECT 'run #' || run || ' lacks a step' FROM step GROUP BY run HAVING min(ordinal) <> 0 OR max(ordinal) <> count(*) - 1",
-    "SELECT 'router ' || ordinal || ' of run #' || run || ' stands under another''s number' FROM router WHERE id <> run * 4096 + ordinal",
-    "SELECT 'router ' || ordinal || ' of run #' || run || ' is in a branch that its parent does not have' FROM router WHERE "
-    "ifnull(parent_branch, -1) < -1 OR ifnull(parent_branch, -1) >= ifnull((SELECT p.branches FROM router p WHERE p.id = router.run * 4096 "
+    "SELECT 'run #' || run || ' lacks a cell space' FROM space GROUP BY run HAVING min(ordinal) <> 0 OR max(ordinal) "
+    "<> count(*) - 1",
+    "SELECT 'run #' || run || ' lacks a router' FROM router GROUP BY run HAVING min(ordinal) <> 0 OR max(ordinal) <> "
+    "count(*) - 1",
+    "SELECT 'run #' || run || ' lacks a step' FROM step GROUP BY run HAVING min(ordinal) <> 0 OR max(ordinal) <> "
+    "count(*) - 1",
+    "SELECT 'router ' || ordinal || ' of run #' || run || ' stands under another''s number' FROM router WHERE id <> "
+    "run * 4096 + ordinal",
+    "SELECT 'router ' || ordinal || ' of run #' || run || ' is in a branch that its parent does not have' FROM router "
+    "WHERE "
+    "ifnull(parent_branch, -1) < -1 OR ifnull(parent_branch, -1) >= ifnull((SELECT p.branches FROM router p WHERE p.id "
+    "= router.run * 4096 "
     "+ router.parent), 0)",
-    "SELECT 'step ' || ordinal || ' of run #' || run || ' is of a router that is not there' FROM step WHERE router < -1 OR branch < -1 OR "
+    "SELECT 'step ' || ordinal || ' of run #' || run || ' is of a router that is not there' FROM step WHERE router < "
+    "-1 OR branch < -1 OR "
     "router >= (SELECT count(*) FROM router r WHERE r.run = step.run)",
-    "SELECT 'step ' || ordinal || ' of run #' || run || ' has a negative cost' FROM step WHERE NOT (flops >= 0 AND bytes >= 0)",
-    "SELECT 'a note on step ' || step || ' of run #' || run || ' is not JSON' FROM annotation WHERE NOT json_valid(value)",
-    "SELECT 'batch ' || number || ' of run #' || run || ' stands under another''s number' FROM batch WHERE id <> run * 4294967296 + number",
+    "SELECT 'step ' || ordinal || ' of run #' || run || ' has a negative cost' FROM step WHERE NOT (flops >= 0 AND "
+    "bytes >= 0)",
+    "SELECT 'a note on step ' || step || ' of run #' || run || ' is not JSON' FROM annotation WHERE NOT "
+    "json_valid(value)",
+    "SELECT 'batch ' || number || ' of run #' || run || ' stands under another''s number' FROM batch WHERE id <> run * "
+    "4294967296 + number",
     "SELECT 'batch ' || number || ' of run #' || run || ' took ' || latency_ms || ' ms' FROM batch "
     "WHERE typeof(latency_ms) NOT IN ('real', 'integer') OR latency_ms < 0 OR latency_ms > 1e300",
-    "SELECT 'batch ' || number || ' of run #' || run || ' is part ' || part || ' of an optimisation' FROM batch WHERE part NOT BETWEEN 0 "
+    "SELECT 'batch ' || number || ' of run #' || run || ' is part ' || part || ' of an optimisation' FROM batch WHERE "
+    "part NOT BETWEEN 0 "
     "AND 3",
-    "SELECT 'batch ' || number || ' of run #' || run || ' lists its items and begins with sequence ' || first_sequence FROM batch "
+    "SELECT 'batch ' || number || ' of run #' || run || ' lists its items and begins with sequence ' || first_sequence "
+    "FROM batch "
     "WHERE items IS NOT NULL AND first_sequence <> -1",
     "SELECT 'the cells of a batch stand under another''s number' FROM batch_space WHERE id <> batch * 64 + space",
-    "SELECT 'the cells of batch ' || (batch % 4294967296) || ' are of phase ' || phase FROM batch_space WHERE phase NOT BETWEEN 0 AND 2",
+    "SELECT 'the cells of batch ' || (batch % 4294967296) || ' are of phase ' || phase FROM batch_space WHERE phase "
+    "NOT BETWEEN 0 AND 2",
     "SELECT 'an input of run #' || run || ' has the number ' || number FROM sequence WHERE number < 0",
-    "SELECT 'the picture of item ' || item || ' of run #' || run || ' is not of its size' FROM picture WHERE item < 0 OR height NOT "
+    "SELECT 'the picture of item ' || item || ' of run #' || run || ' is not of its size' FROM picture WHERE item < 0 "
+    "OR height NOT "
     "BETWEEN 1 "
-    "AND 96 OR width NOT BETWEEN 1 AND 96 OR channels NOT IN (1, 3) OR typeof(pixels) <> 'blob' OR length(pixels) <> height * width * "
+    "AND 96 OR width NOT BETWEEN 1 AND 96 OR channels NOT IN (1, 3) OR typeof(pixels) <> 'blob' OR length(pixels) <> "
+    "height * width * "
     "channels",
-    "SELECT 'placement #' || id || ' has the number of a run' FROM placement WHERE id < 1 OR id IN (SELECT id FROM run)",
-    "SELECT 'placement #' || id || ' is not JSON' FROM placement WHERE NOT json_valid(layout) OR NOT json_valid(summary)",
+    "SELECT 'placement #' || id || ' has the number of a run' FROM placement WHERE id < 1 OR id IN (SELECT id FROM "
+    "run)",
+    "SELECT 'placement #' || id || ' is not JSON' FROM placement WHERE NOT json_valid(layout) OR NOT "
+    "json_valid(summary)",
     "SELECT 'the piece of token ' || token || ' is no text' FROM piece WHERE token < 0 OR typeof(text) <> 'text'",
 };
 

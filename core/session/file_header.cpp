@@ -43,7 +43,8 @@ void restore_file_header(sqlite::Database& db, const std::string& before, int64_
     return;
   }
   sqlite3_file* const file = file_of(db);
-  if (file && db.number("PRAGMA data_version") == data_version && differs_in_counters_alone(read_file_header(db), before))
+  if (file && db.number("PRAGMA data_version") == data_version &&
+      differs_in_counters_alone(read_file_header(db), before))
     file->pMethods->xWrite(file, before.data(), kHeader, 0);
   db.execute("ROLLBACK");
 }

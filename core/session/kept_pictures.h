@@ -14,8 +14,8 @@ namespace stormcell {
 class KeptPictures {
  public:
   KeptPictures(int64_t most, int64_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
-  /// Takes in a picture of a new item. Returns the items that have to go for it: of the groups of which most are kept. It may be among
-  /// them, and then was never kept.
+  /// Takes in a picture of a new item. Returns the items that have to go for it: of the groups of which most are kept.
+  /// It may be among them, and then was never kept.
   std::vector<int64_t> add(int64_t item, uint64_t group, int64_t bytes);
   bool has(int64_t item) const { return items_.contains(item); }
 
@@ -34,10 +34,10 @@ class KeptPictures {
   std::set<int64_t> items_;
 };
 
-/// Takes in the pictures of a batch, `bytes` of each, before they are made. Returns the sequences of which they have to be made, since they
-/// change what is kept, in their order. Who takes in those alone keeps the same.
-std::vector<size_t> take_in(KeptPictures& kept, const BatchRecord& batch, const RunLayout& layout, std::span<const int64_t> items,
-                            int64_t bytes);
+/// Takes in the pictures of a batch, `bytes` of each, before they are made. Returns the sequences of which they have to
+/// be made, since they change what is kept, in their order. Who takes in those alone keeps the same.
+std::vector<size_t> take_in(KeptPictures& kept, const BatchRecord& batch, const RunLayout& layout,
+                            std::span<const int64_t> items, int64_t bytes);
 
 /// [sequences of the batch] the group of each: those of one label whose cells got the same branches of every router.
 std::vector<uint64_t> picture_groups(const BatchRecord& batch, const RunLayout& layout);

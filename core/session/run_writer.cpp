@@ -69,8 +69,9 @@ struct RunWriter::State : WindowSink {
 
 RunWriter::RunWriter(std::shared_ptr<SessionWriterState> session, const RunStart& start) {
   if (std::ssize(start.layout.routers) > kMostRouters || std::ssize(start.layout.spaces) > kMostSpaces)
-    bad_input(session->path, "a session holds at most 4096 routers and 64 cell spaces a run",
-              std::to_string(start.layout.routers.size()) + " and " + std::to_string(start.layout.spaces.size()) + " came");
+    bad_input(
+        session->path, "a session holds at most 4096 routers and 64 cell spaces a run",
+        std::to_string(start.layout.routers.size()) + " and " + std::to_string(start.layout.spaces.size()) + " came");
   state_ = std::make_unique<State>(session, start);
   session->attempt([&] {
     session->begin();
@@ -120,7 +121,11 @@ void RunWriter::finish(RunStatus status, const std::string& summary) {
     s.write_totals();
     Statement update(s.session->db, "UPDATE run SET status = ?, summary = ?, finished = ? WHERE id = ?");
     const std::string now = now_utc();
-    update.bind(1, to_text(status)).bind(2, std::string_view(summary)).bind(3, std::string_view(now)).bind(4, s.id).run();
+    update.bind(1, to_text(status))
+        .bind(2, std::string_view(summary))
+        .bind(3, std::string_view(now))
+        .bind(4, s.id)
+        .run();
     s.session->commit();
   });
 }
@@ -128,24 +133,40 @@ void RunWriter::finish(RunStatus status, const std::string& summary) {
 void RunWriter::State::insert_run(const RunStart& start) {
   SessionWriterState& s = *session;
   id = s.next_number();
-  Statement insert(s.db,
-                   "INSERT INTO run(id, model, kind, name, status, started, decisions, inputs, writer, config, machine, dataset) "
-                   "VALUES(?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)");
+  Statement insert(
+      s.db,
+      "INSERT INTO run(id, model, kind, name, status, started, decisions, inputs, writer, config, machine, dataset) "
+      "VALUES(?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)");
   const std::string now = now_utc(), writer = this_writer();
   insert.bind(1, id).bind(2, s.model).bind(3, std::string_view(start.kind)).bind(4, std::string_view(start.name));
-  insert.bind(5, std::string_view(now)).bind(6, int64_t{start.decisions}).bind(7, int64_t{start.inputs}).bind(8, std::string_view(writer));
-  insert.bind(9, std::string_view(start.config)).bind(10, std::string_view(start.machine)).bind(11, std::string_view(start.dataset)).run();
+  insert.bind(5, std::string_view(now))
+      .bind(6, int64_t{start.decisions})
+      .bind(7, int64_t{start.inputs})
+      .bind(8, std::string_view(writer));
+  insert.bind(9, std::string_view(start.config))
+      .bind(10, std::string_view(start.machine))
+      .bind(11, std::string_view(start.dataset))
+      .run();
   Statement space(s.db, "INSERT INTO space(run, ordinal, name) VALUES(?, ?, ?)");
   for (size_t i = 0; i < start.layout.spaces.size(); ++i)
     space.bind(1, id).bind(2, static_cast<int64_t>(i)).bind(3, std::string_view(start.layout.spaces[i])).run();
-  Statement router(s.db,
-                   "INSERT INTO router(id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch, "
-                   "layer, branch_bytes, dense_bytes, residual) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-  const auto known = [&](int at, int64_t value, bool is_known) { is_known ? router.bind(at, value) : router.bind_null(at); };
+  Statement router(
+      s.db,
+      "INSERT INTO router(id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch, "
+      "layer, branch_bytes, dense_bytes, residual) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  const auto known = [&](int at, int64_t value, bool is_known) {
+    is_known ? router.bind(at, value) : router.bind_null(at);
+  };
   for (size_t i = 0; i < start.layout.routers.size(); ++i) {
     const RouterInfo& r = start.layout.routers[i];
-    router.bind(1, router_key(id, static_cast<int64_t>(i))).bind(2, id).bind(3, static_cast<int64_t>(i)).bind(4, std::string_view(r.name));
-    router.bind(5, int64_t{r.branches}).bind(6, int64_t{r.fan_out}).bind(7, std::string_view(r.protocol)).bind(8, int64_t{r.space});
+    router.bind(1, router_key(id, static_cast<int64_t>(i)))
+        .bind(2, id)
+        .bind(3, static_cast<int64_t>(i))
+        .bind(4, std::string_view(r.name));
+    router.bind(5, int64_t{r.branches})
+        .bind(6, int64_t{r.fan_out})
+        .bind(7, std::string_view(r.protocol))
+        .bind(8, int64_t{r.space});
     router.bind(9, std::string_view(r.stack)).bind(10, int64_t{r.parent}).bind(11, int64_t{r.parent_branch});
     known(12, r.layer, r.layer >= 0);
     known(13, r.branch_bytes, r.branch_bytes > 0);
@@ -160,7 +181,8 @@ void RunWriter::State::insert_run(const RunStart& start) {
     e.branches.empty() ? edge.bind_null(4) : edge.bind(4, std::span<const uint8_t>(buffer));
     edge.run();
   }
-  Statement step(s.db, "INSERT INTO step(run, ordinal, name, op, router, branch, flops, bytes) VALUES(?,?,?,?,?,?,?,?)");
+  Statement step(s.db,
+                 "INSERT INTO step(run, ordinal, name, op, router, branch, flops, bytes) VALUES(?,?,?,?,?,?,?,?)");
   for (size_t i = 0; i < start.layout.steps.size(); ++i) {
     const StepInfo& t = start.layout.steps[i];
     step.bind(1, id).bind(2, static_cast<int64_t>(i)).bind(3, std::string_view(t.name)).bind(4, std::string_view(t.op));
@@ -170,7 +192,8 @@ void RunWriter::State::insert_run(const RunStart& start) {
 
 void RunWriter::State::write_batch(const BatchRecord& batch) {
   SessionWriterState& s = *session;
-  if (batch.number < 0 || batch.number >= kMostBatches) failed(s.path, "batch " + std::to_string(batch.number) + " cannot be numbered");
+  if (batch.number < 0 || batch.number >= kMostBatches)
+    failed(s.path, "batch " + std::to_string(batch.number) + " cannot be numbered");
   accumulator.batch(batch);  // refuses what does not fit the layout before anything is written
   last_batch = batch.number;
   const int64_t key = batch_key(id, batch.number), first = first_item(batch);
@@ -178,7 +201,11 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
   int64_t sequences = 0;
   for (size_t i = 0; i < batch.spaces(); ++i) sequences = std::max<int64_t>(sequences, batch.space(i).cells.sequences);
   s.insert_batch.bind(1, key).bind(2, id).bind(3, batch.number).bind(4, batch.latency_ms);
-  s.insert_batch.bind(5, first).bind(6, sequences).bind(7, guarded.hits).bind(8, guarded.misses).bind(9, int64_t{batch.part});
+  s.insert_batch.bind(5, first)
+      .bind(6, sequences)
+      .bind(7, guarded.hits)
+      .bind(8, guarded.misses)
+      .bind(9, int64_t{batch.part});
   if (batch.items().empty()) {
     s.insert_batch.bind_null(10);
   } else {
@@ -230,10 +257,14 @@ GuardTotal RunWriter::State::write_guards(const BatchRecord& batch, int64_t key)
 void RunWriter::State::write_space(const SpaceRecord& space, int64_t batch) {
   Statement& insert = session->insert_space;
   const CellTable& cells = space.cells;
-  const int64_t real = space.mask.empty() ? cells.cells() : std::accumulate(space.mask.begin(), space.mask.end(), int64_t{0});
+  const int64_t real =
+      space.mask.empty() ? cells.cells() : std::accumulate(space.mask.begin(), space.mask.end(), int64_t{0});
   insert.bind(1, space_key(batch, space.space)).bind(2, batch).bind(3, int64_t{space.space});
   insert.bind(4, cells.items.empty() ? cells.first_sequence : int64_t{-1}).bind(5, int64_t{cells.sequences});
-  insert.bind(6, int64_t{cells.per_sequence}).bind(7, int64_t{cells.step}).bind(8, static_cast<int64_t>(cells.phase)).bind(9, real);
+  insert.bind(6, int64_t{cells.per_sequence})
+      .bind(7, int64_t{cells.step})
+      .bind(8, static_cast<int64_t>(cells.phase))
+      .bind(9, real);
   insert.bind(12, int64_t{cells.columns});
   blob::put_numbers(cells.starts, buffer);
   cells.starts.empty() ? insert.bind_null(13) : insert.bind(13, std::span<const uint8_t>(buffer));
@@ -250,8 +281,8 @@ void RunWriter::State::write_space(const SpaceRecord& space, int64_t batch) {
   keyed_loads_pending |= !space.tokens.empty();
 }
 
-// `first`: as first_item() says. Labels beyond the batch's `sequences` are nobody's: under the next numbers they would name another
-// batch's.
+// `first`: as first_item() says. Labels beyond the batch's `sequences` are nobody's: under the next numbers they would
+// name another batch's.
 void RunWriter::State::write_sequences(const BatchRecord& batch, int64_t first, int64_t sequences) {
   const std::span<const int64_t> items = batch.items();
   for (size_t i = 0; i < batch.sequences(); ++i) {
@@ -323,8 +354,9 @@ void RunWriter::State::write_keyed_loads() {
     std::vector<size_t> order(loads.cells.size());
     std::iota(order.begin(), order.end(), size_t{0});
     const size_t most = std::min(order.size(), kMostTokenRows);
-    std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(most), order.end(),
-                      [&](size_t a, size_t b) { return loads.cells[a] != loads.cells[b] ? loads.cells[a] > loads.cells[b] : a < b; });
+    std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(most), order.end(), [&](size_t a, size_t b) {
+      return loads.cells[a] != loads.cells[b] ? loads.cells[a] > loads.cells[b] : a < b;
+    });
     order.resize(most);
     const auto& ids = accumulator.tokens(routers[r].space);
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return ids[a] < ids[b]; });
@@ -332,7 +364,11 @@ void RunWriter::State::write_keyed_loads() {
     for (const size_t i : order) {
       if (loads.cells[i] == 0) continue;
       blob::put_numbers(std::span(loads.load).subspan(i * branches, branches), buffer);
-      token.bind(1, key).bind(2, int64_t{ids[i]}).bind(3, loads.cells[i]).bind(4, std::span<const uint8_t>(buffer)).run();
+      token.bind(1, key)
+          .bind(2, int64_t{ids[i]})
+          .bind(3, loads.cells[i])
+          .bind(4, std::span<const uint8_t>(buffer))
+          .run();
     }
   }
   Statement update(s.db, "UPDATE run SET counted_through = ? WHERE id = ?");

@@ -62,8 +62,8 @@ ALTER TABLE router ADD COLUMN branch_bytes INTEGER;
 ALTER TABLE router ADD COLUMN dense_bytes INTEGER;
 CREATE TABLE piece(token INTEGER PRIMARY KEY, text TEXT NOT NULL);
 )sql",
-    // Routers form a graph: edges, and pairs by edge. Batches of any items, their part of an optimisation, grids, batches by phase,
-    // how the fingerprint is made, notes on the steps of a plan. Earlier runs knew chains only.
+    // Routers form a graph: edges, and pairs by edge. Batches of any items, their part of an optimisation, grids,
+    // batches by phase, how the fingerprint is made, notes on the steps of a plan. Earlier runs knew chains only.
     R"sql(
 CREATE TABLE edge(run INTEGER, router INTEGER, next INTEGER, branches BLOB, PRIMARY KEY(run, router, next)) WITHOUT ROWID;
 INSERT INTO edge(run, router, next)
@@ -83,7 +83,8 @@ CREATE TABLE annotation(run INTEGER, step INTEGER, key TEXT, value TEXT NOT NULL
     R"sql(
 ALTER TABLE batch_space ADD COLUMN starts BLOB;
 )sql",
-    // Placements, which share the numbers of runs. Runs whose batches have loads and neither cells nor decisions: imported counts.
+    // Placements, which share the numbers of runs. Runs whose batches have loads and neither cells nor decisions:
+    // imported counts.
     R"sql(
 CREATE TABLE placement(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT NOT NULL, solver TEXT NOT NULL, created TEXT NOT NULL,
   layout TEXT NOT NULL, summary TEXT NOT NULL);
@@ -105,8 +106,8 @@ ALTER TABLE router ADD COLUMN residual INTEGER;
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 
-// What entry i would have brought, as views of the connection: they stand before the file's tables of the same name. Columns are named, so
-// that a session that another program migrates meanwhile still reads.
+// What entry i would have brought, as views of the connection: they stand before the file's tables of the same name.
+// Columns are named, so that a session that another program migrates meanwhile still reads.
 constexpr std::array kAdapters = {"",
                                   R"sql(
 CREATE TEMP VIEW router AS SELECT id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch, batches, cells,
@@ -193,12 +194,14 @@ FileState look_at(const std::string& path, std::string_view advice) {
 }
 
 void check_session(sqlite::Database& db, std::string_view advice) {
-  if (db.number("PRAGMA application_id") != kApplicationId) bad_input(db.path(), "an SQLite file, but not a session", advice);
+  if (db.number("PRAGMA application_id") != kApplicationId)
+    bad_input(db.path(), "an SQLite file, but not a session", advice);
   const int64_t version = db.number("PRAGMA user_version");
   if (version < 1) bad_input(db.path(), "an SQLite file, but not a session", advice);
   if (version > kSchemaVersion)
     bad_input(db.path(),
-              "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),
+              "a session of schema " + std::to_string(version) + ", this program knows schemas up to " +
+                  std::to_string(kSchemaVersion),
               "use a newer Stormcell");
 }
 

@@ -64,12 +64,14 @@ void check_inputs(const CheckedRun& run, int64_t listed, const Progress& progres
   for (input.bind(1, run.summary.id); input.step(); ++read) {
     if (read % 1024 == 0) progress.report("checking inputs", read, 0);
     if (input.integer(0) >= all)
-      run.damaged("an input has the number " + std::to_string(input.integer(0)) + ", the batches hold " + std::to_string(all));
+      run.damaged("an input has the number " + std::to_string(input.integer(0)) + ", the batches hold " +
+                  std::to_string(all));
   }
   Statement picture(run.state.db, "SELECT max(item) FROM picture WHERE run = ?");
   picture.bind(1, run.summary.id);
   if (picture.step() && !picture.null(0) && picture.integer(0) >= all)
-    run.damaged("a picture is of item " + std::to_string(picture.integer(0)) + ", the batches hold " + std::to_string(all));
+    run.damaged("a picture is of item " + std::to_string(picture.integer(0)) + ", the batches hold " +
+                std::to_string(all));
 }
 
 void check_run(const CheckedRun& run, const Progress& progress, SessionReader::Checked& seen) {
@@ -85,7 +87,8 @@ void check_run(const CheckedRun& run, const Progress& progress, SessionReader::C
     if (!batch->spaces.empty() && batch->spaces[0].items)
       listed += std::ssize(std::set(batch->spaces[0].items->begin(), batch->spaces[0].items->end()));
     for (int32_t r = 0; r < routers; ++r) {
-      const std::optional<StoredDecision> decision = run.decisions ? run.reader.decision(run.summary.id, r, b) : std::nullopt;
+      const std::optional<StoredDecision> decision =
+          run.decisions ? run.reader.decision(run.summary.id, r, b) : std::nullopt;
       if (decision) check_rows_of(run, *decision, r, *batch);
       loads.batch(*batch, r, decision ? &*decision : nullptr);
       if (!decision) continue;
@@ -111,7 +114,9 @@ CheckedRun::CheckedRun(const SessionReader& reader_, const SessionReader::State&
   is_running = run.status == RunStatus::running, has_ended = !is_running && !run.finished.empty();
 }
 
-void CheckedRun::damaged(const std::string& what) const { state.damaged("in run #" + std::to_string(summary.id) + " " + what); }
+void CheckedRun::damaged(const std::string& what) const {
+  state.damaged("in run #" + std::to_string(summary.id) + " " + what);
+}
 
 bool SessionReader::check_if_small(const Progress& progress) const {
   constexpr int64_t kMost = int64_t{64} << 20;

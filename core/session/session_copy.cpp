@@ -26,7 +26,8 @@ void leave_out_pictures(sqlite::Database& db) {
 void copy_session(const std::string& from, const std::string& to, const Progress& progress, CopyPictures pictures) {
   if (look_at(from) == FileState::missing) bad_input(from, "no such file", kCheckPath);
   SessionReader source(from);
-  if (::access(to.c_str(), F_OK) == 0) bad_input(to, "is there already", "choose another name; a session is never overwritten");
+  if (::access(to.c_str(), F_OK) == 0)
+    bad_input(to, "is there already", "choose another name; a session is never overwritten");
   const std::string part = to + ".part-" + std::to_string(::getpid());
   ::unlink(part.c_str());
   try {

@@ -24,7 +24,8 @@ RunStatus status_of(std::string_view text, std::string_view writer) {
   return is_alive(std::string(writer)) ? RunStatus::running : RunStatus::interrupted;
 }
 
-constexpr const char* kRunColumns = "id, kind, name, config, machine, dataset, summary, started, finished, status, writer";
+constexpr const char* kRunColumns =
+    "id, kind, name, config, machine, dataset, summary, started, finished, status, writer";
 
 }  // namespace
 
@@ -66,8 +67,8 @@ SessionReader::SessionReader(const std::string& path) : state_(std::make_unique<
   }
   Statement model(s.db, "SELECT fingerprint, name, family, json, form FROM model LIMIT 1");
   if (model.step())
-    s.summary.model = {std::string(model.text(0)), std::string(model.text(1)), std::string(model.text(2)), std::string(model.text(3)),
-                       std::string(model.text(4))};
+    s.summary.model = {std::string(model.text(0)), std::string(model.text(1)), std::string(model.text(2)),
+                       std::string(model.text(3)), std::string(model.text(4))};
 }
 
 // A session that was left in WAL mode becomes one plain file when its last reader closes it, unless its writer lives.

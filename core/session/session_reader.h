@@ -22,7 +22,8 @@ struct SessionPath {
 };
 SessionPath parse_session_path(std::string_view text);
 
-/// Reads a session, also one that is being written or that a killed run left. Every method may throw Error. One thread at a time.
+/// Reads a session, also one that is being written or that a killed run left. Every method may throw Error. One thread
+/// at a time.
 class SessionReader {
  public:
   explicit SessionReader(const std::string& path);
@@ -35,8 +36,8 @@ class SessionReader {
 
   std::vector<RunSummary> runs() const;
   RunSummary run(int64_t id) const;
-  /// Finds a run by its id or name, or by those of a placement made from it; runs and placements share their numbers. Empty: the newest
-  /// run. For an unknown one, Error(bad_input) lists what there is.
+  /// Finds a run by its id or name, or by those of a placement made from it; runs and placements share their numbers.
+  /// Empty: the newest run. For an unknown one, Error(bad_input) lists what there is.
   RunSummary find_run(std::string_view selector) const;
   RunLayout layout(int64_t run) const;
 
@@ -59,9 +60,10 @@ class SessionReader {
   bool has_decisions(int64_t run) const;
   /// Empty where the batch or the decision is not there.
   std::optional<StoredDecision> decision(int64_t run, int32_t router, int64_t batch) const;
-  /// The routers that one cell met, along the edges of their graph: each after those whose cells come to it. `cell.item` is not looked at.
-  /// `space` is an index into RunLayout::spaces. Of other cell spaces only those routers are there that sent what the cell is a member of
-  /// (its sequence, its picture), and those before and behind them in their space.
+  /// The routers that one cell met, along the edges of their graph: each after those whose cells come to it.
+  /// `cell.item` is not looked at. `space` is an index into RunLayout::spaces. Of other cell spaces only those routers
+  /// are there that sent what the cell is a member of (its sequence, its picture), and those before and behind them in
+  /// their space.
   std::vector<PathStep> cell_path(int64_t run, int32_t space, const CellId& cell) const;
 
   /// Cells of `router` that came to `next` with no router between; empty where layout().edges has no
@@ -89,25 +91,28 @@ class SessionReader {
   /// Numbers of the batches that hold any of these sequences, ascending, at most `most` of them: one batch in a
   /// forward pass, one a step in decoding.
   std::vector<int64_t> batches_with(int64_t run, ItemRange items, int64_t most) const;
-  /// Tokens as the vocabulary has them; those that no recorded input had, and all of a session of schema 1, are left out.
+  /// Tokens as the vocabulary has them; those that no recorded input had, and all of a session of schema 1, are left
+  /// out.
   std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const;
   bool has_pieces() const;
 
-  /// Reads all of the file, page by page and table by table, and counts again what was counted while it was recorded: windows, loads by
-  /// label and token and real cells from decisions and masks. Throws Error(bad_input) at the first damage.
+  /// Reads all of the file, page by page and table by table, and counts again what was counted while it was recorded:
+  /// windows, loads by label and token and real cells from decisions and masks. Throws Error(bad_input) at the first
+  /// damage.
   struct Checked {
     int64_t pages = 0, runs = 0, batches = 0, decisions = 0;
   };
   Checked check(const Progress& progress = {}) const;
-  /// check(), where the file is no more than a moment's reading (64 MiB) and no run is being recorded into it; false: it was not looked at.
+  /// check(), where the file is no more than a moment's reading (64 MiB) and no run is being recorded into it; false:
+  /// it was not looked at.
   bool check_if_small(const Progress& progress = {}) const;
 
   /// Ascending by number.
   std::vector<StoredPlacement> placements() const;
   /// Finds a placement by number or name; if several have the name, the newest. Nothing: there is none.
   std::optional<StoredPlacement> named_placement(std::string_view selector) const;
-  /// Finds a placement by its number or name, or by those of the run that it was made from; empty: the newest. If there is none,
-  /// Error(bad_input) lists what there is.
+  /// Finds a placement by its number or name, or by those of the run that it was made from; empty: the newest. If there
+  /// is none, Error(bad_input) lists what there is.
   StoredPlacement find_placement(std::string_view selector) const;
 
   /// Pages read from disk since opening.
@@ -120,8 +125,9 @@ class SessionReader {
 };
 
 enum class CopyPictures : uint8_t { yes, no };
-/// A consistent copy of a session, also of one that is being written: one plain file. `to` must not exist. Where pictures stay behind, no
-/// byte of them is in the copy.
-void copy_session(const std::string& from, const std::string& to, const Progress& progress = {}, CopyPictures pictures = CopyPictures::yes);
+/// A consistent copy of a session, also of one that is being written: one plain file. `to` must not exist. Where
+/// pictures stay behind, no byte of them is in the copy.
+void copy_session(const std::string& from, const std::string& to, const Progress& progress = {},
+                  CopyPictures pictures = CopyPictures::yes);
 
 }  // namespace stormcell

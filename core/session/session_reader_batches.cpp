@@ -30,7 +30,8 @@ std::vector<uint8_t> spaces_above(const RunLayout& layout, int32_t space) {
   return above;
 }
 
-/// The place in a sequence of `table` that the cell at `place` of `cells` is a member of; -1: the tables do not fit each other.
+/// The place in a sequence of `table` that the cell at `place` of `cells` is a member of; -1: the tables do not fit
+/// each other.
 int64_t member_of(const CellTable& cells, int64_t place, const CellTable& table) {
   if (table.per_sequence <= 0 || cells.per_sequence % table.per_sequence != 0 || table.phase != cells.phase) return -1;
   return place / (cells.per_sequence / table.per_sequence);
@@ -38,7 +39,8 @@ int64_t member_of(const CellTable& cells, int64_t place, const CellTable& table)
 
 /// What a decision says of a row of its space's table; no choices: it did not see the row.
 PathStep step_at(const StoredDecision& d, int64_t row) {
-  if (!d.ancestor.empty()) row = std::find(d.ancestor.begin(), d.ancestor.end(), static_cast<int32_t>(row)) - d.ancestor.begin();
+  if (!d.ancestor.empty())
+    row = std::find(d.ancestor.begin(), d.ancestor.end(), static_cast<int32_t>(row)) - d.ancestor.begin();
   PathStep step;
   if (row >= d.cells) return step;
   const int64_t k = d.fan_out;
@@ -51,9 +53,10 @@ PathStep step_at(const StoredDecision& d, int64_t row) {
 
 std::vector<BatchSummary> SessionReader::batches(int64_t run, BatchRange range) const {
   std::vector<BatchSummary> out;
-  Statement find(state_->db,
-                 "SELECT id, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items, server_step, rank FROM "
-                 "batch WHERE id >= ? AND id < ? ORDER BY id");
+  Statement find(
+      state_->db,
+      "SELECT id, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items, server_step, rank FROM "
+      "batch WHERE id >= ? AND id < ? ORDER BY id");
   range = range.within(kMostBatches);
   find.bind(1, batch_key(run, range.first)).bind(2, batch_key(run, range.end));
   while (find.step()) {
@@ -80,7 +83,8 @@ std::vector<BatchSummary> SessionReader::batches(int64_t run, BatchRange range) 
 }
 
 std::optional<ItemRange> SessionReader::sequences_of(int64_t run, BatchRange batches) const {
-  Statement find(state_->db, "SELECT first_sequence, sequences, items IS NULL FROM batch WHERE id >= ? AND id < ? ORDER BY id");
+  Statement find(state_->db,
+                 "SELECT first_sequence, sequences, items IS NULL FROM batch WHERE id >= ? AND id < ? ORDER BY id");
   batches = batches.within(kMostBatches);
   find.bind(1, batch_key(run, batches.first)).bind(2, batch_key(run, batches.end));
   std::optional<ItemRange> held;
@@ -107,7 +111,8 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
   std::vector<BatchSpace> out;
   if (!is_batch(batch)) return out;
   Statement find(state_->db,
-                 "SELECT space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens, columns, starts FROM "
+                 "SELECT space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens, "
+                 "columns, starts FROM "
                  "batch_space WHERE id >= ? AND id < ?");
   const int64_t key = batch_key(run, batch);
   const auto items = state_->items(run, batch);
@@ -132,8 +137,10 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
     if (!find.null(10)) {
       auto starts = std::make_shared<std::vector<int32_t>>();
       for (const int64_t start : blob::read_numbers(find.blob(10), path())) starts->push_back(checked(start));
-      if (std::ssize(*starts) != s.cells.sequences || starts->empty() || *std::min_element(starts->begin(), starts->end()) != s.cells.step)
-        state_->damaged("batch " + std::to_string(batch) + " has other positions than its " + counted(s.cells.sequences, "sequence"));
+      if (std::ssize(*starts) != s.cells.sequences || starts->empty() ||
+          *std::min_element(starts->begin(), starts->end()) != s.cells.step)
+        state_->damaged("batch " + std::to_string(batch) + " has other positions than its " +
+                        counted(s.cells.sequences, "sequence"));
       s.starts = std::move(starts);
       s.cells.starts = *s.starts;
     }
@@ -143,7 +150,8 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
     s.real_cells = find.integer(6);
     s.mask = blob::read_mask(find.blob(7), s.cells.cells(), s.cells.per_sequence, path());
     if (!find.null(8))
-      for (const int64_t token : blob::read_numbers(find.blob(8), path())) s.tokens.push_back(static_cast<int32_t>(token));
+      for (const int64_t token : blob::read_numbers(find.blob(8), path()))
+        s.tokens.push_back(static_cast<int32_t>(token));
     out.push_back(std::move(s));
   }
   return out;
@@ -168,7 +176,8 @@ std::vector<SpaceOfBatch> SessionReader::batches_of_phase(int64_t run, Phase pha
   find.bind(1, static_cast<int64_t>(phase)).bind(2, space_key(batch_key(run, batches.first), 0));
   find.bind(3, space_key(batch_key(run, batches.end), 0));
   while (find.step())
-    out.push_back({find.integer(0) / kMostSpaces - batch_key(run, 0), static_cast<int32_t>(find.integer(0) % kMostSpaces)});
+    out.push_back(
+        {find.integer(0) / kMostSpaces - batch_key(run, 0), static_cast<int32_t>(find.integer(0) % kMostSpaces)});
   return out;
 }
 
@@ -184,7 +193,8 @@ std::optional<StoredDecision> SessionReader::decision(int64_t run, int32_t route
   Statement find(state_->db, "SELECT data FROM decision WHERE id = ?");
   find.bind(1, decision_key(batch_key(run, batch), router));
   if (!find.step()) return std::nullopt;
-  StoredDecision d = blob::read_decision(find.blob(0), path() + ": decision of " + info.name + " in batch " + std::to_string(batch));
+  StoredDecision d =
+      blob::read_decision(find.blob(0), path() + ": decision of " + info.name + " in batch " + std::to_string(batch));
   if (d.branches != info.branches || d.fan_out != info.fan_out)
     state_->damaged("a decision of " + info.name + " has " + counted(d.branches, "branch"));
   return d;
@@ -204,7 +214,8 @@ std::vector<PathStep> SessionReader::cell_path(int64_t run, int32_t space, const
     if (position < 0 || position >= own->cells.per_sequence) continue;
     for (size_t r = 0; r < routers.size(); ++r) {
       if (routers[r].space != space && (routers[r].space < 0 || !above[routers[r].space])) continue;
-      const auto table = std::find_if(tables.begin(), tables.end(), [&](const BatchSpace& s) { return s.space == routers[r].space; });
+      const auto table =
+          std::find_if(tables.begin(), tables.end(), [&](const BatchSpace& s) { return s.space == routers[r].space; });
       if (table == tables.end()) continue;
       const int64_t at = member_of(own->cells, position, table->cells), index = table->cells.index_of(cell.sequence);
       const auto d = at < 0 || index < 0 ? std::nullopt : decision(run, static_cast<int32_t>(r), number);

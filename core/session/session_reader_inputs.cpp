@@ -10,7 +10,9 @@ using sqlite::Statement;
 
 std::vector<SequenceInput> SessionReader::inputs(int64_t run, ItemRange items) const {
   std::vector<SequenceInput> out;
-  Statement find(state_->db, "SELECT number, label, text FROM sequence WHERE run = ? AND number >= ? AND number < ? ORDER BY number");
+  Statement find(
+      state_->db,
+      "SELECT number, label, text FROM sequence WHERE run = ? AND number >= ? AND number < ? ORDER BY number");
   items = items.within(INT64_MAX);
   find.bind(1, run).bind(2, items.first).bind(3, items.end);
   while (find.step()) out.push_back({find.integer(0), std::string(find.text(1)), std::string(find.text(2))});
@@ -19,9 +21,9 @@ std::vector<SequenceInput> SessionReader::inputs(int64_t run, ItemRange items) c
 
 std::map<int64_t, Thumbnail> SessionReader::thumbnails(int64_t run, ItemRange items) const {
   std::map<int64_t, Thumbnail> out;
-  Statement find(
-      state_->db,
-      "SELECT item, height, width, channels, pixels FROM picture WHERE run = ? AND item >= ? AND item < ? ORDER BY item LIMIT ?");
+  Statement find(state_->db,
+                 "SELECT item, height, width, channels, pixels FROM picture WHERE run = ? AND item >= ? AND item < ? "
+                 "ORDER BY item LIMIT ?");
   items = items.within(INT64_MAX);
   find.bind(1, run).bind(2, items.first).bind(3, items.end).bind(4, kMostThumbnails);
   while (find.step()) {
@@ -53,10 +55,10 @@ std::vector<int64_t> SessionReader::thumbnail_items(int64_t run) const {
 
 int64_t SessionReader::sequences(int64_t run) const {
   // Batches that share the last first sequence may differ in size: decoding steps of sequences that ended earlier.
-  Statement find(
-      state_->db,
-      "SELECT max(first_sequence + sequences) FROM batch WHERE run = ?1 AND first_sequence = (SELECT max(first_sequence) FROM batch "
-      "WHERE run = ?1) AND first_sequence >= 0");
+  Statement find(state_->db,
+                 "SELECT max(first_sequence + sequences) FROM batch WHERE run = ?1 AND first_sequence = (SELECT "
+                 "max(first_sequence) FROM batch "
+                 "WHERE run = ?1) AND first_sequence >= 0");
   find.bind(1, run);
   const int64_t consecutive = find.step() ? state_->count_of(find, 0) : 0;
   Statement listed(state_->db, "SELECT max(item) FROM batch_item WHERE run = ?");
@@ -70,7 +72,8 @@ int64_t SessionReader::recorded_sequences(int64_t run) const {
   const int64_t in_lists = listed.step() ? state_->count_of(listed, 0) : 0;
   // Beside batches of listed items, those whose items follow each other; of decoding steps the first has them all.
   Statement rest(state_->db,
-                 "SELECT coalesce(sum(most), 0) FROM (SELECT max(sequences) AS most FROM batch WHERE run = ? AND first_sequence >= 0 GROUP "
+                 "SELECT coalesce(sum(most), 0) FROM (SELECT max(sequences) AS most FROM batch WHERE run = ? AND "
+                 "first_sequence >= 0 GROUP "
                  "BY first_sequence)");
   rest.bind(1, run);
   return in_lists + (rest.step() ? state_->count_of(rest, 0) : 0);
@@ -79,11 +82,11 @@ int64_t SessionReader::recorded_sequences(int64_t run) const {
 std::vector<int64_t> SessionReader::batches_with(int64_t run, ItemRange items, int64_t most) const {
   std::vector<int64_t> out;
   // Batches of listed items have no first sequence: -1.
-  Statement find(
-      state_->db,
-      "SELECT number FROM batch WHERE run = ?1 AND first_sequence >= max(0, coalesce((SELECT max(first_sequence) FROM batch WHERE run = ?1 "
-      "AND first_sequence <= ?2), ?2)) AND first_sequence < ?3 "
-      "UNION SELECT batch FROM batch_item WHERE run = ?1 AND item >= ?2 AND item < ?3 ORDER BY 1 LIMIT ?4");
+  Statement find(state_->db,
+                 "SELECT number FROM batch WHERE run = ?1 AND first_sequence >= max(0, coalesce((SELECT "
+                 "max(first_sequence) FROM batch WHERE run = ?1 "
+                 "AND first_sequence <= ?2), ?2)) AND first_sequence < ?3 "
+                 "UNION SELECT batch FROM batch_item WHERE run = ?1 AND item >= ?2 AND item < ?3 ORDER BY 1 LIMIT ?4");
   items = items.within(INT64_MAX);
   find.bind(1, run).bind(2, items.first).bind(3, items.end).bind(4, most);
   while (find.step()) out.push_back(find.integer(0));

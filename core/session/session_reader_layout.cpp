@@ -18,18 +18,20 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
   RunLayout layout;
   Statement space(db, "SELECT name FROM space WHERE run = ? ORDER BY ordinal");
   for (space.bind(1, run); space.step();) layout.spaces.emplace_back(space.text(0));
-  Statement router(
-      db,
-      "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch, ifnull(layer, -1), ifnull(branch_bytes, 0), "
-      "ifnull(dense_bytes, 0), residual FROM router WHERE id BETWEEN ? AND ? ORDER BY id");
+  Statement router(db,
+                   "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch, ifnull(layer, -1), "
+                   "ifnull(branch_bytes, 0), "
+                   "ifnull(dense_bytes, 0), residual FROM router WHERE id BETWEEN ? AND ? ORDER BY id");
   const auto at_least_one = [&](const Statement& row, int column, int64_t most) {
     const int64_t value = row.integer(column);
-    if (value < 1 || value > most) damaged("a router of run #" + std::to_string(run) + " has the size " + std::to_string(value));
+    if (value < 1 || value > most)
+      damaged("a router of run #" + std::to_string(run) + " has the size " + std::to_string(value));
     return static_cast<int32_t>(value);
   };
   const auto index = [&](const Statement& row, int column, size_t size) {
     const int64_t value = row.integer(column);
-    if (value < -1 || value >= static_cast<int64_t>(size)) damaged("a router of run #" + std::to_string(run) + " refers to nothing");
+    if (value < -1 || value >= static_cast<int64_t>(size))
+      damaged("a router of run #" + std::to_string(run) + " refers to nothing");
     return static_cast<int32_t>(value);
   };
   for (router.bind(1, router_key(run, 0)).bind(2, router_key(run + 1, 0) - 1); router.step();) {
@@ -50,8 +52,10 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
     layout.routers.push_back(std::move(r));
   }
   for (const RouterInfo& r : layout.routers)
-    if (r.parent >= static_cast<int32_t>(layout.routers.size())) damaged("a router of run #" + std::to_string(run) + " refers to nothing");
-  Statement edge(db, "SELECT router, next, branches FROM edge WHERE run = ? AND router IS NOT NULL ORDER BY next, router");
+    if (r.parent >= static_cast<int32_t>(layout.routers.size()))
+      damaged("a router of run #" + std::to_string(run) + " refers to nothing");
+  Statement edge(db,
+                 "SELECT router, next, branches FROM edge WHERE run = ? AND router IS NOT NULL ORDER BY next, router");
   for (edge.bind(1, run); edge.step();) {
     LayoutEdge e{index(edge, 0, layout.routers.size()), index(edge, 1, layout.routers.size()), {}};
     if (!edge.null(2))

@@ -21,8 +21,8 @@ std::vector<PyramidLevel> SessionReader::levels(int64_t run) const {
 }
 
 // A window that is not there, because its run is still going or was killed, is the sum of its four children.
-std::optional<RouterLoads> SessionReader::State::window(Statement& find, int64_t run, int32_t router, int32_t level, int64_t number,
-                                                        int64_t batches) const {
+std::optional<RouterLoads> SessionReader::State::window(Statement& find, int64_t run, int32_t router, int32_t level,
+                                                        int64_t number, int64_t batches) const {
   find.bind(1, router_key(run, router)).bind(2, int64_t{level}).bind(3, number);
   std::optional<RouterLoads> loads;
   if (find.step()) {
@@ -59,7 +59,8 @@ std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32
   std::vector<bool> found(end - first);
   out.assign(found.size(), RouterLoads(branches));
   Statement scan(state_->db,
-                 "SELECT number, batches, cells, data FROM load_window WHERE router = ? AND level = ? AND number >= ? AND number < ?");
+                 "SELECT number, batches, cells, data FROM load_window WHERE router = ? AND level = ? AND number >= ? "
+                 "AND number < ?");
   scan.bind(1, router_key(run, router)).bind(2, int64_t{level}).bind(3, first).bind(4, end);
   while (scan.step()) {
     const size_t at = scan.integer(0) - first;
@@ -69,10 +70,12 @@ std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32
     found[at] = true;
   }
   if (level == 0) return out;
-  Statement find(state_->db, "SELECT batches, cells, data FROM load_window WHERE router = ? AND level = ? AND number = ?");
+  Statement find(state_->db,
+                 "SELECT batches, cells, data FROM load_window WHERE router = ? AND level = ? AND number = ?");
   for (size_t i = 0; i < found.size(); ++i)
     if (!found[i])
-      if (auto sum = state_->window(find, run, router, level, first + static_cast<int64_t>(i), batches)) out[i] = std::move(*sum);
+      if (auto sum = state_->window(find, run, router, level, first + static_cast<int64_t>(i), batches))
+        out[i] = std::move(*sum);
   return out;
 }
 
@@ -105,9 +108,11 @@ std::vector<LabelLoads> SessionReader::label_loads(int64_t run, int32_t router) 
 std::vector<TokenLoads> SessionReader::token_loads(int64_t run, int32_t router, int64_t most) const {
   state_->router(run, router);
   std::vector<TokenLoads> out;
-  Statement find(state_->db, "SELECT token, cells, load FROM token_load WHERE router = ? ORDER BY cells DESC, token LIMIT ?");
+  Statement find(state_->db,
+                 "SELECT token, cells, load FROM token_load WHERE router = ? ORDER BY cells DESC, token LIMIT ?");
   for (find.bind(1, router_key(run, router)).bind(2, most); find.step();) {
-    out.push_back({static_cast<int32_t>(find.integer(0)), state_->count_of(find, 1), blob::read_numbers(find.blob(2), path())});
+    out.push_back(
+        {static_cast<int32_t>(find.integer(0)), state_->count_of(find, 1), blob::read_numbers(find.blob(2), path())});
     state_->check_loads(out.back().load, run, router);
   }
   return out;

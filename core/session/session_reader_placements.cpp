@@ -29,7 +29,8 @@ std::optional<StoredPlacement> SessionReader::named_placement(std::string_view s
 
 StoredPlacement SessionReader::find_placement(std::string_view selector) const {
   std::vector<StoredPlacement> all = placements();
-  if (all.empty()) bad_input(path(), "holds no placement yet", "stormcell place " + path() + " --cluster preset:NAME makes one");
+  if (all.empty())
+    bad_input(path(), "holds no placement yet", "stormcell place " + path() + " --cluster preset:NAME makes one");
   if (selector.empty()) return std::move(all.back());
   if (std::optional<StoredPlacement> named = named_placement(selector)) return *std::move(named);
   const std::optional<int64_t> number = whole_number(selector);

@@ -9,7 +9,9 @@ namespace stormcell {
 
 using sqlite::Statement;
 
-void SessionReader::State::damaged(const std::string& what) const { bad_input(path, "the file is damaged: " + what, kCopyAgain); }
+void SessionReader::State::damaged(const std::string& what) const {
+  bad_input(path, "the file is damaged: " + what, kCopyAgain);
+}
 
 int64_t SessionReader::State::count_of(const Statement& row, int column) const {
   const int64_t count = row.integer(column);
@@ -27,7 +29,8 @@ void SessionReader::State::check_counts(const std::vector<int64_t>& counts) cons
 
 void SessionReader::State::check_loads(const std::vector<int64_t>& loads, int64_t run, int32_t router) const {
   check_counts(loads);
-  if (loads.size() != static_cast<size_t>(this->router(run, router).branches)) damaged("loads are not those of their router");
+  if (loads.size() != static_cast<size_t>(this->router(run, router).branches))
+    damaged("loads are not those of their router");
 }
 
 void SessionReader::State::add(const RouterLoads& part, RouterLoads& sum) const {

@@ -1,4 +1,5 @@
-// What the sources of SessionReader share: the open file, what was read of it, and the checks that no damaged number passes.
+// What the sources of SessionReader share: the open file, what was read of it, and the checks that no damaged number
+// passes.
 #pragma once
 #include <map>
 #include <memory>
@@ -14,7 +15,8 @@
 namespace stormcell {
 
 /// What damaged or hostile numbers must stay below, so that one row cannot ask for all memory.
-inline constexpr int32_t kMostStoredBranches = 1 << 22;  ///< more than a router of this engine has: traces of others are stored too
+inline constexpr int32_t kMostStoredBranches =
+    1 << 22;  ///< more than a router of this engine has: traces of others are stored too
 
 /// The number of a run or of a placement, if the selector is one.
 std::optional<int64_t> whole_number(std::string_view text);
@@ -36,8 +38,8 @@ struct SessionReader::State {
                                     int64_t batches) const;
   PairTable pairs(PairKind kind, int64_t run, int32_t router, int32_t to, BatchRange of) const;
   /// `branches`: flags of those whose pairs count; empty: all.
-  void count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, std::span<const uint8_t> branches, int64_t batch,
-                   std::vector<int32_t>& scratch, PairCounter& counter) const;
+  void count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, std::span<const uint8_t> branches,
+                   int64_t batch, std::vector<int32_t>& scratch, PairCounter& counter) const;
   /// The items of a batch where they are listed, else null.
   std::shared_ptr<const std::vector<int64_t>> items(int64_t run, int64_t batch) const;
 

@@ -24,9 +24,10 @@ struct ModelSummary {
   std::string name;
   std::string family;
   std::string json = "{}";          ///< whatever else the writer knows: parameters, bytes, sizes
-  std::string form = kSampledForm;  ///< how the fingerprint is made; kSeededForm, kTraceForm: of presets, of imports; empty: nobody said
-  /// True if an existing session's fingerprint, which is another than the above, is one that an earlier version computed for this model.
-  /// Asked only then: computing it may take seconds. Empty: never.
+  std::string form = kSampledForm;  ///< how the fingerprint is made; kSeededForm, kTraceForm: of presets, of imports;
+                                    ///< empty: nobody said
+  /// True if an existing session's fingerprint, which is another than the above, is one that an earlier version
+  /// computed for this model. Asked only then: computing it may take seconds. Empty: never.
   std::function<bool(std::string_view)> is_older_fingerprint = {};
 };
 
@@ -41,7 +42,8 @@ struct RunStart {
   bool decisions = true;                        ///< store decisions; windows are stored in any case
   bool inputs = false;                          ///< store texts, token ids and small pictures
   int64_t picture_bytes = kMostThumbnailBytes;  ///< of all pictures together, at most
-  /// A token as the vocabulary has it, for the pieces of recorded inputs; called by the thread that writes. Null: no tokenizer.
+  /// A token as the vocabulary has it, for the pieces of recorded inputs; called by the thread that writes. Null: no
+  /// tokenizer.
   std::function<std::string(int32_t)> piece;
 };
 
@@ -72,7 +74,8 @@ struct RunSummary {
   int64_t batches = 0;
 };
 
-/// A level of the pyramid of windows: each window covers `batches_per_window` consecutive batches, the last one maybe fewer.
+/// A level of the pyramid of windows: each window covers `batches_per_window` consecutive batches, the last one maybe
+/// fewer.
 struct PyramidLevel {
   int32_t level = 0;
   int64_t batches_per_window = 1;
@@ -132,7 +135,8 @@ struct PathStep {
   int32_t router = 0;
   std::vector<int32_t> choice;  ///< [fan_out]
   std::vector<float> weight;
-  int32_t position = 0;  ///< of the cell that it decided about, in its own space: the cell, or what the cell is a member of
+  /// of the cell that it decided about, in its own space: the cell, or what the cell is a member of
+  int32_t position = 0;
 };
 
 struct LabelLoads {

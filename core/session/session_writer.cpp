@@ -21,7 +21,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kCloseRetry = std::chrono::seconds(2);
 
-std::string short_print(const std::string& fingerprint) { return fingerprint.empty() ? "none" : fingerprint.substr(0, 12); }
+std::string short_print(const std::string& fingerprint) {
+  return fingerprint.empty() ? "none" : fingerprint.substr(0, 12);
+}
 
 /// Of a file that is there; 0: an SQLite file, but no session yet.
 int64_t version_to_write_to(sqlite::Database& db) {
@@ -64,7 +66,10 @@ void SessionWriterState::open(const ModelSummary& summary) {
   if (!find_model(summary)) {
     Statement insert(db, "INSERT INTO model(id, fingerprint, name, family, json, form) VALUES(1, ?, ?, ?, ?, ?)");
     insert.bind(1, std::string_view(summary.fingerprint)).bind(2, std::string_view(summary.name));
-    insert.bind(3, std::string_view(summary.family)).bind(4, std::string_view(summary.json)).bind(5, std::string_view(summary.form)).run();
+    insert.bind(3, std::string_view(summary.family))
+        .bind(4, std::string_view(summary.json))
+        .bind(5, std::string_view(summary.form))
+        .run();
     model = 1;
   }
   // Runs whose writer was killed: they end where their last batch ended.
@@ -84,10 +89,12 @@ bool SessionWriterState::find_model(const ModelSummary& summary) {
   Statement known(db, "SELECT id, fingerprint, name FROM model");
   if (!known.step()) return false;
   model = known.integer(0);
-  if (known.text(1) != summary.fingerprint && !(summary.is_older_fingerprint && summary.is_older_fingerprint(known.text(1))))
+  if (known.text(1) != summary.fingerprint &&
+      !(summary.is_older_fingerprint && summary.is_older_fingerprint(known.text(1))))
     bad_input(path,
-              "holds runs of another model, " + std::string(known.text(2)) + " (" + short_print(std::string(known.text(1))) + ") and not " +
-                  summary.name + " (" + short_print(summary.fingerprint) + ")",
+              "holds runs of another model, " + std::string(known.text(2)) + " (" +
+                  short_print(std::string(known.text(1))) + ") and not " + summary.name + " (" +
+                  short_print(summary.fingerprint) + ")",
               "choose another file for -o");
   return true;
 }
@@ -99,27 +106,31 @@ int64_t SessionWriterState::next_number() {
 }
 
 void SessionWriterState::prepare() {
-  insert_batch =
-      Statement(db,
-                "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items, "
-                "server_step, rank) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+  insert_batch = Statement(db,
+                           "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, "
+                           "guard_misses, part, items, "
+                           "server_step, rank) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
   insert_item = Statement(db, "INSERT OR IGNORE INTO batch_item(run, item, batch) VALUES(?,?,?)");
-  insert_space =
-      Statement(db,
-                "INSERT INTO batch_space(id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens, "
-                "columns, starts) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  insert_space = Statement(db,
+                           "INSERT INTO batch_space(id, batch, space, first_sequence, sequences, per_sequence, step, "
+                           "phase, real_cells, mask, tokens, "
+                           "columns, starts) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
   insert_decision = Statement(db, "INSERT INTO decision(id, data) VALUES(?,?)");
   insert_event = Statement(db, "INSERT INTO event(batch, data) VALUES(?,?)");
-  insert_window = Statement(db, "INSERT INTO load_window(router, level, number, batches, cells, data) VALUES(?,?,?,?,?,?)");
-  insert_pairs = Statement(db, "INSERT INTO pair_window(kind, router, level, number, next, batches, data) VALUES(?,?,?,?,?,?,?)");
+  insert_window =
+      Statement(db, "INSERT INTO load_window(router, level, number, batches, cells, data) VALUES(?,?,?,?,?,?)");
+  insert_pairs =
+      Statement(db, "INSERT INTO pair_window(kind, router, level, number, next, batches, data) VALUES(?,?,?,?,?,?,?)");
   insert_sequence = Statement(db, "INSERT OR IGNORE INTO sequence(run, number, label, text) VALUES(?,?,?,?)");
   insert_miss = Statement(db, "INSERT OR REPLACE INTO guard_miss(batch, step, misses) VALUES(?,?,?)");
   insert_piece = Statement(db, "INSERT OR IGNORE INTO piece(token, text) VALUES(?,?)");
   delete_picture = Statement(db, "DELETE FROM picture WHERE run = ? AND item = ?");
-  insert_picture = Statement(db, "INSERT OR IGNORE INTO picture(run, item, height, width, channels, pixels) VALUES(?,?,?,?,?,?)");
+  insert_picture =
+      Statement(db, "INSERT OR IGNORE INTO picture(run, item, height, width, channels, pixels) VALUES(?,?,?,?,?,?)");
 }
 
-SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model) : state_(std::make_shared<SessionWriterState>()) {
+SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model)
+    : state_(std::make_shared<SessionWriterState>()) {
   state_->path = path;
   const bool existed = look_at(path, kChooseAnother) != FileState::missing;
   state_->made = !existed;
@@ -131,7 +142,8 @@ SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model)
     if (!existed && look_at(path) == FileState::empty) ::unlink(path.c_str());
     // A place where nothing may be written is a bad choice of file; a disk that gives out is not.
     const std::string folder = std::filesystem::path(path).parent_path().string();
-    const bool may_write = ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0 && (!existed || ::access(path.c_str(), W_OK) == 0);
+    const bool may_write =
+        ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0 && (!existed || ::access(path.c_str(), W_OK) == 0);
     if (e.kind() == ErrorKind::failed && !may_write) throw Error(ErrorKind::bad_input, {}, e.what());
     throw;
   }
@@ -156,9 +168,14 @@ int64_t SessionWriter::add_placement(const StoredPlacement& p) {
   s.attempt([&] {
     s.begin();
     id = s.next_number();
-    Statement insert(s.db, "INSERT INTO placement(id, run, name, solver, created, layout, summary) VALUES(?,?,?,?,?,?,?)");
+    Statement insert(s.db,
+                     "INSERT INTO placement(id, run, name, solver, created, layout, summary) VALUES(?,?,?,?,?,?,?)");
     const std::string now = now_utc();
-    insert.bind(1, id).bind(2, p.run).bind(3, std::string_view(p.name)).bind(4, std::string_view(p.solver)).bind(5, std::string_view(now));
+    insert.bind(1, id)
+        .bind(2, p.run)
+        .bind(3, std::string_view(p.name))
+        .bind(4, std::string_view(p.solver))
+        .bind(5, std::string_view(now));
     insert.bind(6, std::string_view(p.layout)).bind(7, std::string_view(p.summary)).run();
     s.commit();
   });
@@ -198,8 +215,9 @@ bool SessionWriter::close() {
   try {
     if (s.held || !s.broken.empty()) s.rollback();  // a rollback may have failed because memory was short
     s.commit();
-    for (Statement* t : {&s.insert_batch, &s.insert_item, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window,
-                         &s.insert_pairs, &s.insert_sequence, &s.insert_miss, &s.insert_piece, &s.insert_picture, &s.delete_picture})
+    for (Statement* t :
+         {&s.insert_batch, &s.insert_item, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window,
+          &s.insert_pairs, &s.insert_sequence, &s.insert_miss, &s.insert_piece, &s.insert_picture, &s.delete_picture})
       *t = Statement();
     // Leaving WAL needs the file for itself: an idle reader is enough to be refused.
     sqlite3_busy_timeout(s.db.handle(), 0);

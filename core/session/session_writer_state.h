@@ -19,14 +19,15 @@ struct SessionWriterState {
   sqlite::Database db;
   std::string path;
   int64_t model = 0;
-  std::string_view broken;            // why nothing can be written any more, as a text that needs no allocation; empty: writing works
+  // why nothing can be written any more, as a text that needs no allocation; empty: writing works
+  std::string_view broken;
   bool held = false;                  // nothing is committed
   bool made = false, remove = false;  // the file is ours; it goes when it is closed
   bool taken_back = false;
   std::string header;        // the header before the file was opened; empty: opening it changed more
   int64_t data_version = 0;  // then
-  sqlite::Statement insert_batch, insert_item, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence,
-      insert_miss, insert_piece, insert_picture, delete_picture;
+  sqlite::Statement insert_batch, insert_item, insert_space, insert_decision, insert_event, insert_window, insert_pairs,
+      insert_sequence, insert_miss, insert_piece, insert_picture, delete_picture;
 
   void open(const ModelSummary& summary);
   bool find_model(const ModelSummary& summary);
@@ -47,7 +48,8 @@ struct SessionWriterState {
     } catch (const Error&) {
     }
   }
-  // Runs `write` as a part of the open transaction. When it fails, all that was not committed is lost for every run, so no run goes on.
+  // Runs `write` as a part of the open transaction. When it fails, all that was not committed is lost for every run, so
+  // no run goes on.
   template <class F>
   void attempt(F&& write) {
     const std::lock_guard lock(mutex);

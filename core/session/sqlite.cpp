@@ -53,8 +53,8 @@ int last_errno(sqlite3* db) {
   if ((error = sqlite3_system_errno(db)) != 0) return error;
   if (sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &error) == SQLITE_OK && error != 0) return error;
   sqlite3_file* journal = nullptr;
-  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal) == SQLITE_OK && journal && journal->pMethods &&
-      journal->pMethods->xFileControl)
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal) == SQLITE_OK && journal &&
+      journal->pMethods && journal->pMethods->xFileControl)
     journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &error);
   return error;
 }
@@ -62,8 +62,8 @@ int last_errno(sqlite3* db) {
 constexpr std::string_view kWritablePlace =
     "choose a folder that is there and may be written: a log is kept beside a session while it is recorded";
 
-/// No file can be made there, though its folder says so, as that of /proc: another place is needed. Where the disk gave out nothing is
-/// thrown.
+/// No file can be made there, though its folder says so, as that of /proc: another place is needed. Where the disk gave
+/// out nothing is thrown.
 void refuse_place(const std::string& path, int error) {
   constexpr int kNoPlace[] = {ENOENT, ENOTDIR, EACCES, EPERM, EINVAL, ENAMETOOLONG, ELOOP};
   if (std::find(std::begin(kNoPlace), std::end(kNoPlace), error) != std::end(kNoPlace))
@@ -72,8 +72,8 @@ void refuse_place(const std::string& path, int error) {
 
 // SQLite's words for a table that is gone or has another form, in ours.
 std::string what_is_missing(std::string_view words) {
-  for (const auto& [begin, ours] :
-       {std::pair<std::string_view, const char*>{"no such table: ", "it has no table "}, {"no such column: ", "a table has no column "}})
+  for (const auto& [begin, ours] : {std::pair<std::string_view, const char*>{"no such table: ", "it has no table "},
+                                    {"no such column: ", "a table has no column "}})
     if (words.starts_with(begin)) {
       words.remove_prefix(begin.size());
       if (const size_t schema = words.find('.'); schema != std::string_view::npos && words.starts_with("main."))
@@ -88,8 +88,9 @@ void fail(sqlite3* db, int code, const std::string& path) {
   const int system = last_errno(db);
   switch (code & 0xff) {
     case SQLITE_NOTADB:
-      refuse_file(path, FileUse::session, "is not a session: it does not begin as one",
-                  "if it was a session, copy it again; stormcell import FILE -o S.storm makes one from a routing trace");
+      refuse_file(
+          path, FileUse::session, "is not a session: it does not begin as one",
+          "if it was a session, copy it again; stormcell import FILE -o S.storm makes one from a routing trace");
     case SQLITE_CORRUPT:
       bad_input(path, "the file is damaged", kCopyAgain);
     // The statements are fixed, so that only tables of another form make them wrong.
@@ -108,8 +109,10 @@ void fail(sqlite3* db, int code, const std::string& path) {
     case SQLITE_LOCKED:
       failed(path, "another program is writing to it", "wait for it to end, or choose another file");
     case SQLITE_IOERR:
-      if (system == ENOSPC || system == EDQUOT) failed(path, "no space left on the disk", "free some; what was finished before is kept");
-      failed(path, system ? std::strerror(system) : "the disk does not read or write", "what was finished before is kept");
+      if (system == ENOSPC || system == EDQUOT)
+        failed(path, "no space left on the disk", "free some; what was finished before is kept");
+      failed(path, system ? std::strerror(system) : "the disk does not read or write",
+             "what was finished before is kept");
     case SQLITE_NOMEM:
       failed(path, "out of memory");
     default:
@@ -142,7 +145,8 @@ void check_place_to_write(const std::string& path) {
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) refuse("its folder: " + std::string(std::strerror(errno)));
   if (!S_ISDIR(status.st_mode)) refuse("its folder is a file");
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse("its folder cannot be written: " + std::string(std::strerror(errno)));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    refuse("its folder cannot be written: " + std::string(std::strerror(errno)));
   if (::stat(path.c_str(), &status) == 0 && ::access(path.c_str(), R_OK | W_OK) != 0)
     refuse("cannot be written: " + std::string(std::strerror(errno)));
 }
@@ -154,11 +158,15 @@ Database open_to_read(const std::string& path) {
     return db;
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::failed) throw;
-    // WAL mode needs a file beside the session. Where that cannot be made and there is no -wal, the file alone is all of it.
+    // WAL mode needs a file beside the session. Where that cannot be made and there is no -wal, the file alone is all
+    // of it.
     struct stat wal {};
     if (::stat((path + "-wal").c_str(), &wal) == 0 && wal.st_size > 0) {
-      if (::access(path.c_str(), R_OK) == 0 && ::access((path + "-wal").c_str(), R_OK) == 0 && ::access(path.c_str(), W_OK) == 0) throw;
-      bad_input(path, "belongs together with " + path + "-wal, which cannot be read without permission to write beside it",
+      if (::access(path.c_str(), R_OK) == 0 && ::access((path + "-wal").c_str(), R_OK) == 0 &&
+          ::access(path.c_str(), W_OK) == 0)
+        throw;
+      bad_input(path,
+                "belongs together with " + path + "-wal, which cannot be read without permission to write beside it",
                 "copy both files to a folder of your own");
     }
     Database db(path, OpenMode::immutable);
@@ -195,7 +203,8 @@ Statement::Statement(Database& db, const char* sql) : path_(&db.path()) {
     fail(db.handle(), code, *path_);
 }
 Statement::~Statement() { sqlite3_finalize(statement_); }
-Statement::Statement(Statement&& other) noexcept : statement_(std::exchange(other.statement_, nullptr)), path_(other.path_) {}
+Statement::Statement(Statement&& other) noexcept
+    : statement_(std::exchange(other.statement_, nullptr)), path_(other.path_) {}
 Statement& Statement::operator=(Statement&& other) noexcept {
   std::swap(statement_, other.statement_);
   std::swap(path_, other.path_);
@@ -215,8 +224,8 @@ Statement& Statement::bind(int at, std::string_view value) {
   return *this;
 }
 Statement& Statement::bind(int at, std::span<const uint8_t> blob) {
-  if (const int code =
-          sqlite3_bind_blob64(statement_, at, blob.data() ? blob.data() : reinterpret_cast<const uint8_t*>(""), blob.size(), SQLITE_STATIC))
+  if (const int code = sqlite3_bind_blob64(
+          statement_, at, blob.data() ? blob.data() : reinterpret_cast<const uint8_t*>(""), blob.size(), SQLITE_STATIC))
     fail(sqlite3_db_handle(statement_), code, *path_);
   return *this;
 }

@@ -11,8 +11,9 @@ struct sqlite3_stmt;
 namespace stormcell::sqlite {
 
 enum class OpenMode : uint8_t {
-  create,     ///< read and write; made where it is not there
-  read,       ///< refuses changes; opened for writing where the file allows it, because a -wal that a killed run left must be recovered
+  create,  ///< read and write; made where it is not there
+  read,    ///< refuses changes; opened for writing where the file allows it, because a -wal that a killed run left must
+           ///< be recovered
   immutable,  ///< nobody can change the file: read-only media
 };
 
@@ -40,7 +41,8 @@ class Database {
   std::string path_;
 };
 
-/// Error(bad_input) that says why, where a database cannot be written at `path`. SQLite's own last word may be of another file beside it.
+/// Error(bad_input) that says why, where a database cannot be written at `path`. SQLite's own last word may be of
+/// another file beside it.
 void check_place_to_write(const std::string& path);
 
 /// Opens an existing database for reading, also from a folder where nothing may be written.

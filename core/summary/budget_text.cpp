@@ -18,34 +18,39 @@ std::string number_text(double value) {
   return value > 0 && value < 1e-3 ? "under 0.001" : fmt::format("{:.3g}", value);
 }
 std::string seconds_text(double seconds) { return number_text(seconds) + " s"; }
-std::string share_text(double share) { return share > 0 && share < 1e-3 ? "under 0.1 %" : fmt::format("{:.3g} %", 100 * share); }
+std::string share_text(double share) {
+  return share > 0 && share < 1e-3 ? "under 0.1 %" : fmt::format("{:.3g} %", 100 * share);
+}
 
 bool all_fit(const BudgetFigures& b) { return b.slot_bytes + b.pinned_bytes >= b.expert_bytes; }
 
 std::string room_text(const BudgetFigures& b) {
   const std::string option = " (--weight-budget " + bytes_text(b.budget_bytes) + ")";
   std::string text = bytes_text(b.expert_bytes) + " in all as they are laid out; ";
-  text += all_fit(b) ? "there is room for all of them" : "room for " + bytes_text(b.slot_bytes + b.pinned_bytes) + " at a time";
+  text += all_fit(b) ? "there is room for all of them"
+                     : "room for " + bytes_text(b.slot_bytes + b.pinned_bytes) + " at a time";
   if (b.pinned_bytes > 0) text += ", of which " + bytes_text(b.pinned_bytes) + " never change (residency=pinned)";
   return text + option;
 }
 
 std::string sum_text(const BudgetFigures& b) {
   const bool drawn = b.reads > 0 && b.bytes_read == 0;
-  return with_commas(b.executions) + ", those of the verification too: " + counted(b.reads, "weight") + (drawn ? " drawn" : " read") +
-         (drawn ? "" : ", " + bytes_text(b.bytes_read) + " of files") + "; " + with_commas(b.evictions) +
-         " took the place of another; waited " + seconds_text(b.stall_seconds) + " for " + counted(b.readers, "thread") +
-         (drawn ? " that draw" : " that read") + ", beside those of --threads";
+  return with_commas(b.executions) + ", those of the verification too: " + counted(b.reads, "weight") +
+         (drawn ? " drawn" : " read") + (drawn ? "" : ", " + bytes_text(b.bytes_read) + " of files") + "; " +
+         with_commas(b.evictions) + " took the place of another; waited " + seconds_text(b.stall_seconds) + " for " +
+         counted(b.readers, "thread") + (drawn ? " that draw" : " that read") + ", beside those of --threads";
 }
 
 std::string planned_text(const BudgetFigures& b) {
-  return bytes_text(planned_bytes(b)) + ": other weights, room for those of branches, and " + bytes_text(b.arena_bytes) +
-         " of activations and states";
+  return bytes_text(planned_bytes(b)) + ": other weights, room for those of branches, and " +
+         bytes_text(b.arena_bytes) + " of activations and states";
 }
 
 std::string held_text(const BudgetFigures& b) {
-  const std::string peak = b.held_counted == "process" ? " at any time before it" : " resident in the process alone, at any time before it";
-  return bytes_text(b.held_bytes) + " at most after an execution before the verification, with the program and the data, counted by the " +
+  const std::string peak =
+      b.held_counted == "process" ? " at any time before it" : " resident in the process alone, at any time before it";
+  return bytes_text(b.held_bytes) +
+         " at most after an execution before the verification, with the program and the data, counted by the " +
          b.held_counted + (b.peak_bytes > 0 ? "; " + bytes_text(b.peak_bytes) + peak : "");
 }
 
@@ -58,14 +63,14 @@ std::string timed_text(const ReadingPlan& plan) {
 }  // namespace
 
 std::string reads_text(int64_t reads, int64_t bytes, double stall_seconds) {
-  return (reads > 0 && bytes == 0 ? with_commas(reads) + " drawn" : counted(reads, "read") + ", " + bytes_text(bytes)) + ", waited " +
-         seconds_text(stall_seconds);
+  return (reads > 0 && bytes == 0 ? with_commas(reads) + " drawn" : counted(reads, "read") + ", " + bytes_text(bytes)) +
+         ", waited " + seconds_text(stall_seconds);
 }
 
 std::string weights_read_text(const WeightsRead& read) {
-  const std::string waits =
-      read.stall_ms > 0 ? "waits " + number_text(read.stall_ms) + " ms for weights, " + share_text(read.stall_share) + " of its time"
-                        : std::string("never waits for weights");
+  const std::string waits = read.stall_ms > 0 ? "waits " + number_text(read.stall_ms) + " ms for weights, " +
+                                                    share_text(read.stall_share) + " of its time"
+                                              : std::string("never waits for weights");
   if (read.reads == 0) return "reads no weight of a branch, for all that it needs is there, and " + waits;
   const bool drawn = read.bytes_read == 0;
   return (drawn ? "draws " : "reads ") + number_text(read.reads) + " weights of branches" +
@@ -77,7 +82,8 @@ int64_t planned_bytes(const BudgetFigures& b) { return b.dense_bytes + b.slot_by
 std::vector<ReadingPlan> reading_plans(const RunSummaryFigures& f) {
   std::vector<ReadingPlan> plans;
   const bool both = f.baseline && f.optimized, shown = !(f.baseline && f.verified && !f.verified->passed);
-  if (f.baseline && f.baseline->weights_read) plans.push_back({both ? "baseline" : "", *f.baseline->weights_read, f.baseline->batches});
+  if (f.baseline && f.baseline->weights_read)
+    plans.push_back({both ? "baseline" : "", *f.baseline->weights_read, f.baseline->batches});
   if (shown && f.optimized && f.optimized->weights_read)
     plans.push_back({both ? "optimised" : "", *f.optimized->weights_read, f.optimized->batches});
   return plans;

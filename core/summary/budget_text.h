@@ -23,15 +23,16 @@ struct ReadingPlan {
   WeightsRead read;
   int64_t batches = 0;  ///< of the data, that were timed; 0: not known
 };
-/// Those that may be shown: of a plan that is not verified there is nothing to tell beside the baseline. Empty without a budget.
+/// Those that may be shown: of a plan that is not verified there is nothing to tell beside the baseline. Empty without
+/// a budget.
 std::vector<ReadingPlan> reading_plans(const RunSummaryFigures& figures);
 std::vector<ReadingPlan> reading_plans(const GenerateFigures& figures);
 
 struct BudgetLine {
   std::string name, text;
 };
-/// What stayed, what an execution of each plan read and waited for, what all executions did, what was held beside what was planned: a line
-/// each.
+/// What stayed, what an execution of each plan read and waited for, what all executions did, what was held beside what
+/// was planned: a line each.
 std::vector<BudgetLine> budget_lines(const BudgetFigures& budget, const std::vector<ReadingPlan>& plans);
 
 /// "512.0 MiB for weights of branches": what tells a run under a budget from others.

@@ -5,7 +5,8 @@
 namespace stormcell {
 
 std::string capacity_text(double factor, double dropped_share) {
-  return fmt::format("by a capacity factor of {}{}", factor, dropped_share > 0 ? ": not lossless, the model would answer otherwise" : "");
+  return fmt::format("by a capacity factor of {}{}", factor,
+                     dropped_share > 0 ? ": not lossless, the model would answer otherwise" : "");
 }
 
 }  // namespace stormcell

@@ -42,10 +42,14 @@ std::string exit_threshold_text(double threshold) {
 
 std::string_view to_text(CurvePlan plan) { return row_of(kCurvePlans, plan); }
 
-CurvePlan curve_plan(std::string_view word) { return value_of_word<CurvePlan>(kCurvePlans, word).value_or(CurvePlan::unknown); }
+CurvePlan curve_plan(std::string_view word) {
+  return value_of_word<CurvePlan>(kCurvePlans, word).value_or(CurvePlan::unknown);
+}
 
 std::string exit_plan_text(const ExitCurve& c) {
-  return c.plan == CurvePlan::optimized ? "as the optimised plan runs" : c.plan == CurvePlan::baseline ? "in the model's own order" : "";
+  return c.plan == CurvePlan::optimized  ? "as the optimised plan runs"
+         : c.plan == CurvePlan::baseline ? "in the model's own order"
+                                         : "";
 }
 
 std::string exit_operations_text(const ExitCurve& c) {
@@ -63,7 +67,8 @@ std::string exit_order_text(const ExitCurve& c) {
   return c.plan == CurvePlan::optimized
              ? "of the whole network, both as the optimised plan runs, in which work may wait for the exits before it; "
                "what guards cost that miss is left out"
-             : "of the whole network, both in the model's own order; optimize lets work that only later exits need wait "
+             : "of the whole network, both in the model's own order; optimize lets work that only later exits need "
+               "wait "
                "for those before them";
 }
 
@@ -85,15 +90,18 @@ std::string exits_sentence(const ExitCurve& c) {
 
 std::string exits_headline(const RunSummaryFigures& f) {
   if (!f.exits || f.exits->exits.empty()) return {};
-  return short_name(f.model) + " answers " + percent_text(share_at(f.exits->chosen.items, 0)) + " of the " + noun_for(2, f.exits->item) +
-         " at the first exit";
+  return short_name(f.model) + " answers " + percent_text(share_at(f.exits->chosen.items, 0)) + " of the " +
+         noun_for(2, f.exits->item) + " at the first exit";
 }
 
-std::string exits_needs_text(const ExitCurve& c) { return "needs " + percent_text(c.chosen.mean_cost) + " " + exit_operations_text(c); }
+std::string exits_needs_text(const ExitCurve& c) {
+  return "needs " + percent_text(c.chosen.mean_cost) + " " + exit_operations_text(c);
+}
 
 std::vector<ExitPoint> valued_points(const ExitCurve& c) {
   std::vector<ExitPoint> points;
-  std::copy_if(c.curve.begin(), c.curve.end(), std::back_inserter(points), [](const ExitPoint& p) { return p.value.has_value(); });
+  std::copy_if(c.curve.begin(), c.curve.end(), std::back_inserter(points),
+               [](const ExitPoint& p) { return p.value.has_value(); });
   return points;
 }
 

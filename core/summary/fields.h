@@ -1,7 +1,9 @@
-// Which key of stormcell.VERB/1 is which member: one row each, that writing (summary_json.cpp) and reading (parse.cpp) both go by.
+// Which key of stormcell.VERB/1 is which member: one row each, that writing (summary_json.cpp) and reading (parse.cpp)
+// both go by.
 //
-// fields(visitor, struct) hands every member to the visitor with its key, in the order of the file. A member is a text, a number, a flag,
-// an optional, a list or a struct that has fields() itself. The visitor's other functions say what is special:
+// fields(visitor, struct) hands every member to the visitor with its key, in the order of the file. A member is a text,
+// a number, a flag, an optional, a list or a struct that has fields() itself. The visitor's other functions say what is
+// special:
 //   schema                  the verb and the program's version: how every file begins
 //   text_or_null            null where the text is empty
 //   infinite_or_null        JSON has no infinity: it is written as null
@@ -9,8 +11,10 @@
 //   minus_one_unless_said   the same
 //   positive_or_null        null where there is none
 //   json                    text that is JSON itself
-//   word                    a word in JSON, an enumeration here; null where an optional one has no value. The function reads a word back
-//   withheld                a sentence under the key, its reason and numbers under KEY_by; both null where there is none
+//   word                    a word in JSON, an enumeration here; null where an optional one has no value. The function
+//                           reads a word back
+//   withheld                a sentence under the key, its reason and numbers under KEY_by; both null where there is
+//                           none
 //   group                   an object without a struct of its own
 //   list                    a list whose elements have the rows given there
 //   shared                  a value that may be absent: null then

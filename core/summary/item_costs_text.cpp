@@ -30,8 +30,9 @@ std::string amount(double operations) {
 std::string items_of(const ItemCostFigures& c) { return noun_for(2, c.item); }
 /// Which branches LargestBranch is of: as many as the run's routers send a cell to.
 std::string largest_name(const std::vector<RouterFigures>& routing) {
-  const auto [least, most] = std::minmax_element(routing.begin(), routing.end(),
-                                                 [](const RouterFigures& a, const RouterFigures& b) { return a.fan_out < b.fan_out; });
+  const auto [least, most] =
+      std::minmax_element(routing.begin(), routing.end(),
+                          [](const RouterFigures& a, const RouterFigures& b) { return a.fan_out < b.fan_out; });
   if (routing.empty() || most->fan_out == 1) return "the largest branch";
   if (least->fan_out < most->fan_out) return "the largest branches of each router";
   return "the " + (most->fan_out == 2 ? "two" : std::to_string(most->fan_out)) + " largest branches";
@@ -39,8 +40,8 @@ std::string largest_name(const std::vector<RouterFigures>& routing) {
 /// "86.1 % of what the largest branch alone would take".
 std::string largest_text(const RunSummaryFigures& f, bool with_interval) {
   const LargestBranch& largest = *f.item_costs->largest_branch;
-  return share_text(largest.share, with_interval ? largest.share_ci95 : std::nullopt) + " of what " + largest_name(f.routing) +
-         " alone would take";
+  return share_text(largest.share, with_interval ? largest.share_ci95 : std::nullopt) + " of what " +
+         largest_name(f.routing) + " alone would take";
 }
 
 /// What is spared is spared of all items alike, more or less: what is to be known of it is not who they are.
@@ -48,11 +49,14 @@ bool hardly_varies(const ItemCostFigures& c) { return c.most.share < 1.1 * c.lea
 bool varies(const ItemCostFigures& c) { return percent_text(c.least.share) != percent_text(c.most.share); }
 
 /// False without figures, too.
-bool is_spared(const RunSummaryFigures& f) { return f.item_costs && percent_text(f.item_costs->share) != percent_text(1); }
+bool is_spared(const RunSummaryFigures& f) {
+  return f.item_costs && percent_text(f.item_costs->share) != percent_text(1);
+}
 
 /// Its interval leaves no doubt on which side more is spent.
 bool is_told(const GroupSpent& g) {
-  return g.without && g.fewer_ci95 && (*g.fewer_ci95)[0] * (*g.fewer_ci95)[1] > 0 && std::min(g.with.items, g.without->items) >= kFew;
+  return g.without && g.fewer_ci95 && (*g.fewer_ci95)[0] * (*g.fewer_ci95)[1] > 0 &&
+         std::min(g.with.items, g.without->items) >= kFew;
 }
 
 /// The class of which items that show it stand beside those that do not, where it is the only one.
@@ -82,22 +86,24 @@ double error_of_item(const std::vector<const GroupSpent*>& groups) {
   return std::sqrt(sum / static_cast<double>(groups.size()));
 }
 
-/// How many standard errors apart the smallest and the largest of so many alike groups lie less often than once in 20 times: every pair of
-/// them has its part of the 5 % (Bonferroni), and a normal deviate exceeds z with at most exp(-z^2 / 2) / 2.
+/// How many standard errors apart the smallest and the largest of so many alike groups lie less often than once in 20
+/// times: every pair of them has its part of the 5 % (Bonferroni), and a normal deviate exceeds z with at most exp(-z^2
+/// / 2) / 2.
 double far_apart(size_t groups) {
   const double pairs = static_cast<double>(groups) * (groups - 1) / 2;
   return std::sqrt(2 * std::log(pairs / 0.05));
 }
 
-/// Of classes that exclude each other the one of which least is spent, and that of which most is; nothing: they are not told apart. They
-/// are the ends of a list, and so lie apart where all are alike, too.
+/// Of classes that exclude each other the one of which least is spent, and that of which most is; nothing: they are not
+/// told apart. They are the ends of a list, and so lie apart where all are alike, too.
 std::optional<std::pair<const GroupSpent*, const GroupSpent*>> least_and_most(const ItemCostFigures& c) {
   std::vector<const GroupSpent*> groups;
   for (const GroupSpent& g : c.groups)
     if (!g.without && g.with.share_ci95 && g.with.items >= kFew) groups.push_back(&g);
   if (groups.size() < 2) return std::nullopt;
-  const auto [least, most] = std::minmax_element(groups.begin(), groups.end(),
-                                                 [](const GroupSpent* a, const GroupSpent* b) { return a->with.share < b->with.share; });
+  const auto [least, most] =
+      std::minmax_element(groups.begin(), groups.end(),
+                          [](const GroupSpent* a, const GroupSpent* b) { return a->with.share < b->with.share; });
   const double apart = (*most)->with.share - (*least)->with.share, one = error_of_item(groups);
   const auto error = [&](const GroupSpent& g) { return one / std::sqrt(static_cast<double>(g.with.items)); };
   if (apart <= far_apart(groups.size()) * std::hypot(error(**least), error(**most))) return std::nullopt;
@@ -105,8 +111,8 @@ std::optional<std::pair<const GroupSpent*, const GroupSpent*>> least_and_most(co
 }
 
 std::string by_label_text(const std::pair<const GroupSpent*, const GroupSpent*>& ends) {
-  return "least on those labelled " + ends.first->name + " (" + spent_text(ends.first->with) + "), most on those labelled " +
-         ends.second->name + " (" + spent_text(ends.second->with) + ")";
+  return "least on those labelled " + ends.first->name + " (" + spent_text(ends.first->with) +
+         "), most on those labelled " + ends.second->name + " (" + spent_text(ends.second->with) + ")";
 }
 
 std::string served_text(const ItemCostFigures& c) {
@@ -125,7 +131,8 @@ FigureTile spent_tile(const RunSummaryFigures& f) {
   tile.more = "of what all branches would take, in the model's own order, counted over " + counted(c.items, c.item);
   if (c.largest_branch) tile.more += "; " + largest_text(f, false);
   if (const GroupSpent* g = only_compared(c))
-    tile.more += "; without " + g->name + " " + percent_text(g->without->share) + ", with " + percent_text(g->with.share);
+    tile.more +=
+        "; without " + g->name + " " + percent_text(g->without->share) + ", with " + percent_text(g->with.share);
   return tile;
 }
 
@@ -151,8 +158,8 @@ std::string item_costs_headline(const RunSummaryFigures& f) {
   const ItemCostFigures& c = *f.item_costs;
   const std::string text = short_name(f.model) + " spends ";
   if (const GroupSpent* g = told_group(c))
-    return text + percent_text(std::abs(*g->fewer)) + (*g->fewer >= 0 ? " fewer" : " more") + " operations on " + items_of(c) +
-           " without " + g->name + " than on those with it";
+    return text + percent_text(std::abs(*g->fewer)) + (*g->fewer >= 0 ? " fewer" : " more") + " operations on " +
+           items_of(c) + " without " + g->name + " than on those with it";
   return text + percent_text(c.share) + " of the operations that all branches would take";
 }
 
@@ -163,8 +170,9 @@ std::string item_costs_sentence(const RunSummaryFigures& f) {
   const std::string all = percent_text(c.share) + " of ";
   std::string text = "spends ";
   if (const GroupSpent* g = told_group(c)) {
-    text += fewer_text(*g) + " operations on the " + counted(g->without->items, c.item) + " without " + g->name + " than on the " +
-            with_commas(g->with.items) + " with, and on average " + all + "what all branches would take" + beside;
+    text += fewer_text(*g) + " operations on the " + counted(g->without->items, c.item) + " without " + g->name +
+            " than on the " + with_commas(g->with.items) + " with, and on average " + all +
+            "what all branches would take" + beside;
   } else {
     text += all + "the operations that all branches would take" + beside;
     if (hardly_varies(c))
@@ -181,7 +189,8 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSumma
   if (!f.item_costs) return {};
   const ItemCostFigures& c = *f.item_costs;
   std::vector<std::pair<std::string, std::string>> lines;
-  lines.emplace_back("operations of a " + c.item, amount(c.operations) + " on average, " + share_text(c.share, c.share_ci95) + " of the " +
+  lines.emplace_back("operations of a " + c.item, amount(c.operations) + " on average, " +
+                                                      share_text(c.share, c.share_ci95) + " of the " +
                                                       amount(c.operations_of_all) + " that all branches would take");
   if (c.largest_branch)
     lines.emplace_back("", largest_text(f, true) + ", with nothing to decide: " + amount(c.largest_branch->operations) +
@@ -189,25 +198,28 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSumma
   if (!varies(c))
     lines.emplace_back("", "the same share of each of the " + counted(c.items, c.item));
   else if (c.quartiles.size() == 3)
-    lines.emplace_back(
-        "", fmt::format("quartiles {:.1f}, {:.1f} and {:.1f} %; least ", 100 * c.quartiles[0], 100 * c.quartiles[1], 100 * c.quartiles[2]) +
-                percent_text(c.least.share) + " (" + c.least.name + "), most " + percent_text(c.most.share) + " (" + c.most.name + ")");
+    lines.emplace_back("", fmt::format("quartiles {:.1f}, {:.1f} and {:.1f} %; least ", 100 * c.quartiles[0],
+                                       100 * c.quartiles[1], 100 * c.quartiles[2]) +
+                               percent_text(c.least.share) + " (" + c.least.name + "), most " +
+                               percent_text(c.most.share) + " (" + c.most.name + ")");
   if (c.served) lines.emplace_back("", served_text(c));
   size_t told = 0;
   for (const GroupSpent& g : c.groups)
     if (g.without && told++ < kFewGroups)
-      lines.emplace_back("", "without " + g.name + " (" + counted(g.without->items, c.item) + ") " + spent_text(*g.without) + ", with (" +
-                                 with_commas(g.with.items) + ") " + spent_text(g.with) +
-                                 (g.fewer ? ": " + fewer_text(g) + " without it" : "") +
-                                 (std::min(g.with.items, g.without->items) < kFew ? " (too few to say anything about others)" : ""));
+      lines.emplace_back(
+          "", "without " + g.name + " (" + counted(g.without->items, c.item) + ") " + spent_text(*g.without) +
+                  ", with (" + with_commas(g.with.items) + ") " + spent_text(g.with) +
+                  (g.fewer ? ": " + fewer_text(g) + " without it" : "") +
+                  (std::min(g.with.items, g.without->items) < kFew ? " (too few to say anything about others)" : ""));
   if (const auto ends = least_and_most(c)) lines.emplace_back("", by_label_text(*ends));
   if (c.parts) {
-    lines.emplace_back("parts computed",
-                       parts_text(*c.parts) + " on average of the " + with_commas(c.parts->of) + " that routers may leave out");
+    lines.emplace_back("parts computed", parts_text(*c.parts) + " on average of the " + with_commas(c.parts->of) +
+                                             " that routers may leave out");
     told = 0;
     for (const GroupSpent& g : c.groups)
       if (g.with.parts && g.without && g.without->parts && told++ < kFewGroups)
-        lines.emplace_back("", "without " + g.name + " " + parts_text(*g.without->parts) + ", with " + parts_text(*g.with.parts));
+        lines.emplace_back(
+            "", "without " + g.name + " " + parts_text(*g.without->parts) + ", with " + parts_text(*g.with.parts));
   }
   return lines;
 }
@@ -216,19 +228,23 @@ std::vector<FigureTile> item_costs_tiles(const RunSummaryFigures& f) {
   if (!f.item_costs) return {};
   const ItemCostFigures& c = *f.item_costs;
   if (!c.parts) return {spent_tile(f)};
-  FigureTile parts{"Parts computed", fmt::format("{:.2f}", c.parts->mean),
-                   "of the " + with_commas(c.parts->of) + " that routers may leave out, the mean of " + counted(c.items, c.item)};
+  FigureTile parts{
+      "Parts computed", fmt::format("{:.2f}", c.parts->mean),
+      "of the " + with_commas(c.parts->of) + " that routers may leave out, the mean of " + counted(c.items, c.item)};
   if (const GroupSpent* g = only_compared(c); g && g->without->parts && g->with.parts)
-    parts.more += fmt::format("; without {} {:.2f}, with {:.2f}", g->name, g->without->parts->mean, g->with.parts->mean);
+    parts.more +=
+        fmt::format("; without {} {:.2f}, with {:.2f}", g->name, g->without->parts->mean, g->with.parts->mean);
   return {spent_tile(f), parts};
 }
 
 std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c) {
   if (c.groups.empty()) return {};
-  const bool compared = std::any_of(c.groups.begin(), c.groups.end(), [](const GroupSpent& g) { return g.without.has_value(); });
+  const bool compared =
+      std::any_of(c.groups.begin(), c.groups.end(), [](const GroupSpent& g) { return g.without.has_value(); });
   const std::string with = compared ? " with it" : "";
   std::vector<std::vector<std::string>> rows = {{"class", items_of(c) + with, "operations" + with}};
-  if (compared) rows[0].insert(rows[0].end(), {items_of(c) + " without it", "operations without it", "difference without it"});
+  if (compared)
+    rows[0].insert(rows[0].end(), {items_of(c) + " without it", "operations without it", "difference without it"});
   if (c.parts) rows[0].push_back(compared ? "parts with it" : "parts");
   if (c.parts && compared) rows[0].push_back("parts without it");
   for (const GroupSpent& g : c.groups) {
@@ -246,7 +262,8 @@ std::vector<std::vector<std::string>> item_costs_groups(const ItemCostFigures& c
 std::string item_costs_source_text(const RunSummaryFigures& f) {
   const ItemCostFigures& c = *f.item_costs;
   const bool two_orders = f.exits && f.exits->plan == CurvePlan::optimized;
-  return "counted in the model's own order" + std::string(two_orders ? ", where costs of exits are told as the optimised plan runs," : "") +
+  return "counted in the model's own order" +
+         std::string(two_orders ? ", where costs of exits are told as the optimised plan runs," : "") +
          " by what the cells of each " + c.item + " went through, padding left out; no times" +
          (c.share_ci95 ? "; intervals of 95 % by bootstrap over the " + items_of(c) : "");
 }

@@ -22,17 +22,20 @@ std::string pictures_text(const std::vector<PictureFigures>& sizes, int64_t batc
   if (sizes.size() == 1) return text + " of " + size_text(sizes[0]) + in_batches(batches);
   if (sizes.size() <= kListed) {
     text += in_batches(batches);
-    for (const PictureFigures& p : sizes) text += (&p == sizes.data() ? ": " : ", ") + with_commas(p.items) + " of " + size_text(p);
+    for (const PictureFigures& p : sizes)
+      text += (&p == sizes.data() ? ": " : ", ") + with_commas(p.items) + " of " + size_text(p);
     return text;
   }
-  const PictureFigures& most =
-      *std::max_element(sizes.begin(), sizes.end(), [](const PictureFigures& a, const PictureFigures& b) { return a.items < b.items; });
-  return text + " of " + counted(std::ssize(sizes), "size") + " from " + size_text(sizes.front()) + " to " + size_text(sizes.back()) +
-         in_batches(batches) + ", most often " + size_text(most) + " (" + with_commas(most.items) + ")";
+  const PictureFigures& most = *std::max_element(
+      sizes.begin(), sizes.end(), [](const PictureFigures& a, const PictureFigures& b) { return a.items < b.items; });
+  return text + " of " + counted(std::ssize(sizes), "size") + " from " + size_text(sizes.front()) + " to " +
+         size_text(sizes.back()) + in_batches(batches) + ", most often " + size_text(most) + " (" +
+         with_commas(most.items) + ")";
 }
 
 std::string items_text(const DatasetFigures& d, int64_t batches) {
-  if (are_pictures(d)) return pictures_text(d.sizes, batches) + (d.skipped > 0 ? "; " + counted(d.skipped, "file") + " skipped" : "");
+  if (are_pictures(d))
+    return pictures_text(d.sizes, batches) + (d.skipped > 0 ? "; " + counted(d.skipped, "file") + " skipped" : "");
   if (const std::string noun = item_noun(d); noun == "item") return counted(d.sequences, noun) + in_batches(batches);
   return counted(d.sequences, "sequence") + in_batches(batches) + ", " + counted(d.cells, "cell") + " (" +
          with_commas(d.cells_without_padding) + " without padding)";

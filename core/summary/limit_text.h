@@ -7,6 +7,7 @@ namespace stormcell {
 constexpr bool is_in_cache(double limit_share) { return limit_share > 1; }
 /// What stands in its place, and why.
 inline constexpr const char* kInCache = "in cache";
-inline constexpr const char* kInCacheReason = "faster than the memory of the limit, because the data stay in the processor's caches";
+inline constexpr const char* kInCacheReason =
+    "faster than the memory of the limit, because the data stay in the processor's caches";
 
 }  // namespace stormcell

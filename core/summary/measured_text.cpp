@@ -20,15 +20,18 @@ std::string profiled_text(const SplitFigures& s, int64_t measured) {
   return text + fmt::format("{} of the other {}", measured, others);
 }
 
-/// The words "; again in 4 fresh processes, which took 4.1 s", or why there were none. Empty: an older version, or nothing to repeat.
+/// The words "; again in 4 fresh processes, which took 4.1 s", or why there were none. Empty: an older version, or
+/// nothing to repeat.
 std::string measured_again_text(const RunSummaryFigures& f) {
-  if (!f.measured_once.empty()) return "; measured once, so the spread between runs is not known (" + f.measured_once + ")";
+  if (!f.measured_once.empty())
+    return "; measured once, so the spread between runs is not known (" + f.measured_once + ")";
   if (f.measurings.size() < 2 || !f.measured_again_seconds) return {};
   const auto again = std::ssize(f.measurings) - 1;
-  const std::string where = f.measurings.back().fresh_process ? "in " + counted(again, "fresh process", "fresh processes")
-                                                              : counted(again, "time", "times") +
-                                                                    " in this process, which opened the model anew: the program stormcell "
-                                                                    "was not found";
+  const std::string where = f.measurings.back().fresh_process
+                                ? "in " + counted(again, "fresh process", "fresh processes")
+                                : counted(again, "time", "times") +
+                                      " in this process, which opened the model anew: the program stormcell "
+                                      "was not found";
   return fmt::format("; again {}, which took {:.1f} s", where, *f.measured_again_seconds);
 }
 
@@ -57,16 +60,17 @@ std::string measured_text(const RunSummaryFigures& f) {
   if (!f.baseline && !f.optimized) return {};
   const PlanFigures& p = f.baseline ? *f.baseline : *f.optimized;
   if (p.rounds <= 0) return {};
-  const std::string on = f.split ? profiled_text(*f.split, p.batches)
-                         : p.batches >= f.dataset.batches
-                             ? "measured on " + counted(p.batches, "batch")
-                             : fmt::format("measured on {} of {}", with_commas(p.batches), counted(f.dataset.batches, "batch"));
+  const std::string on = f.split                          ? profiled_text(*f.split, p.batches)
+                         : p.batches >= f.dataset.batches ? "measured on " + counted(p.batches, "batch")
+                                                          : fmt::format("measured on {} of {}", with_commas(p.batches),
+                                                                        counted(f.dataset.batches, "batch"));
   return on + ", " + counted(p.rounds, "round") + measured_again_text(f);
 }
 
 std::string spread_text(const RunSummaryFigures& f) {
   if (f.between_spread)
-    return fmt::format("{} measurings, between which it varies by {:.1f} %", f.measurings.size(), 100 * *f.between_spread);
+    return fmt::format("{} measurings, between which it varies by {:.1f} %", f.measurings.size(),
+                       100 * *f.between_spread);
   return "one measuring: another run may differ by more than its interval says";
 }
 

@@ -12,8 +12,8 @@ namespace {
 /// The pass that leaves padding out, where the run had one; null: none.
 const PassReport* unpadding_pass(const RunSummaryFigures& f) {
   // Runs from before passes said so had one that does.
-  const auto pass =
-      std::find_if(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.leaves_padding_out.value_or(p.name == "unpad"); });
+  const auto pass = std::find_if(f.passes.begin(), f.passes.end(),
+                                 [](const PassReport& p) { return p.leaves_padding_out.value_or(p.name == "unpad"); });
   return pass == f.passes.end() ? nullptr : &*pass;
 }
 
@@ -51,9 +51,9 @@ std::string padding_text(const RunSummaryFigures& f) {
   const DatasetFigures& d = f.dataset;
   const int64_t real = d.cells_without_padding, given = d.cells_as_given, by_length = d.cells_by_length;
   if (given <= 0 || by_length <= 0 || real <= 0 || given <= real) return {};
-  std::string text = padding_share(given, real) + " of the cells as given are padding (" + counted(given, "cell") + ", " +
-                     with_commas(real) + " of them real); batches of like length " + (d.by_length ? "compute " : "would compute ") +
-                     with_commas(by_length);
+  std::string text = padding_share(given, real) + " of the cells as given are padding (" + counted(given, "cell") +
+                     ", " + with_commas(real) + " of them real); batches of like length " +
+                     (d.by_length ? "compute " : "would compute ") + with_commas(by_length);
   if (by_length > real) text += ", " + padding_share(by_length, real) + " padding";
   if (d.by_length) text += " (this run)";
   return text + unpadded_text(f);

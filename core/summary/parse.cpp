@@ -27,7 +27,9 @@ void read(const Json& j, bool& value) { value = j.is_boolean() && j.get<bool>();
 void read(const Json& j, double& value) { value = j.is_number() ? j.get<double>() : 0; }
 void read(const Json& j, std::integral auto& value) {
   const int64_t whole = j.is_number_integer() ? j.get<int64_t>() : 0;
-  value = std::in_range<std::remove_reference_t<decltype(value)>>(whole) ? static_cast<std::remove_reference_t<decltype(value)>>(whole) : 0;
+  value = std::in_range<std::remove_reference_t<decltype(value)>>(whole)
+              ? static_cast<std::remove_reference_t<decltype(value)>>(whole)
+              : 0;
 }
 bool is_interval(const Json& j) { return j.is_array() && j.size() == 2 && j[0].is_number() && j[1].is_number(); }
 void read(const Json& j, std::array<double, 2>& value) {
@@ -80,7 +82,9 @@ class Reader {
     const bool infinite = from_.is_object() && from_.contains(key) && value_at(from_, key).is_null();
     value = infinite ? std::numeric_limits<double>::infinity() : real_at(from_, key);
   }
-  void true_unless_said(const char* key, bool& value) { value = !value_at(from_, key).is_boolean() || flag_at(from_, key); }
+  void true_unless_said(const char* key, bool& value) {
+    value = !value_at(from_, key).is_boolean() || flag_at(from_, key);
+  }
   void minus_one_unless_said(const char* key, int64_t& value) {
     value = value_at(from_, key).is_number_integer() ? whole_at(from_, key) : -1;
   }
@@ -148,7 +152,8 @@ void flatten(const Json& j, const std::string& prefix, std::vector<NamedText>& l
   if (j.is_object() && !j.empty()) {
     for (const auto& [key, value] : j.items()) flatten(value, prefix.empty() ? key : prefix + "." + key, lines);
   } else {
-    lines.emplace_back(prefix, j.is_string() ? j.get<std::string>() : j.dump(-1, ' ', false, Json::error_handler_t::replace));
+    lines.emplace_back(prefix,
+                       j.is_string() ? j.get<std::string>() : j.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
 }
 

@@ -6,7 +6,8 @@
 
 namespace stormcell {
 
-/// "two cores, one L3", or "changing cores (mostly two cores, one L3; also two hyper-threads of one core)"; empty: not known.
+/// "two cores, one L3", or "changing cores (mostly two cores, one L3; also two hyper-threads of one core)"; empty: not
+/// known.
 std::string placement_text(const DeviceFigures& device);
 
 }  // namespace stormcell

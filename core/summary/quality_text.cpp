@@ -14,7 +14,9 @@ std::string percent_number(double share) {
   return fmt::format("{:.{}f}", 100 * share, off > 0 && off < 0.0005 ? 3 : 1);
 }
 
-std::string number(std::string_view unit, double value) { return is_share(unit) ? percent_number(value) : fmt::format("{:.2f}", value); }
+std::string number(std::string_view unit, double value) {
+  return is_share(unit) ? percent_number(value) : fmt::format("{:.2f}", value);
+}
 
 }  // namespace
 
@@ -31,7 +33,8 @@ std::string quality_value_text(std::string_view unit, double value) {
 }
 
 std::string quality_text(std::string_view unit, double value, const std::optional<std::array<double, 2>>& ci95) {
-  return quality_value_text(unit, value) + (ci95 ? " [" + number(unit, (*ci95)[0]) + ", " + number(unit, (*ci95)[1]) + "]" : "");
+  return quality_value_text(unit, value) +
+         (ci95 ? " [" + number(unit, (*ci95)[0]) + ", " + number(unit, (*ci95)[1]) + "]" : "");
 }
 
 std::string quality_sentence(const QualityFigures& q, const PlanQuality& plan) {
@@ -43,7 +46,8 @@ std::string quality_sentence(const QualityFigures& q, const PlanQuality& plan) {
 std::string quality_change_text(const QualityFigures& q) {
   if (!q.better || !q.worse) return {};
   if (*q.better == 0 && *q.worse == 0) return "the optimised plan answers every " + q.item + " as well as the baseline";
-  return "the optimised plan answers " + counted(*q.better, q.item) + " better than the baseline and " + with_commas(*q.worse) + " worse";
+  return "the optimised plan answers " + counted(*q.better, q.item) + " better than the baseline and " +
+         with_commas(*q.worse) + " worse";
 }
 
 std::string quality_classes_text(const QualityFigures& q, std::optional<double> GroupQuality::*plan) {
@@ -60,8 +64,9 @@ std::string quality_group_items_text(const QualityFigures& q) {
 }
 
 std::string quality_source_text(const QualityFigures& q) {
-  std::string text = q.batches ? "over the " + counted(*q.batches, "batch") + " that both plans ran before the time was up, each once"
-                               : std::string("over all batches, each once");
+  std::string text =
+      q.batches ? "over the " + counted(*q.batches, "batch") + " that both plans ran before the time was up, each once"
+                : std::string("over all batches, each once");
   const bool interval = (q.baseline && q.baseline->value_ci95) || (q.optimized && q.optimized->value_ci95);
   if (interval) text += "; 95 % interval by " + q.interval;
   if (q.judged_share) text += "; " + percent_number(*q.judged_share) + " % of the values are judged";

@@ -19,14 +19,16 @@ bool is_share(std::string_view unit);
 std::string quality_text(std::string_view unit, double value, const std::optional<std::array<double, 2>>& ci95);
 /// The same with what it was counted over: "98.9 % [98.0, 99.4], 989 of 1,000 pictures right".
 std::string quality_sentence(const QualityFigures& quality, const PlanQuality& plan);
-/// "the optimised plan answers every picture as well as the baseline", "... 2 pictures better than the baseline and 1 worse"; empty: one
-/// plan.
+/// "the optimised plan answers every picture as well as the baseline", "... 2 pictures better than the baseline and 1
+/// worse"; empty: one plan.
 std::string quality_change_text(const QualityFigures& quality);
-/// "background 98.1 %, person 63.2 %", where there are few classes: of one plan (&GroupQuality::baseline). Empty: there are more, or none.
+/// "background 98.1 %, person 63.2 %", where there are few classes: of one plan (&GroupQuality::baseline). Empty: there
+/// are more, or none.
 std::string quality_classes_text(const QualityFigures& quality, std::optional<double> GroupQuality::*plan);
 /// What the items of a class are: "pictures"; of classes of pixels also those that are only answered so.
 std::string quality_group_items_text(const QualityFigures& quality);
-/// How it was come by: "over all batches, each once; 95 % interval by Wilson; of 12 pictures more the data do not say what is right".
+/// How it was come by: "over all batches, each once; 95 % interval by Wilson; of 12 pictures more the data do not say
+/// what is right".
 std::string quality_source_text(const QualityFigures& quality);
 
 }  // namespace stormcell

@@ -13,6 +13,8 @@ constexpr std::array<std::string_view, 4> kBases = {"pairs", "batches", "totals"
 
 std::string_view to_text(RatioBasis basis) { return row_of(kBases, basis); }
 
-RatioBasis ratio_basis(std::string_view word) { return value_of_word<RatioBasis>(kBases, word).value_or(RatioBasis::unknown); }
+RatioBasis ratio_basis(std::string_view word) {
+  return value_of_word<RatioBasis>(kBases, word).value_or(RatioBasis::unknown);
+}
 
 }  // namespace stormcell

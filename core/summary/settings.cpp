@@ -19,7 +19,8 @@ namespace stormcell {
 namespace {
 using Json = nlohmann::json;
 
-constexpr const char* kBytesAdvice = "give a number above 0, of bytes or with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB: 4GiB";
+constexpr const char* kBytesAdvice =
+    "give a number above 0, of bytes or with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB: 4GiB";
 
 /// The value in the type of the field, if it fits there.
 template <class T>
@@ -69,19 +70,22 @@ void check_dtype(std::string_view dtype) {
   const std::vector<std::string> offered = offered_formats();
   if (std::find(offered.begin(), offered.end(), dtype) != offered.end()) return;
   bad_input("--dtype",
-            "\"" + std::string(dtype) + "\"" + (dtype == "int8" ? ": not in this version" : " is no number format to compute in"),
+            "\"" + std::string(dtype) + "\"" +
+                (dtype == "int8" ? ": not in this version" : " is no number format to compute in"),
             advice_on_word(dtype, offered, ""));
 }
 
 void check_phase(std::string_view phase) {
   if (work_phase(phase) == WorkPhase::unknown)
-    bad_input("--phase", "\"" + std::string(phase) + "\" is no phase", advice_on_word(phase, {"forward", "decode", "both"}, ""));
+    bad_input("--phase", "\"" + std::string(phase) + "\" is no phase",
+              advice_on_word(phase, {"forward", "decode", "both"}, ""));
 }
 
 void check_profile_split(std::string_view rule) {
   if (split_rule(rule) != SplitRule::unknown) return;
-  bad_input("--profile-split", "\"" + std::string(rule) + "\" is no way to split",
-            advice_on_word(rule, {std::string(to_text(SplitRule::strided)), std::string(to_text(SplitRule::first))}, ""));
+  bad_input(
+      "--profile-split", "\"" + std::string(rule) + "\" is no way to split",
+      advice_on_word(rule, {std::string(to_text(SplitRule::strided)), std::string(to_text(SplitRule::first))}, ""));
 }
 
 void check_target_quality(std::string_view word) { parse_quality_target(word); }
@@ -106,7 +110,8 @@ void read_word(const Setting& s, const std::string& word, ExperimentOptions& opt
         } else if (s.value == kByteValue) {
           const std::optional<Bytes> bytes = parse_bytes(word);
           if (!bytes) bad_input(s.option, "\"" + word + "\" is no number of bytes", kBytesAdvice);
-          if (static_cast<double>(bytes->value) < s.bounds.least) bad_input(s.option, "\"" + word + "\" is too little", kBytesAdvice);
+          if (static_cast<double>(bytes->value) < s.bounds.least)
+            bad_input(s.option, "\"" + word + "\" is too little", kBytesAdvice);
           value = static_cast<T>(bytes->value);
         } else {
           value = bounded_number<T>(s.option, word, s.bounds);
@@ -140,7 +145,8 @@ bool Setting::is_of(std::string_view verb) const {
 
 std::string settings_json(const ExperimentOptions& options) {
   Json j = {{"version", STORMCELL_VERSION}};
-  for (const Setting& s : kSettings) std::visit([&](auto field) { j[std::string(s.key)] = json_of(options.*field); }, s.field);
+  for (const Setting& s : kSettings)
+    std::visit([&](auto field) { j[std::string(s.key)] = json_of(options.*field); }, s.field);
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -169,7 +175,8 @@ std::vector<std::string> command_words(const ExperimentOptions& options, std::st
           if (!s.is_of(verb) || options.*field == standard.*field) return;
           for (std::string& word : words_of(options.*field)) {
             if (!s.option.empty()) words.emplace_back(s.option);
-            if constexpr (!std::is_same_v<std::decay_t<decltype(options.*field)>, bool>) words.push_back(std::move(word));
+            if constexpr (!std::is_same_v<std::decay_t<decltype(options.*field)>, bool>)
+              words.push_back(std::move(word));
           }
         },
         s.field);

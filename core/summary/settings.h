@@ -1,4 +1,5 @@
-// What an experiment was asked for: the one place that knows its options, as JSON in summaries and sessions and as a command line.
+// What an experiment was asked for: the one place that knows its options, as JSON in summaries and sessions and as a
+// command line.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -28,19 +29,22 @@ struct ExperimentOptions {
   int64_t weight_budget = 0;        ///< bytes that weights of branches may take; 0: all that there are
   std::optional<double> tolerance;  ///< of what another format than the stored one may cost; empty: by format
   bool record_inputs = false, record_scores = false;
-  std::string phase = "forward";          ///< optimize, profile, run: what is run on a batch; or "decode"; or "both", one after the other
+  /// optimize, profile, run: what is run on a batch; or "decode"; or "both", one after the other
+  std::string phase = "forward";
   int64_t most_new_tokens = 64;           ///< of decoding
   std::string profile_split = "strided";  ///< optimize; or "first": which batches are profiled; the others are measured
-  std::vector<std::string> annotations;   ///< run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
-  bool keep_all = false;                  ///< optimize; also passes that lose
-  bool dense = false;                     ///< optimize, run; also measure every cell through every branch, masked
-  std::string target_quality;             ///< optimize; find the cheapest thresholds of exits of this quality; empty: the model's own run
-  std::string target_latency;             ///< optimize; the same: the best of at most this cost
+  /// run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
+  std::vector<std::string> annotations;
+  bool keep_all = false;  ///< optimize; also passes that lose
+  bool dense = false;     ///< optimize, run; also measure every cell through every branch, masked
+  /// optimize; find the cheapest thresholds of exits of this quality; empty: the model's own run
+  std::string target_quality;
+  std::string target_latency;  ///< optimize; the same: the best of at most this cost
   bool operator==(const ExperimentOptions&) const = default;
 };
 
-/// Throw Error(bad_input) that names the option: no number format to compute in, or none of this version; a phase other than forward,
-/// decode and both; a rule other than strided and first.
+/// Throw Error(bad_input) that names the option: no number format to compute in, or none of this version; a phase other
+/// than forward, decode and both; a rule other than strided and first.
 void check_dtype(std::string_view dtype);
 void check_phase(std::string_view phase);
 void check_profile_split(std::string_view rule);
@@ -52,8 +56,9 @@ void check_target_latency(std::string_view word);
 struct Setting {
   std::string_view key;     ///< in JSON
   std::string_view option;  ///< on the command line; empty: the argument without a name
-  std::variant<std::string ExperimentOptions::*, int64_t ExperimentOptions::*, uint64_t ExperimentOptions::*, int ExperimentOptions::*,
-               double ExperimentOptions::*, std::optional<double> ExperimentOptions::*, bool ExperimentOptions::*,
+  std::variant<std::string ExperimentOptions::*, int64_t ExperimentOptions::*, uint64_t ExperimentOptions::*,
+               int ExperimentOptions::*, double ExperimentOptions::*, std::optional<double> ExperimentOptions::*,
+               bool ExperimentOptions::*,
                std::vector<std::string> ExperimentOptions::*>
       field;               ///< a list: the option may be repeated
   std::string_view value;  ///< what --help calls its value; empty: of a flag, and of the argument without a name
@@ -64,13 +69,16 @@ struct Setting {
   bool is_of(std::string_view verb) const;
   std::string_view name() const { return option.empty() ? "MODEL" : option; }
 };
-inline constexpr std::string_view kByteValue = "BYTES";  ///< Setting::value of a number that may be given with a unit: 4GiB
+inline constexpr std::string_view kByteValue =
+    "BYTES";  ///< Setting::value of a number that may be given with a unit: 4GiB
 inline constexpr std::array kSettings = {
     Setting{"model", "", &ExperimentOptions::model, "", "a folder, a .safetensors file, preset:NAME or demo:NAME"},
     Setting{"data", "--data", &ExperimentOptions::data, "DATA",
-            ".txt .jsonl .npy .safetensors, a folder of pictures, random:NxT[xU], of pictures random:N[xHxW], demo:NAME, or - for lines on "
+            ".txt .jsonl .npy .safetensors, a folder of pictures, random:NxT[xU], of pictures random:N[xHxW], "
+            "demo:NAME, or - for lines on "
             "standard input"},
-    Setting{"batch", "--batch", &ExperimentOptions::batch, "N", "sequences in a batch (8), or pictures (1)", {.least = 1}},
+    Setting{
+        "batch", "--batch", &ExperimentOptions::batch, "N", "sequences in a batch (8), or pictures (1)", {.least = 1}},
     Setting{"batches", "--batches", &ExperimentOptions::batches, "N", "at most this many batches (all)", {.least = 1}},
     Setting{"bucket_by_length", "--bucket-by-length", &ExperimentOptions::bucket_by_length, "",
             "puts sequences of like length into one batch: less padding, another order"},
@@ -83,8 +91,10 @@ inline constexpr std::array kSettings = {
     Setting{"truncate", "--truncate", &ExperimentOptions::truncate, "",
             "cut sequences that are longer than the model takes, instead of an error"},
     Setting{"field", "--field", &ExperimentOptions::field, "KEY", ".jsonl: key of the text (text)"},
-    Setting{"target_field", "--target-field", &ExperimentOptions::target_field, "KEY", ".jsonl: key of the expected text"},
-    Setting{"label_field", "--label-field", &ExperimentOptions::label_field, "KEY", ".jsonl: key of the label, for loads by label"},
+    Setting{"target_field", "--target-field", &ExperimentOptions::target_field, "KEY",
+            ".jsonl: key of the expected text"},
+    Setting{"label_field", "--label-field", &ExperimentOptions::label_field, "KEY",
+            ".jsonl: key of the label, for loads by label"},
     Setting{"seed", "--seed", &ExperimentOptions::seed, "N", "seed of random data and seeded weights (0)"},
     Setting{"threads",
             "--threads",
@@ -108,27 +118,32 @@ inline constexpr std::array kSettings = {
             {.least = 1}},
     Setting{"verify_seconds", "--verify-seconds", &ExperimentOptions::verify_seconds, "SECONDS",
             "time for the comparison with the oracle; at least one batch, of pictures one of each size, is compared"},
-    Setting{"tolerance", "--tolerance", &ExperimentOptions::tolerance, "SHARE",
-            "how much --dtype may change each output, as a share of its largest value (0.05 for bf16); beyond it exit 1"},
+    Setting{
+        "tolerance", "--tolerance", &ExperimentOptions::tolerance, "SHARE",
+        "how much --dtype may change each output, as a share of its largest value (0.05 for bf16); beyond it exit 1"},
     Setting{"allow_nonfinite", "--allow-nonfinite", &ExperimentOptions::allow_nonfinite, "",
             "warn instead of stopping where weights are NaN or infinite"},
     Setting{"record_inputs", "--record-inputs", &ExperimentOptions::record_inputs, "",
             "keep texts, token ids and small pictures in the session"},
-    Setting{"record_scores", "--record-scores", &ExperimentOptions::record_scores, "", "keep the routers' scores in the session"},
-    Setting{"phase",
-            "--phase",
-            &ExperimentOptions::phase,
-            "forward|decode|both",
-            "what is run on a batch: one pass through the model, decoding of new tokens, or one after the other (forward)",
-            {},
-            check_phase,
-            "optimize profile run"},
+    Setting{"record_scores", "--record-scores", &ExperimentOptions::record_scores, "",
+            "keep the routers' scores in the session"},
+    Setting{
+        "phase",
+        "--phase",
+        &ExperimentOptions::phase,
+        "forward|decode|both",
+        "what is run on a batch: one pass through the model, decoding of new tokens, or one after the other (forward)",
+        {},
+        check_phase,
+        "optimize profile run"},
     Setting{"annotations",
             "--annotate",
             &ExperimentOptions::annotations,
             "NAME.KEY=WORD",
-            "says of a node which kernel runs it (kernel=NAME), of a value how it lies in memory (storage=bf16), of a weight how products "
-            "hold it (format=f32), of a branch's that it stays (residency=pinned); * in NAME: any characters; may be repeated",
+            "says of a node which kernel runs it (kernel=NAME), of a value how it lies in memory (storage=bf16), of a "
+            "weight how products "
+            "hold it (format=f32), of a branch's that it stays (residency=pinned); * in NAME: any characters; may be "
+            "repeated",
             {},
             nullptr,
             "run profile optimize"},
@@ -152,7 +167,8 @@ inline constexpr std::array kSettings = {
             "--keep-all",
             &ExperimentOptions::keep_all,
             "",
-            "keep passes that make the plan slower and save no memory, and those that take a hundredth more memory for no measured gain",
+            "keep passes that make the plan slower and save no memory, and those that take a hundredth more memory for "
+            "no measured gain",
             {},
             nullptr,
             "optimize"},
@@ -160,40 +176,43 @@ inline constexpr std::array kSettings = {
             "--dense",
             &ExperimentOptions::dense,
             "",
-            "also measure every cell through every branch, masked, as frameworks without routing run it: what routing itself saves",
+            "also measure every cell through every branch, masked, as frameworks without routing run it: what routing "
+            "itself saves",
             {},
             nullptr,
             "optimize run"},
-    Setting{
-        "target_quality",
-        "--target-quality",
-        &ExperimentOptions::target_quality,
-        "SHARE",
-        "of a network with exits: finds the thresholds, one for each exit, of the least operations at which so much is right (98%), and "
-        "optimizes with them",
-        {},
-        check_target_quality,
-        "optimize"},
-    Setting{
-        "target_latency",
-        "--target-latency",
-        &ExperimentOptions::target_latency,
-        "MS|SHARE%",
-        "of a network with exits: finds the thresholds of the best answers within so many milliseconds a batch of the baseline (2.5), or "
-        "within a share of the operations of the whole network (60%)",
-        {},
-        check_target_latency,
-        "optimize"},
+    Setting{"target_quality",
+            "--target-quality",
+            &ExperimentOptions::target_quality,
+            "SHARE",
+            "of a network with exits: finds the thresholds, one for each exit, of the least operations at which so "
+            "much is right (98%), and "
+            "optimizes with them",
+            {},
+            check_target_quality,
+            "optimize"},
+    Setting{"target_latency",
+            "--target-latency",
+            &ExperimentOptions::target_latency,
+            "MS|SHARE%",
+            "of a network with exits: finds the thresholds of the best answers within so many milliseconds a batch of "
+            "the baseline (2.5), or "
+            "within a share of the operations of the whole network (60%)",
+            {},
+            check_target_latency,
+            "optimize"},
 };
 
-/// Reads what stands behind an option; of a list it adds one. Throws Error(bad_input) that names the option where the word does not fit.
+/// Reads what stands behind an option; of a list it adds one. Throws Error(bad_input) that names the option where the
+/// word does not fit.
 void read_word(const Setting& setting, const std::string& word, ExperimentOptions& options);
 /// Throws Error(bad_input) that names the first option that is neither at its default nor fits its row.
 void check(const ExperimentOptions& options);
 
 /// A JSON object of all settings, and the program's version.
 std::string settings_json(const ExperimentOptions& options);
-/// Reads one; what is missing, or of another type, has its default. Nothing where there is no object that names a model.
+/// Reads one; what is missing, or of another type, has its default. Nothing where there is no object that names a
+/// model.
 std::optional<ExperimentOptions> parse_settings(const std::string& json);
 /// The words of a command line behind `stormcell VERB`: the model, and every option that differs from its default.
 std::vector<std::string> command_words(const ExperimentOptions& options, std::string_view verb);

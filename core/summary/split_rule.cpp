@@ -14,6 +14,8 @@ constexpr std::array<std::string_view, 3> kRules = {"strided", "first", "unknown
 
 std::string_view to_text(SplitRule rule) { return row_of(kRules, rule); }
 
-SplitRule split_rule(std::string_view word) { return value_of_word<SplitRule>(kRules, word).value_or(SplitRule::unknown); }
+SplitRule split_rule(std::string_view word) {
+  return value_of_word<SplitRule>(kRules, word).value_or(SplitRule::unknown);
+}
 
 }  // namespace stormcell

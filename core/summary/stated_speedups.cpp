@@ -26,7 +26,8 @@ bool is_too_far(double moved) {
   return moved > kMostCeilingsMove + kRounding;
 }
 
-/// Earlier versions did not store the load of other processes, but warned: "... other processes kept 1.1 of 2 processors at work".
+/// Earlier versions did not store the load of other processes, but warned: "... other processes kept 1.1 of 2
+/// processors at work".
 std::optional<double> load_in_warnings(const std::vector<std::string>& warnings) {
   constexpr const char* kKept = "other processes kept ";
   for (const std::string& warning : warnings) {
@@ -41,13 +42,15 @@ std::optional<double> load_in_warnings(const std::vector<std::string>& warnings)
 
 std::optional<int64_t> if_any(int64_t count) { return count > 0 ? std::optional(count) : std::nullopt; }
 
-/// Sets the reason without speeds. Versions that did not store one quoted speeds after fixed words, so the reason ends before those words.
+/// Sets the reason without speeds. Versions that did not store one quoted speeds after fixed words, so the reason ends
+/// before those words.
 void quote_no_speeds(PassReport& pass) {
   const auto quotes = [&](const char* words) { return pass.reason.find(words) != std::string::npos; };
   if (!pass.reason_without_speeds.empty())
     pass.reason = pass.reason_without_speeds;
   else if (quotes(" of the speed without it") || quotes(" of the baseline's speed"))
-    pass.reason = pass.reason.starts_with("left out: ") ? std::string("left out") : pass.reason.substr(0, pass.reason.find(" (kept "));
+    pass.reason = pass.reason.starts_with("left out: ") ? std::string("left out")
+                                                        : pass.reason.substr(0, pass.reason.find(" (kept "));
 }
 
 bool states_gain(const PassReport& p) { return p.speedup_alone || p.speedup_own || p.speedup_cumulative; }
@@ -74,11 +77,15 @@ void clear_speedup(RunSummaryFigures& f) {
 }  // namespace
 
 std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& c) {
-  if (c.ceilings_moved && is_too_far(*c.ceilings_moved)) return SpeedupWithheld{WithheldReason::ceilings_moved, *c.ceilings_moved};
-  if (c.other_load && *c.other_load >= kMostOtherLoad) return SpeedupWithheld{WithheldReason::others_at_work, *c.other_load};
-  if (c.pairs && *c.pairs < kFewestPairs) return SpeedupWithheld{WithheldReason::few_pairs, static_cast<double>(*c.pairs)};
+  if (c.ceilings_moved && is_too_far(*c.ceilings_moved))
+    return SpeedupWithheld{WithheldReason::ceilings_moved, *c.ceilings_moved};
+  if (c.other_load && *c.other_load >= kMostOtherLoad)
+    return SpeedupWithheld{WithheldReason::others_at_work, *c.other_load};
+  if (c.pairs && *c.pairs < kFewestPairs)
+    return SpeedupWithheld{WithheldReason::few_pairs, static_cast<double>(*c.pairs)};
   if (c.gains_alike == false && c.batches && c.held_out && *c.batches < fewest_batches(*c.held_out))
-    return SpeedupWithheld{WithheldReason::few_batches, static_cast<double>(*c.batches), static_cast<double>(*c.held_out)};
+    return SpeedupWithheld{WithheldReason::few_batches, static_cast<double>(*c.batches),
+                           static_cast<double>(*c.held_out)};
   return {};
 }
 

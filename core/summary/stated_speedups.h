@@ -1,5 +1,6 @@
-// Decides which measured speed-ups may be stated. The rule is applied when a run ends, and again when a run of an earlier version is read.
-// Every view, list, report and JSON therefore gets either a speed-up or the reason why there is none.
+// Decides which measured speed-ups may be stated. The rule is applied when a run ends, and again when a run of an
+// earlier version is read. Every view, list, report and JSON therefore gets either a speed-up or the reason why there
+// is none.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,13 +10,15 @@
 
 namespace stormcell {
 
-/// The conditions under which a speed-up was measured. An empty one is not known, and nothing is withheld because of it.
+/// The conditions under which a speed-up was measured. An empty one is not known, and nothing is withheld because of
+/// it.
 struct SpeedupConditions {
-  std::optional<double> ceilings_moved;      ///< larger / smaller of the two readings - 1, of the ceiling that moved most
-  std::optional<double> other_load;          ///< part of the processors that other processes used
-  std::optional<int64_t> pairs;              ///< executions of the plan, each beside the baseline
-  std::optional<int64_t> batches, held_out;  ///< different batches that were measured; number that could have been measured
-  std::optional<bool> gains_alike;           ///< all batches gain alike; false also if that is not known
+  std::optional<double> ceilings_moved;  ///< larger / smaller of the two readings - 1, of the ceiling that moved most
+  std::optional<double> other_load;      ///< part of the processors that other processes used
+  std::optional<int64_t> pairs;          ///< executions of the plan, each beside the baseline
+  /// different batches that were measured; number that could have been measured
+  std::optional<int64_t> batches, held_out;
+  std::optional<bool> gains_alike;  ///< all batches gain alike; false also if that is not known
 };
 /// The first reason that applies, in the order of WithheldReason; nothing: the speed-up may be stated.
 std::optional<SpeedupWithheld> why_withheld(const SpeedupConditions& conditions);
@@ -26,8 +29,8 @@ bool ceilings_moved_too_far(const DeviceFigures& device);
 /// The conditions of a run's speed-up.
 SpeedupConditions speedup_conditions(const RunSummaryFigures& figures);
 
-/// Removes speed-ups that may not be stated and sets the reason: those of the run, its passes, its thresholds of exits and its dense plan.
-/// Decoding is a run of its own and is not changed.
+/// Removes speed-ups that may not be stated and sets the reason: those of the run, its passes, its thresholds of exits
+/// and its dense plan. Decoding is a run of its own and is not changed.
 void withhold_speedups(RunSummaryFigures& figures);
 
 /// The reason why a speed-up of the run is not stated: the run's own, else that of the first pass with one.
@@ -36,7 +39,8 @@ std::optional<SpeedupWithheld> first_withheld(const RunSummaryFigures& figures);
 /// The cause that ended the measuring: the time limit, if the run left something out because of it.
 MeasuringEnd measuring_end(const RunSummaryFigures& figures);
 
-/// The conditions of a stated speed-up that the run did not store: "not recorded: the load of other processes"; empty: none.
+/// The conditions of a stated speed-up that the run did not store: "not recorded: the load of other processes"; empty:
+/// none.
 std::string unknown_conditions_text(const RunSummaryFigures& figures);
 
 /// The figures as they may be shown: without speed-ups that were not verified or not measured well enough.

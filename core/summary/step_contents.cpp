@@ -5,11 +5,14 @@
 namespace stormcell {
 
 namespace {
-std::string with_rest(double rest_ms) { return fmt::format("experts, exchange and a stated rest of {:.4g} ms", rest_ms); }
+std::string with_rest(double rest_ms) {
+  return fmt::format("experts, exchange and a stated rest of {:.4g} ms", rest_ms);
+}
 }  // namespace
 
 std::string step_contents(const std::optional<double>& rest_ms) {
-  return rest_ms ? with_rest(*rest_ms) + "; a lower bound if the rest is right" : "experts and exchange only; a lower bound";
+  return rest_ms ? with_rest(*rest_ms) + "; a lower bound if the rest is right"
+                 : "experts and exchange only; a lower bound";
 }
 
 std::string rate_contents(const std::optional<double>& rest_ms) {

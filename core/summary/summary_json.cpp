@@ -66,7 +66,9 @@ class Writer {
     if (!version.empty()) into_["version"] = version;
   }
   void text_or_null(const char* key, const std::string& text) { into_[key] = stormcell::text_or_null(text); }
-  void infinite_or_null(const char* key, double value) { into_[key] = value; }  // dump() makes null of what is not finite
+  void infinite_or_null(const char* key, double value) {
+    into_[key] = value;
+  }  // dump() makes null of what is not finite
   void true_unless_said(const char* key, bool value) { into_[key] = value; }
   void minus_one_unless_said(const char* key, int64_t value) { into_[key] = value; }
   void positive_or_null(const char* key, int64_t value) { into_[key] = stormcell::positive_or_null(value); }
@@ -85,7 +87,9 @@ class Writer {
     into_[std::string(key) + kWithheldBy] = std::move(by);
   }
   /// What is no JSON becomes null.
-  void json(const char* key, const std::string& text) { into_[key] = json_or_null(text).is_null() ? Json() : Json::parse(text); }
+  void json(const char* key, const std::string& text) {
+    into_[key] = json_or_null(text).is_null() ? Json() : Json::parse(text);
+  }
   void group(const char* key, auto members) {
     Writer group(into_[key] = Json::object());
     members(group);
@@ -103,7 +107,8 @@ class Writer {
   }
   void decoded(const char* key, const std::vector<std::vector<int32_t>>& ids, const std::vector<std::string>& texts) {
     Json& list = into_[key] = Json::array();
-    for (size_t i = 0; i < ids.size(); ++i) list.push_back({{"ids", ids[i]}, {"text", i < texts.size() ? Json(texts[i]) : Json()}});
+    for (size_t i = 0; i < ids.size(); ++i)
+      list.push_back({{"ids", ids[i]}, {"text", i < texts.size() ? Json(texts[i]) : Json()}});
   }
   void derived(const char* key, const auto& value) { into_[key] = value; }
 
@@ -131,7 +136,9 @@ std::string json_text(const Json& value) {
   return out + "\n";
 }
 
-Json json_of_verb(const std::string& verb) { return {{"schema", "stormcell." + verb + "/1"}, {"version", STORMCELL_VERSION}}; }
+Json json_of_verb(const std::string& verb) {
+  return {{"schema", "stormcell." + verb + "/1"}, {"version", STORMCELL_VERSION}};
+}
 
 std::string to_json(const RunSummaryFigures& figures) { return json_text(json_of(with_stated_speedups(figures))); }
 std::string to_json(const GenerateFigures& figures) { return json_text(json_of(figures)); }

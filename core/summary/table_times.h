@@ -6,7 +6,8 @@
 
 namespace stormcell {
 
-/// Times of one table, or of what is compared with it, in one unit, without an exponent: microseconds where none of them reaches 0.1 ms.
+/// Times of one table, or of what is compared with it, in one unit, without an exponent: microseconds where none of
+/// them reaches 0.1 ms.
 class TableTimes {
  public:
   explicit TableTimes(const std::vector<double>& ms);

@@ -11,7 +11,8 @@ std::string duration_words(double seconds) {
   constexpr double kMinute = 60, kHour = 3600;
   const double whole = std::max(0.0, std::round(seconds));
   if (whole < kMinute) return fmt::format("{:.0f} s", whole);
-  if (whole < kHour) return fmt::format("{:.0f} min {:02.0f} s", std::floor(whole / kMinute), std::fmod(whole, kMinute));
+  if (whole < kHour)
+    return fmt::format("{:.0f} min {:02.0f} s", std::floor(whole / kMinute), std::fmod(whole, kMinute));
   return fmt::format("{:.1f} h", seconds / kHour);
 }
 

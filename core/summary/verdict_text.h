@@ -1,5 +1,5 @@
-// What may be said of a run: what a verification that did not pass found (that something is wrong, or that too little was compared to say
-// that nothing is), and what a speed-up shows.
+// What may be said of a run: what a verification that did not pass found (that something is wrong, or that too little
+// was compared to say that nothing is), and what a speed-up shows.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -30,7 +30,8 @@ enum class SpeedVerdict : uint8_t {
   not_verified
 };
 SpeedVerdict speed_verdict(const RunSummaryFigures& figures);
-/// A sentence; that of `faster` begins with how many times it is: "1.94 times " and then "as fast, with the same result."
+/// A sentence; that of `faster` begins with how many times it is: "1.94 times " and then "as fast, with the same
+/// result."
 std::string_view speed_sentence(SpeedVerdict verdict);
 
 }  // namespace stormcell

@@ -33,16 +33,18 @@ std::string parts_text(const std::vector<JudgedPart>& parts) {
                         : i + 1 == parts.size() ? " and "
                                                 : ", ",
                         with_commas(parts[i].pictures), counted(parts[i].of, "picture"), parts[i].batch);
-  if (parts.size() > kNamed) text += fmt::format(" and of {} more", counted(static_cast<int64_t>(parts.size() - kNamed), "batch"));
+  if (parts.size() > kNamed)
+    text += fmt::format(" and of {} more", counted(static_cast<int64_t>(parts.size() - kNamed), "batch"));
   return text;
 }
 
 std::string free_cost_text(const FormatCost& cost) {
   if (cost.choices == 0) return {};
   const double percent = 100 * static_cast<double>(cost.differing_choices) / cost.choices;
-  std::string text = fmt::format("{:.2g} running freely, where {} of {} routing choices ({} %) differ from those of the stored weights",
-                                 cost.free_max_rel_diff, fmt::group_digits(cost.differing_choices), fmt::group_digits(cost.choices),
-                                 percent < 10 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent));
+  std::string text = fmt::format(
+      "{:.2g} running freely, where {} of {} routing choices ({} %) differ from those of the stored weights",
+      cost.free_max_rel_diff, fmt::group_digits(cost.differing_choices), fmt::group_digits(cost.choices),
+      percent < 10 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent));
   if (cost.sequences > 0)
     text += fmt::format("; {} of {} the tokens of the stored weights{}", fmt::group_digits(cost.equal_sequences),
                         counted(cost.sequences, "sequence decodes", "sequences decode"),

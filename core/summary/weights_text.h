@@ -6,7 +6,8 @@
 
 namespace stormcell {
 
-/// "trained weights", "seeded weights"; "weights as stored" where nobody said how they were made (`stated` false). Empty: nothing is known.
+/// "trained weights", "seeded weights"; "weights as stored" where nobody said how they were made (`stated` false).
+/// Empty: nothing is known.
 std::string weights_text(const std::string& weights, bool stated);
 inline std::string weights_text(const ModelFigures& model) { return weights_text(model.weights, model.weights_stated); }
 

@@ -33,7 +33,8 @@ struct SpeedupWithheld {
 /// The words that replace the figure.
 inline constexpr const char* kNotMeasured = "not measured well enough";
 
-/// The name in JSON: "ceilings_moved". `withheld_reason` is the inverse; a word that this version does not know gives `earlier`.
+/// The name in JSON: "ceilings_moved". `withheld_reason` is the inverse; a word that this version does not know gives
+/// `earlier`.
 std::string_view to_word(WithheldReason reason);
 WithheldReason withheld_reason(std::string_view word);
 /// "the machine's ceilings moved by 32 % while it measured, and 15 % are allowed".

@@ -1,7 +1,8 @@
-// llama.cpp's importance matrix as GGUF: beside each stack of experts' weights, `blk.N.ffn_{gate,up,down}_exps.weight.counts` f32 [1,
-// experts] says how many tokens came to each expert while it was made: one sum over all of its text. Counts of other weights of a layer,
-// f32 [1, 1], say how many tokens there were. A file that was made from the older .dat has one count for a whole stack of experts; one that
-// a .dat was merged into has counted, in every expert, all tokens of that .dat besides.
+// llama.cpp's importance matrix as GGUF: beside each stack of experts' weights,
+// `blk.N.ffn_{gate,up,down}_exps.weight.counts` f32 [1, experts] says how many tokens came to each expert while it was
+// made: one sum over all of its text. Counts of other weights of a layer, f32 [1, 1], say how many tokens there were. A
+// file that was made from the older .dat has one count for a whole stack of experts; one that a .dat was merged into
+// has counted, in every expert, all tokens of that .dat besides.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -33,7 +34,8 @@ constexpr const char* kFreshRun = "llama-imatrix --output-format gguf in a fresh
 
 class Imatrix {
  public:
-  Imatrix(const TraceSource& source, TraceSink& sink) : source_(source), sink_(sink), file_(source.file->bytes(), source.path()) {}
+  Imatrix(const TraceSource& source, TraceSink& sink)
+      : source_(source), sink_(sink), file_(source.file->bytes(), source.path()) {}
 
   TraceCounts read() {
     for (const auto& [name, tensor] : file_.tensors()) {
@@ -90,20 +92,25 @@ class Imatrix {
     if (tensor.type != GgufFile::kF32 || tensor.bytes.size() != static_cast<size_t>(experts) * sizeof(float))
       wrong(name + " is no f32 [1, experts]");
     if (experts == 1)
-      wrong(name + " is one count of all experts together, not one of each: it was made from a .dat, which does not count experts",
+      wrong(name +
+                " is one count of all experts together, not one of each: it was made from a .dat, which does not count "
+                "experts",
             kFreshRun);
     if (experts > kMostTracedBranches) wrong(name + " counts " + counted(experts, "expert"));
     std::vector<int64_t> loads;
     for (int64_t e = 0; e < experts; ++e) {
       float count;
       std::memcpy(&count, tensor.bytes.data() + static_cast<size_t>(e) * sizeof count, sizeof count);
-      if (!(count >= 0 && count < kMostCalls)) wrong(name + ": the count of expert " + std::to_string(e) + " is out of range");
+      if (!(count >= 0 && count < kMostCalls))
+        wrong(name + ": the count of expert " + std::to_string(e) + " is out of range");
       loads.push_back(std::llround(count));
     }
     const auto [at, is_new] = loads_.emplace(layer, loads);
-    if (!is_new && at->second != loads) wrong("layer " + std::to_string(layer) + ": its stacks of weights counted unlike tokens");
+    if (!is_new && at->second != loads)
+      wrong("layer " + std::to_string(layer) + ": its stacks of weights counted unlike tokens");
     if (loads.size() != loads_.begin()->second.size())
-      wrong(name + " counts " + counted(experts, "expert") + ", the first layer " + std::to_string(loads_.begin()->second.size()));
+      wrong(name + " counts " + counted(experts, "expert") + ", the first layer " +
+            std::to_string(loads_.begin()->second.size()));
   }
 
   int64_t number(const char* key) const {
@@ -113,7 +120,9 @@ class Imatrix {
   /// The number of tokens in the text; 0: not stated. If merged files had chunks of different sizes, it is too small.
   int64_t tokens_of_chunks() const {
     const int64_t chunks = number("imatrix.chunk_count"), size = number("imatrix.chunk_size");
-    return chunks <= 0 || size <= 0 || size > INT32_MAX || chunks > INT32_MAX || chunks * size > kMostTokens ? 0 : chunks * size;
+    return chunks <= 0 || size <= 0 || size > INT32_MAX || chunks > INT32_MAX || chunks * size > kMostTokens
+               ? 0
+               : chunks * size;
   }
 
   /// A token chooses k different experts.
@@ -127,39 +136,48 @@ class Imatrix {
       return;
     }
     const auto experts = std::ssize(loads);
-    const int64_t all = std::accumulate(loads.begin(), loads.end(), int64_t{0}), most = *std::max_element(loads.begin(), loads.end());
-    const int64_t slack = exact ? 0 : std::max<int64_t>(number("imatrix.chunk_size") - 1, 0);  // number of merged chunks
+    const int64_t all = std::accumulate(loads.begin(), loads.end(), int64_t{0}),
+                  most = *std::max_element(loads.begin(), loads.end());
+    // number of merged chunks
+    const int64_t slack = exact ? 0 : std::max<int64_t>(number("imatrix.chunk_size") - 1, 0);
     const std::string where = "layer " + std::to_string(layer) + " counts ";
     if (most > tokens + slack)
       wrong(where + counted(most, "token") + " of one expert, and " + std::to_string(tokens) + " in all", kFreshRun);
     const std::string choices = choices_text(all, tokens) + " of a token";
     if (const int64_t k = source_.model.k; k > 0) {
       if (exact && all < k * tokens)
-        wrong(where + choices + ", " + source_.model.source + " says " + std::to_string(k), "check that both are of one model");
+        wrong(where + choices + ", " + source_.model.source + " says " + std::to_string(k),
+              "check that both are of one model");
       if (all > k * (tokens + slack))
         wrong(where + choices + ", " + source_.model.source + " says " + std::to_string(k) +
                   ": a .dat, which counts every token for every expert, was merged into it",
               kFreshRun);
     } else if (experts > 2 && all >= experts * tokens) {
-      wrong(where + choices + ", which are all experts: it was made from a .dat, which counts every token for every expert", kFreshRun);
+      wrong(where + choices +
+                ", which are all experts: it was made from a .dat, which counts every token for every expert",
+            kFreshRun);
     } else if (exact && all % tokens != 0) {
-      wrong(where + choices + ", no whole number: a .dat, which counts every token for every expert, was merged into it", kFreshRun);
+      wrong(
+          where + choices + ", no whole number: a .dat, which counts every token for every expert, was merged into it",
+          kFreshRun);
     } else if (counts_.warnings.empty() && (all % tokens != 0 || (experts > 2 && 2 * all > experts * tokens))) {
-      counts_.warnings.push_back(source_.path() + ": " + where + choices + " among " + counted(experts, "expert") +
-                                 "; a .dat that was merged into it would do that (--model-config config.json says how many there are)");
+      counts_.warnings.push_back(
+          source_.path() + ": " + where + choices + " among " + counted(experts, "expert") +
+          "; a .dat that was merged into it would do that (--model-config config.json says how many there are)");
     }
   }
-  /// Without a number of tokens, a .dat, which counts every token for every expert, cannot be told from experts that are chosen equally
-  /// often.
+  /// Without a number of tokens, a .dat, which counts every token for every expert, cannot be told from experts that
+  /// are chosen equally often.
   void doubt_equal_counts() {
     if (equal_layers_.empty()) return;
     const int32_t first = equal_layers_[0];
     const std::vector<int64_t>& loads = loads_.at(first);
-    counts_.warnings.push_back(source_.path() + ": layer " + std::to_string(first) + " counts " + counted(loads[0], "token") +
-                               " of each of its " + counted(std::ssize(loads), "expert") + " (" + std::to_string(equal_layers_.size()) +
-                               " of " + counted(std::ssize(loads_), "layer") +
-                               " do so), and no chunk count says how many tokens there were: " +
-                               "a file made from a .dat, which counts every token for every expert, looks like this (" + kFreshRun + ")");
+    counts_.warnings.push_back(
+        source_.path() + ": layer " + std::to_string(first) + " counts " + counted(loads[0], "token") +
+        " of each of its " + counted(std::ssize(loads), "expert") + " (" + std::to_string(equal_layers_.size()) +
+        " of " + counted(std::ssize(loads_), "layer") +
+        " do so), and no chunk count says how many tokens there were: " +
+        "a file made from a .dat, which counts every token for every expert, looks like this (" + kFreshRun + ")");
   }
   static std::string choices_text(int64_t all, int64_t tokens) {
     if (all % tokens == 0) return counted(all / tokens, "choice");
@@ -206,12 +224,14 @@ class Imatrix {
   const GgufFile file_;
   std::map<int32_t, std::vector<int64_t>> loads_;  // by layer
   std::map<int32_t, int64_t> tokens_;              // tokens of each layer, as its other weights count them
-  std::vector<int32_t> equal_layers_;              // layers whose experts have equal counts, of an unknown number of tokens
+  std::vector<int32_t> equal_layers_;  // layers whose experts have equal counts, of an unknown number of tokens
   TraceCounts counts_;
 };
 
 }  // namespace
 
-TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress&) { return Imatrix(source, sink).read(); }
+TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress&) {
+  return Imatrix(source, sink).read();
+}
 
 }  // namespace stormcell

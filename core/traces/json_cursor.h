@@ -1,4 +1,5 @@
-// Goes over JSON whose numbers are nearly all of it, without a tree of values: what stands where is known to the reader of the format.
+// Goes over JSON whose numbers are nearly all of it, without a tree of values: what stands where is known to the reader
+// of the format.
 #pragma once
 #include <charconv>
 #include <cstddef>
@@ -18,7 +19,8 @@ class JsonCursor {
  public:
   static constexpr const char* kRecordAgain = "record it again";
 
-  JsonCursor(std::string_view text, const std::string& path) : text_(text), path_(path), at_(text.size() - utf8_text(text, path).size()) {}
+  JsonCursor(std::string_view text, const std::string& path)
+      : text_(text), path_(path), at_(text.size() - utf8_text(text, path).size()) {}
 
   [[noreturn]] void wrong(const std::string& what, const std::string& advice = kRecordAgain) const {
     bad_input(path_, "line " + std::to_string(line_) + ": " + what, advice);
@@ -49,12 +51,14 @@ class JsonCursor {
     if (error != std::errc() || next == '.' || next == 'e' || next == 'E')
       wrong(std::string(name) + " is no whole number: " + in_quotes(text_.substr(at_, 12)));
     if (value < 0 || value >= below)
-      wrong(std::string(name) + " is " + std::to_string(value) + ", 0 to " + std::to_string(below - 1) + " are allowed");
+      wrong(std::string(name) + " is " + std::to_string(value) + ", 0 to " + std::to_string(below - 1) +
+            " are allowed");
     at_ += length;
     return value;
   }
-  /// Appends numbers that whole_number() would read, each with the comma behind it, until `out` holds `most` or one is not plainly that:
-  /// what it is is left to be looked at. A trace of counts is little else, so this keeps its place in registers and tells of nothing.
+  /// Appends numbers that whole_number() would read, each with the comma behind it, until `out` holds `most` or one is
+  /// not plainly that: what it is is left to be looked at. A trace of counts is little else, so this keeps its place in
+  /// registers and tells of nothing.
   void plain_numbers(int64_t below, size_t most, std::vector<int64_t>& out) {
     constexpr std::ptrdiff_t kMostDigits = 18;  // whatever they are, the number fits
     const char* at = text_.data() + at_;
@@ -85,7 +89,8 @@ class JsonCursor {
   void skip_value() {
     int depth = 0;
     do {
-      // Numbers and what stands between them, nearly all of it: , - . / and digits, at any depth no more than passed over.
+      // Numbers and what stands between them, nearly all of it: , - . / and digits, at any depth no more than passed
+      // over.
       while (depth > 0 && at_ < text_.size() && (text_[at_] == ' ' || (text_[at_] >= ',' && text_[at_] <= '9'))) ++at_;
       const char c = peek();
       if (c == '"') {
@@ -96,7 +101,9 @@ class JsonCursor {
       if (depth < 0) return;
       ++at_;
       if (depth == 0 && !(c == ']' || c == '}')) {
-        while (at_ < text_.size() && !is_space(text_[at_]) && text_[at_] != ',' && text_[at_] != '}' && text_[at_] != ']') ++at_;
+        while (at_ < text_.size() && !is_space(text_[at_]) && text_[at_] != ',' && text_[at_] != '}' &&
+               text_[at_] != ']')
+          ++at_;
         return;
       }
     } while (depth > 0);

@@ -20,7 +20,8 @@ int64_t JsonRow::whole(const char* key, int64_t least, int64_t most) const {
 
 bool JsonRow::has(const char* key) const { return !value_at(value_, key).is_null(); }
 
-std::vector<int64_t> JsonRow::matrix(const char* key, int64_t rows, int64_t least, int64_t most, int64_t& columns) const {
+std::vector<int64_t> JsonRow::matrix(const char* key, int64_t rows, int64_t least, int64_t most,
+                                     int64_t& columns) const {
   const nlohmann::json& list = value_at(value_, key);
   if (!list.is_array() || (rows >= 0 && std::ssize(list) != rows))
     wrong(std::string(key) + " is no list of " + (rows >= 0 ? std::to_string(rows) + " " : "") + "lists");

@@ -10,7 +10,8 @@ namespace stormcell {
 /// Takes one value of JsonLines; every error names the file and the line.
 class JsonRow {
  public:
-  JsonRow(const nlohmann::json& value, const std::string& path, int64_t line) : value_(value), path_(path), line_(line) {}
+  JsonRow(const nlohmann::json& value, const std::string& path, int64_t line)
+      : value_(value), path_(path), line_(line) {}
 
   [[noreturn]] void wrong(const std::string& what) const;
   std::string place() const { return path_ + ": line " + std::to_string(line_); }

@@ -1,5 +1,6 @@
-// SGLang's `logical_count` as JSON: how often each expert was chosen, [layers][experts] of all steps together or [steps][layers][experts].
-// Nobody's single choices are there. All layers of the model are, those without experts as rows of zeros.
+// SGLang's `logical_count` as JSON: how often each expert was chosen, [layers][experts] of all steps together or
+// [steps][layers][experts]. Nobody's single choices are there. All layers of the model are, those without experts as
+// rows of zeros.
 #include <algorithm>
 
 #include "core/base/counted.h"
@@ -35,7 +36,9 @@ class LogicalCount {
   }
 
  private:
-  [[noreturn]] void wrong(const std::string& what, const std::string& advice = kDump) const { bad_input(source_.path(), what, advice); }
+  [[noreturn]] void wrong(const std::string& what, const std::string& advice = kDump) const {
+    bad_input(source_.path(), what, advice);
+  }
 
   // Other keys are another program's: they are passed over.
   void find_counts() {
@@ -79,7 +82,9 @@ class LogicalCount {
     cursor_.expect(']', "the end of the steps");
   }
 
-  static std::string place(int64_t step, int64_t layer) { return "step " + std::to_string(step) + ", layer " + std::to_string(layer); }
+  static std::string place(int64_t step, int64_t layer) {
+    return "step " + std::to_string(step) + ", layer " + std::to_string(layer);
+  }
 
   template <class Row>
   void read_layers(int64_t step, Row& row) {
@@ -87,7 +92,8 @@ class LogicalCount {
     int64_t layer = 0;
     do {
       if (layer >= (layers_ > 0 ? layers_ : kMostTracedLayers))
-        cursor_.wrong(place(step, layer) + ": more than the " + counted(layers_ > 0 ? layers_ : kMostTracedLayers, "layer") +
+        cursor_.wrong(place(step, layer) + ": more than the " +
+                          counted(layers_ > 0 ? layers_ : kMostTracedLayers, "layer") +
                           (layers_ > 0 ? " of step 0" : " that a model may have"),
                       kDump);
       read_row(step, layer);
@@ -98,7 +104,9 @@ class LogicalCount {
     } while (cursor_.take(','));
     cursor_.expect(']', "the end of step " + std::to_string(step));
     if (layers_ > 0 && layer != layers_)
-      cursor_.wrong("step " + std::to_string(step) + " has " + counted(layer, "layer") + ", step 0 has " + std::to_string(layers_), kDump);
+      cursor_.wrong("step " + std::to_string(step) + " has " + counted(layer, "layer") + ", step 0 has " +
+                        std::to_string(layers_),
+                    kDump);
     layers_ = layer;
   }
 
@@ -116,7 +124,8 @@ class LogicalCount {
     } while (cursor_.take(','));
     cursor_.expect(']', "the end of " + place(step, layer));
     if (branches_ > 0 && std::ssize(row_) != branches_)
-      cursor_.wrong(place(step, layer) + " has " + counted(std::ssize(row_), "expert") + ", the first row has " + std::to_string(branches_),
+      cursor_.wrong(place(step, layer) + " has " + counted(std::ssize(row_), "expert") + ", the first row has " +
+                        std::to_string(branches_),
                     kDump);
     branches_ = std::ssize(row_);
   }
@@ -130,7 +139,8 @@ class LogicalCount {
     header.counts = true;
     header.model_layers = static_cast<int32_t>(layers_);
     header.routers = routers_by_layer(router_of_, branches_, std::clamp<int64_t>(model.k, 1, branches_));
-    header.lacks = lacks_without({{"model", !model.name.empty()}, "branches", {"k", model.k > 0}, {"steps", steps_ != 1}, "order"});
+    header.lacks = lacks_without(
+        {{"model", !model.name.empty()}, "branches", {"k", model.k > 0}, {"steps", steps_ != 1}, "order"});
     sink_.begin(header);
   }
 

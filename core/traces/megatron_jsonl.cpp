@@ -1,5 +1,6 @@
-// Megatron-LM's --moe-routing-trace-path: router_trace_rank{r}.jsonl, an object a line for each forward pass of a layer: step, block
-// ("decoder" or "mtp"), layer, rank, num_tokens, topk, top_indices [tokens][topk]. A step has as many passes as it has micro-batches.
+// Megatron-LM's --moe-routing-trace-path: router_trace_rank{r}.jsonl, an object a line for each forward pass of a
+// layer: step, block ("decoder" or "mtp"), layer, rank, num_tokens, topk, top_indices [tokens][topk]. A step has as
+// many passes as it has micro-batches.
 #include <algorithm>
 #include <compare>
 #include <map>
@@ -25,11 +26,13 @@ struct Place {
 
 class MegatronTrace {
  public:
-  MegatronTrace(const TraceSource& source, TraceSink& sink, const Progress& progress) : source_(source), sink_(sink), progress_(progress) {}
+  MegatronTrace(const TraceSource& source, TraceSink& sink, const Progress& progress)
+      : source_(source), sink_(sink), progress_(progress) {}
 
   TraceCounts read() {
     for_each_pass([&](const JsonRow& row) { look_at(row); });
-    if (routers_.empty() && rank_ < 0) bad_input(source_.path(), "has no line with top_indices", "record it with --moe-routing-trace-path");
+    if (routers_.empty() && rank_ < 0)
+      bad_input(source_.path(), "has no line with top_indices", "record it with --moe-routing-trace-path");
     if (routers_.empty()) {
       counts_.nothing = "rank " + std::to_string(rank_) + " was idle: none of its passes has a token";
       counts_.rank_of_nothing = static_cast<int32_t>(rank_);
@@ -50,7 +53,8 @@ class MegatronTrace {
       if (!value_at(value, "top_indices").is_array()) continue;
       const JsonRow row(value, source_.path(), lines.line());
       step_ = row.whole("step", 0, INT64_MAX);
-      place_ = {text_at(value, "block") == "mtp", whole_at(value, "mtp_idx"), row.whole("layer", 0, kMostTracedLayers - 1)};
+      place_ = {text_at(value, "block") == "mtp", whole_at(value, "mtp_idx"),
+                row.whole("layer", 0, kMostTracedLayers - 1)};
       k_ = row.whole("topk", 1, kMostTracedChoices);
       rank_ = row.whole("rank", 0, INT32_MAX);
       int64_t columns = 0;
@@ -64,7 +68,8 @@ class MegatronTrace {
 
   void look_at(const JsonRow& row) {
     TraceRouter& router = routers_[place_];
-    if (routers_.size() > static_cast<size_t>(kMostTracedLayers)) row.wrong("has more than " + counted(kMostTracedLayers, "layer"));
+    if (routers_.size() > static_cast<size_t>(kMostTracedLayers))
+      row.wrong("has more than " + counted(kMostTracedLayers, "layer"));
     if (router.fan_out > 1 && router.fan_out != k_)
       row.wrong("topk is " + std::to_string(k_) + ", it was " + std::to_string(router.fan_out));
     router.fan_out = static_cast<int32_t>(k_);
@@ -72,12 +77,14 @@ class MegatronTrace {
       row.wrong("is of rank " + std::to_string(rank_) + ", the first line of rank " + std::to_string(first_rank_));
     first_rank_ = rank_;
     if (step_ < last_step_)
-      row.wrong("step " + std::to_string(step_) + " after step " + std::to_string(last_step_) + ": two recordings in one file");
+      row.wrong("step " + std::to_string(step_) + " after step " + std::to_string(last_step_) +
+                ": two recordings in one file");
     last_step_ = step_;
     for (const int64_t id : ids_) largest_ = std::max(largest_, id);
     const TracedModel& model = source_.model;
     if (model.branches > 0 && largest_ >= model.branches + model.zero_experts)
-      row.wrong("names expert " + std::to_string(largest_) + ", " + model.source + " has " + std::to_string(model.branches));
+      row.wrong("names expert " + std::to_string(largest_) + ", " + model.source + " has " +
+                std::to_string(model.branches));
   }
 
   void begin() {
@@ -94,13 +101,19 @@ class MegatronTrace {
     for (auto& [place, router] : routers_) {
       router.stack = place.mtp ? 1 : 0;
       router.layer = static_cast<int32_t>(place.layer);
-      router.name = (place.mtp ? "mtp." + std::to_string(place.depth) + "." : "decoder.") + "layer." + std::to_string(place.layer);
+      router.name = (place.mtp ? "mtp." + std::to_string(place.depth) + "." : "decoder.") + "layer." +
+                    std::to_string(place.layer);
       router.branches = branches;
       number_[place] = static_cast<int32_t>(header.routers.size());
       header.routers.push_back(router);
     }
-    header.lacks =
-        lacks_without({{"model", !model.name.empty()}, {"branches", model.branches > 0}, "k", "decisions", "homes", "steps", "order"});
+    header.lacks = lacks_without({{"model", !model.name.empty()},
+                                  {"branches", model.branches > 0},
+                                  "k",
+                                  "decisions",
+                                  "homes",
+                                  "steps",
+                                  "order"});
     sink_.begin(header);
     last_step_ = -1;
   }
@@ -128,7 +141,8 @@ class MegatronTrace {
     std::vector<TraceCells> cells;
     std::vector<DecisionRecord> decisions;
     for (int32_t stack = 0; stack < 2; ++stack)
-      if (tokens_[stack] > 0) cells.push_back({stack, {batch_, 1, static_cast<int32_t>(tokens_[stack]), 0, Phase::forward}, {}});
+      if (tokens_[stack] > 0)
+        cells.push_back({stack, {batch_, 1, static_cast<int32_t>(tokens_[stack]), 0, Phase::forward}, {}});
     for (const auto& [router, choice] : passes_) decisions.push_back({.router = router, .choice = choice});
     sink_.server_step(last_step_);
     sink_.batch(cells, decisions);

@@ -1,8 +1,8 @@
-// The native trace: safetensors with layer.{i}.indices i32 [cells, k] and cell.request, cell.position, cell.phase i32 [cells].
-// May be there: layer.{i}.weights f32, layer.{i}.dropped i32 (the branch that dropped the choice, else -1), layer.{i}.residency u8,
-// layer.{i}.bytes_read i64, all [cells, k]; cell.stack, cell.real, cell.batch, cell.columns, cell.rank i32, cell.step i64 [cells], the last
-// two of a batch alike: which rank's cells it holds, and which step of its server it is. An index of -1 is no branch or
-// dropped, -2 says that the cell did not meet the router.
+// The native trace: safetensors with layer.{i}.indices i32 [cells, k] and cell.request, cell.position, cell.phase i32
+// [cells]. May be there: layer.{i}.weights f32, layer.{i}.dropped i32 (the branch that dropped the choice, else -1),
+// layer.{i}.residency u8, layer.{i}.bytes_read i64, all [cells, k]; cell.stack, cell.real, cell.batch, cell.columns,
+// cell.rank i32, cell.step i64 [cells], the last two of a batch alike: which rank's cells it holds, and which step of
+// its server it is. An index of -1 is no branch or dropped, -2 says that the cell did not meet the router.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -64,8 +64,11 @@ class NativeTrace {
   }
 
  private:
-  [[noreturn]] void wrong(const std::string& what, const std::string& advice = kWriteAgain) const { bad_input(path_, what, advice); }
-  [[noreturn]] void wrong_element(const std::string& tensor, int64_t cell, int64_t choice, const std::string& what) const {
+  [[noreturn]] void wrong(const std::string& what, const std::string& advice = kWriteAgain) const {
+    bad_input(path_, what, advice);
+  }
+  [[noreturn]] void wrong_element(const std::string& tensor, int64_t cell, int64_t choice,
+                                  const std::string& what) const {
     wrong("element [" + std::to_string(cell) + ", " + std::to_string(choice) + "] of " + tensor + " " + what);
   }
 
@@ -83,12 +86,13 @@ class NativeTrace {
     return value;
   }
 
-  const StoredTensor* tensor(const std::string& name, DType type, const std::vector<int64_t>& shape, bool needed) const {
+  const StoredTensor* tensor(const std::string& name, DType type, const std::vector<int64_t>& shape,
+                             bool needed) const {
     const StoredTensor* t = file_->find(name);
     if (!t && needed) wrong("has no " + name);
     if (t && (t->dtype != type || t->shape != shape))
-      wrong(name + " is " + std::string(to_text(t->dtype)) + " " + shape_text(t->shape) + ", expected " + std::string(to_text(type)) + " " +
-            shape_text(shape));
+      wrong(name + " is " + std::string(to_text(t->dtype)) + " " + shape_text(t->shape) + ", expected " +
+            std::string(to_text(type)) + " " + shape_text(shape));
     return t;
   }
 
@@ -111,16 +115,20 @@ class NativeTrace {
       if (c % 65536 == 0) progress_.report("looking at cells", c, cells_);
       const auto check = [&](const char* name, int32_t value, int64_t most) {
         if (value < 0 || value > most)
-          wrong("element [" + std::to_string(c) + "] of " + name + " is " + std::to_string(value) + ", 0 to " + std::to_string(most) +
-                " are allowed");
+          wrong("element [" + std::to_string(c) + "] of " + name + " is " + std::to_string(value) + ", 0 to " +
+                std::to_string(most) + " are allowed");
       };
       check("cell.request", element<int32_t>(request_, c), INT32_MAX);
       check("cell.position", element<int32_t>(position_, c), INT32_MAX - 1);
       check("cell.phase", element<int32_t>(phase_, c), 1);
       check("cell.stack", stack_of(c), kMostStacks - 1);
       check("cell.columns", columns_of(c), INT32_MAX);
-      if (rank_of(c) < -1) wrong("element [" + std::to_string(c) + "] of cell.rank is " + std::to_string(rank_of(c)) + ", -1 is the least");
-      if (step_of(c) < -1) wrong("element [" + std::to_string(c) + "] of cell.step is " + std::to_string(step_of(c)) + ", -1 is the least");
+      if (rank_of(c) < -1)
+        wrong("element [" + std::to_string(c) + "] of cell.rank is " + std::to_string(rank_of(c)) +
+              ", -1 is the least");
+      if (step_of(c) < -1)
+        wrong("element [" + std::to_string(c) + "] of cell.step is " + std::to_string(step_of(c)) +
+              ", -1 is the least");
       stacks = std::max(stacks, stack_of(c) + 1);
     }
     header_.stacks.clear();
@@ -167,7 +175,8 @@ class NativeTrace {
     }
     if (layers_.empty()) wrong("has no layer.0.indices");
     if (number_about("layers", std::ssize(layers_), INT32_MAX) != std::ssize(layers_))
-      wrong("its metadata says layers=" + about("layers") + ", tensors are there for " + std::to_string(layers_.size()));
+      wrong("its metadata says layers=" + about("layers") + ", tensors are there for " +
+            std::to_string(layers_.size()));
     // Of kNativeLacks the file itself says which mean nothing.
     const std::string told = ' ' + about("lacks") + ' ';
     const auto has = [&](const char* fact) { return told.find(' ' + std::string(fact) + ' ') == std::string::npos; };
@@ -214,15 +223,16 @@ class NativeTrace {
 
   // Batches --------------------------------------------------------------------------------------------------------
 
-  /// How many cells from `begin` on, at most up to `end`, make a table: sequences of equal length, one after another. Those of a batch that
-  /// the file names may begin at unlike positions: sequences that decode together do.
+  /// How many cells from `begin` on, at most up to `end`, make a table: sequences of equal length, one after another.
+  /// Those of a batch that the file names may begin at unlike positions: sequences that decode together do.
   Segment table_from(int64_t begin, int64_t end, int64_t most) const {
     const auto request = element<int32_t>(request_, begin), position = element<int32_t>(position_, begin),
                phase = element<int32_t>(phase_, begin);
     const int32_t stack = stack_of(begin), columns = columns_of(begin);
     const auto is = [&](int64_t c, int64_t r, int64_t p) {
-      return element<int32_t>(request_, c) == r && element<int32_t>(position_, c) == p && element<int32_t>(phase_, c) == phase &&
-             stack_of(c) == stack && columns_of(c) == columns && rank_of(c) == rank_of(begin) && step_of(c) == step_of(begin);
+      return element<int32_t>(request_, c) == r && element<int32_t>(position_, c) == p &&
+             element<int32_t>(phase_, c) == phase && stack_of(c) == stack && columns_of(c) == columns &&
+             rank_of(c) == rank_of(begin) && step_of(c) == step_of(begin);
     };
     int64_t per = 1;
     while (begin + per < end && per < most && is(begin + per, request, position + per)) ++per;
@@ -257,7 +267,8 @@ class NativeTrace {
     return at;
   }
 
-  /// Whether the batches that the file names are tables of cells, each stack once; else they are made from the cells alone.
+  /// Whether the batches that the file names are tables of cells, each stack once; else they are made from the cells
+  /// alone.
   bool batches_are_tables() const {
     if (!batch_) return false;
     for (int64_t at = 0; at < cells_;) {
@@ -280,7 +291,8 @@ class NativeTrace {
     segments_.clear();
     if (!batched_) {
       const bool decode = element<int32_t>(phase_, at) == 1;
-      segments_.push_back(table_from(at, cells_, decode ? cells_a_batch(std::ssize(layers_) * layers_[0].k) : kMostPrompt));
+      segments_.push_back(
+          table_from(at, cells_, decode ? cells_a_batch(std::ssize(layers_) * layers_[0].k) : kMostPrompt));
       return at + segments_[0].cells;
     }
     const int64_t end = end_of_batch(at);
@@ -312,7 +324,8 @@ class NativeTrace {
       int64_t cells = 0;
       for (const Segment& s : segments_) {
         if (s.table.stack == header_.routers[r].stack) cells = s.cells;
-        for (int64_t c = s.begin; c < s.begin + s.cells; ++c) take_cell(l, header_.routers[r], c, c - s.begin, s.table.stack);
+        for (int64_t c = s.begin; c < s.begin + s.cells; ++c)
+          take_cell(l, header_.routers[r], c, c - s.begin, s.table.stack);
       }
       if (l.row.empty()) continue;
       const bool whole = std::ssize(l.row) == cells;
@@ -341,10 +354,12 @@ class NativeTrace {
     for (int64_t j = 0; j < l.k; ++j) {
       const int32_t branch = element<int32_t>(l.indices, begin + j);
       if (branch < kNone || branch >= router.branches)
-        wrong_element(l.name + ".indices", cell, j,
-                      "is " + std::to_string(branch) + ", -1 to " + std::to_string(router.branches - 1) + " are allowed");
+        wrong_element(
+            l.name + ".indices", cell, j,
+            "is " + std::to_string(branch) + ", -1 to " + std::to_string(router.branches - 1) + " are allowed");
       if (branch >= 0 && std::find(l.choice.begin() + first, l.choice.end(), branch) != l.choice.end())
-        wrong_element(l.name + ".indices", cell, j, "is " + std::to_string(branch) + ", which the same cell chose already");
+        wrong_element(l.name + ".indices", cell, j,
+                      "is " + std::to_string(branch) + ", which the same cell chose already");
       int32_t choice = branch < 0 ? kNoBranch : branch;
       if (branch < 0 && l.dropped) {
         const int32_t from = element<int32_t>(l.dropped, begin + j);
@@ -356,13 +371,15 @@ class NativeTrace {
       (choice == kNoBranch ? counts_.rows_masked : counts_.rows_read) += 1;
       if (l.weights) {
         const auto weight = element<float>(l.weights, begin + j);
-        if (branch >= 0 && !std::isfinite(weight)) wrong_element(l.name + ".weights", cell, j, "is not a finite number");
+        if (branch >= 0 && !std::isfinite(weight))
+          wrong_element(l.name + ".weights", cell, j, "is not a finite number");
         l.weight.push_back(weight);
       }
       if (l.residency) {
         l.resident.push_back(element<uint8_t>(l.residency, begin + j));
         if (l.resident.back() > 2)
-          wrong_element(l.name + ".residency", cell, j, "is " + std::to_string(l.resident.back()) + ", 0 to 2 are allowed");
+          wrong_element(l.name + ".residency", cell, j,
+                        "is " + std::to_string(l.resident.back()) + ", 0 to 2 are allowed");
       }
       if (l.bytes) {
         l.read.push_back(element<int64_t>(l.bytes, begin + j));
@@ -377,8 +394,8 @@ class NativeTrace {
   const Progress& progress_;
   const std::string path_;
   std::shared_ptr<const SafetensorsFile> file_;
-  const StoredTensor *request_ = nullptr, *position_ = nullptr, *phase_ = nullptr, *stack_ = nullptr, *real_ = nullptr, *columns_ = nullptr,
-                     *batch_ = nullptr, *rank_ = nullptr, *step_ = nullptr;
+  const StoredTensor *request_ = nullptr, *position_ = nullptr, *phase_ = nullptr, *stack_ = nullptr, *real_ = nullptr,
+                     *columns_ = nullptr, *batch_ = nullptr, *rank_ = nullptr, *step_ = nullptr;
   int64_t cells_ = 0;
   bool forward_ = false, batched_ = false;
   TraceHeader header_;

@@ -1,6 +1,6 @@
-// Reads .npy [tokens, layers, k] of whole numbers, which users save from router logits or routed experts: int32, or int16 and uint8 from
-// vLLM. -1 names no branch. Some systems write zeros for layers without branches and for cells that were not recorded, so equal choices
-// with k > 1 are no choice.
+// Reads .npy [tokens, layers, k] of whole numbers, which users save from router logits or routed experts: int32, or
+// int16 and uint8 from vLLM. -1 names no branch. Some systems write zeros for layers without branches and for cells
+// that were not recorded, so equal choices with k > 1 are no choice.
 #include <algorithm>
 
 #include "core/base/counted.h"
@@ -17,7 +17,8 @@ constexpr const char* kSave = "numpy.save(FILE, ids.astype('int32')) of [tokens,
 
 class NpyTrace {
  public:
-  NpyTrace(const TraceSource& source, TraceSink& sink, const Progress& progress) : source_(source), sink_(sink), progress_(progress) {}
+  NpyTrace(const TraceSource& source, TraceSink& sink, const Progress& progress)
+      : source_(source), sink_(sink), progress_(progress) {}
 
   TraceCounts read() {
     open();
@@ -29,7 +30,9 @@ class NpyTrace {
   }
 
  private:
-  [[noreturn]] void wrong(const std::string& what, const std::string& advice = kSave) const { bad_input(source_.path(), what, advice); }
+  [[noreturn]] void wrong(const std::string& what, const std::string& advice = kSave) const {
+    bad_input(source_.path(), what, advice);
+  }
   std::string element(int64_t token, int64_t layer, int64_t choice) const {
     return "[" + std::to_string(token) + ", " + std::to_string(layer) + ", " + std::to_string(choice) + "]";
   }
@@ -40,9 +43,11 @@ class NpyTrace {
       wrong("has the shape " + shape_text(array_.shape) + ", expected [tokens, layers, k]",
             array_.shape.size() == 2 ? "of one choice a layer: numpy.save(FILE, ids[:, :, None])" : kSave);
     if (!is_whole_type(array_.dtype))
-      wrong("holds " + std::string(to_text(array_.dtype)) + ", expected whole numbers", "take the top-k first; logits are no choices");
+      wrong("holds " + std::string(to_text(array_.dtype)) + ", expected whole numbers",
+            "take the top-k first; logits are no choices");
     tokens_ = array_.shape[0], layers_ = array_.shape[1], k_ = array_.shape[2];
-    if (tokens_ == 0 || layers_ == 0 || k_ == 0) wrong("has the shape " + shape_text(array_.shape) + ": nothing is in it");
+    if (tokens_ == 0 || layers_ == 0 || k_ == 0)
+      wrong("has the shape " + shape_text(array_.shape) + ": nothing is in it");
     if (layers_ > kMostTracedLayers || k_ > kMostTracedChoices || tokens_ >= int64_t{1} << 31)
       wrong("has the shape " + shape_text(array_.shape) + "; at most 2^31 tokens, 4096 layers and 1024 choices",
             "is the order [tokens, layers, k]?");
@@ -56,12 +61,15 @@ class NpyTrace {
     held_from_ = first * layers_ * k_;
   }
 
-  int64_t value(int64_t index) const { return whole_number_at(held_.data(), array_.dtype, static_cast<size_t>(index - held_from_)); }
+  int64_t value(int64_t index) const {
+    return whole_number_at(held_.data(), array_.dtype, static_cast<size_t>(index - held_from_));
+  }
 
   // Ranges, the number of branches, and which layers are zeros all over.
   void look_over() {
-    const int64_t most = source_.model.branches > 0 ? source_.model.branches + std::max(source_.model.shared, source_.model.zero_experts)
-                                                    : kMostTracedBranches,
+    const int64_t most = source_.model.branches > 0
+                             ? source_.model.branches + std::max(source_.model.shared, source_.model.zero_experts)
+                             : kMostTracedBranches,
                   row = layers_ * k_;
     const int64_t group = std::max(int64_t{1}, (int64_t{1} << 17) / row);  // 1 MiB of i64
     std::vector<uint8_t> used(layers_), recorded(used.size());
@@ -74,9 +82,9 @@ class NpyTrace {
       for (int64_t i = 0; i < row; ++i) {
         const int64_t v = value(t * row + i);
         if (v < -1 || v >= most)
-          wrong(
-              "element " + element(t, i / k_, i % k_) + " is " + std::to_string(v) + ", -1 to " + std::to_string(most - 1) + " are allowed",
-              source_.model.branches > 0 ? source_.model.source + " says " + counted(most, "branch") : kSave);
+          wrong("element " + element(t, i / k_, i % k_) + " is " + std::to_string(v) + ", -1 to " +
+                    std::to_string(most - 1) + " are allowed",
+                source_.model.branches > 0 ? source_.model.source + " says " + counted(most, "branch") : kSave);
         largest = std::max(largest, v);
         used[i / k_] |= v > 0;
         recorded[i / k_] |= v >= 0;
@@ -98,15 +106,17 @@ class NpyTrace {
             "check that both are of one model");
     if (whole && k_ > 1) check(used, recorded);
     for (int64_t l = 0; l < layers_; ++l) {
-      const bool has = !model.moe_layers.empty()
-                           ? only || std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l))
-                           : k_ == 1 || used[l] != 0;
+      const bool has =
+          !model.moe_layers.empty()
+              ? only || std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l))
+              : k_ == 1 || used[l] != 0;
       if (has) taken_.push_back(l);
     }
     numbered_ = only && !whole;
   }
 
-  /// Refuses an array that contradicts the model. Layers that were not recorded contradict nothing; with k = 1, zeros may be choices.
+  /// Refuses an array that contradicts the model. Layers that were not recorded contradict nothing; with k = 1, zeros
+  /// may be choices.
   void check(std::vector<uint8_t> used, const std::vector<uint8_t>& recorded) const {
     for (const int32_t layer : source_.model.moe_layers) used[layer] |= recorded[layer] == 0;
     routers_of_layers(source_, used);
@@ -127,7 +137,8 @@ class NpyTrace {
       router.fan_out = static_cast<int32_t>(k_);
       header.routers.push_back(std::move(router));
     }
-    header.lacks = lacks_without({{"model", !model.name.empty()}, {"branches", model.branches > 0}, "k", "decisions", "steps", "order"});
+    header.lacks = lacks_without(
+        {{"model", !model.name.empty()}, {"branches", model.branches > 0}, "k", "decisions", "steps", "order"});
     sink_.begin(header);
   }
 
@@ -142,9 +153,11 @@ class NpyTrace {
         choice_[i].clear();
         for (int64_t t = first; t < end; ++t) take(t, taken_[i], choice_[i]);
       }
-      const TraceCells table{0, {0, 1, static_cast<int32_t>(end - first), static_cast<int32_t>(first), Phase::forward}, {}};
+      const TraceCells table{
+          0, {0, 1, static_cast<int32_t>(end - first), static_cast<int32_t>(first), Phase::forward}, {}};
       decisions_.clear();
-      for (size_t i = 0; i < choice_.size(); ++i) decisions_.push_back({.router = static_cast<int32_t>(i), .choice = choice_[i]});
+      for (size_t i = 0; i < choice_.size(); ++i)
+        decisions_.push_back({.router = static_cast<int32_t>(i), .choice = choice_[i]});
       sink_.batch({&table, 1}, decisions_);
     }
     counts_.rows_skipped = tokens_ * k_ * (layers_ - std::ssize(taken_));

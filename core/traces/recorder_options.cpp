@@ -10,7 +10,8 @@ struct HowTo {
 };
 
 constexpr std::string_view kPerToken = "SGLang: --expert-distribution-recorder-mode per_token",
-                           kOfRequests = "SGLang: --enable-return-routed-experts, and return_routed_experts in each request",
+                           kOfRequests =
+                               "SGLang: --enable-return-routed-experts, and return_routed_experts in each request",
                            kVllmRequests = "vLLM: --enable-return-routed-experts, and save the answers, one a line",
                            kCellRank = "write safetensors with cell.rank, as the user guide shows",
                            kHooks = "write the choices of a forward pass as safetensors, as the user guide shows";

@@ -5,9 +5,9 @@
 //   # layer=0 expert_bytes=3059712 dense_bytes=11953152        (a line a layer; may be missing)
 //   turn,phase,step,layer,slot,expert,weight,residency,expert_bytes[,dropped]
 //
-// Columns are found by name, between commas, semicolons or tabs; from weight on they may be missing. phase 0: the prompt, its rows layer by
-// layer; 1: decoding, step by step. The step is the position. The last layer may have seen the prompt's last token alone. A row's
-// expert_bytes is what was read.
+// Columns are found by name, between commas, semicolons or tabs; from weight on they may be missing. phase 0: the
+// prompt, its rows layer by layer; 1: decoding, step by step. The step is the position. The last layer may have seen
+// the prompt's last token alone. A row's expert_bytes is what was read.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -58,7 +58,10 @@ struct LayerFacts {
 class RouteTrace {
  public:
   RouteTrace(const TraceSource& source, TraceSink& sink, const Progress& progress)
-      : source_(source), sink_(sink), progress_(progress), table_(source.text(), source.path(), TableComments::hash, kRecordAgain) {}
+      : source_(source),
+        sink_(sink),
+        progress_(progress),
+        table_(source.text(), source.path(), TableComments::hash, kRecordAgain) {}
 
   TraceCounts read() {
     read_preamble();
@@ -66,7 +69,8 @@ class RouteTrace {
     constexpr int64_t kBetweenReports = 1 << 14;
     for (DelimitedText::Line line; (line = table_.next()) != DelimitedText::Line::end;) {
       if (line == DelimitedText::Line::comment) {
-        if (table_.comment().starts_with(kRouteTrace)) wrong("a second preamble begins", "import the parts as files of their own");
+        if (table_.comment().starts_with(kRouteTrace))
+          wrong("a second preamble begins", "import the parts as files of their own");
         continue;
       }
       table_.numbers(places_);
@@ -103,7 +107,8 @@ class RouteTrace {
       for (size_t i = 0; i < line.size(); ++i) {
         if (line[i] != ' ') continue;
         size_t name = i + 1;
-        while (name < line.size() && (std::islower(static_cast<unsigned char>(line[name])) || line[name] == '_')) ++name;
+        while (name < line.size() && (std::islower(static_cast<unsigned char>(line[name])) || line[name] == '_'))
+          ++name;
         if (name > i + 1 && name < line.size() && line[name] == '=') {
           end = i;
           break;
@@ -120,8 +125,8 @@ class RouteTrace {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-      wrong(std::string(key) + std::string(text.substr(0, 40)) + " is no number from " + std::to_string(least) + " to " +
-                std::to_string(most),
+      wrong(std::string(key) + std::string(text.substr(0, 40)) + " is no number from " + std::to_string(least) +
+                " to " + std::to_string(most),
             "mend the preamble");
     return value;
   }
@@ -135,7 +140,8 @@ class RouteTrace {
     };
     std::string line = table_.next() == Line::comment ? table_.comment() : std::string();
     if (!line.starts_with(kRouteTrace))
-      wrong("is no route_trace: \"# route_trace v1\" is missing", "check that it is the right file, or name its --format");
+      wrong("is no route_trace: \"# route_trace v1\" is missing",
+            "check that it is the right file, or name its --format");
     if (line != "# route_trace v1") wrong("is " + in_quotes(line.substr(2)) + ", v1 is known", "not in this version");
     header_.origin["format"] = "route_trace v1";
     for (line = next(); !line.empty(); line = next())
@@ -143,7 +149,8 @@ class RouteTrace {
         read_model(line);
       else if (line.starts_with("# layer="))
         read_layer(line);
-    if (layers_ == 0) wrong("the preamble has no \"# model= ... n_layer= n_expert= n_expert_used=\"", "record it again");
+    if (layers_ == 0)
+      wrong("the preamble has no \"# model= ... n_layer= n_expert= n_expert_used=\"", "record it again");
     read_columns();
   }
 
@@ -163,7 +170,8 @@ class RouteTrace {
     if (layers_ == 0) wrong("a layer stands before the model", "record it again");
     LayerFacts& layer = facts_[number_of(line, "layer=", 0, layers_ - 1)];
     layer.expert_bytes = number_of(line, "expert_bytes=", 0, int64_t{1} << 50);
-    if (!value_of(line, "dense_bytes=").empty()) layer.dense_bytes = number_of(line, "dense_bytes=", 0, int64_t{1} << 50);
+    if (!value_of(line, "dense_bytes=").empty())
+      layer.dense_bytes = number_of(line, "dense_bytes=", 0, int64_t{1} << 50);
     layer.told = true;
   }
 
@@ -175,7 +183,8 @@ class RouteTrace {
         places_.push_back({nullptr, &weight_});
       else
         places_.push_back({at == kOther ? nullptr : &value_[at], nullptr});
-      if (at == kOther) header_.origin["columns_not_read"] += (header_.origin["columns_not_read"].empty() ? "" : ",") + name;
+      if (at == kOther)
+        header_.origin["columns_not_read"] += (header_.origin["columns_not_read"].empty() ? "" : ",") + name;
     }
     weighted_ = table_.column(kNames[kWeight]) >= 0;
     resident_ = table_.column(kNames[kResidency]) >= 0;
@@ -187,8 +196,12 @@ class RouteTrace {
   void check_range(Column column, int64_t below) const {
     if (value_[column] >= 0 && value_[column] < below) return;
     const std::string name(kNames[column]);
-    const char* told = column == kLayer ? "n_layer=" : column == kExpert ? "n_expert=" : column == kSlot ? "n_expert_used=" : "";
-    wrong(name + " " + std::to_string(value_[column]) + " is out of range, 0 to " + std::to_string(below - 1) + " are allowed",
+    const char* told = column == kLayer    ? "n_layer="
+                       : column == kExpert ? "n_expert="
+                       : column == kSlot   ? "n_expert_used="
+                                           : "";
+    wrong(name + " " + std::to_string(value_[column]) + " is out of range, 0 to " + std::to_string(below - 1) +
+              " are allowed",
           *told ? "the preamble says " + std::string(told) + std::to_string(below) : "record it again");
   }
 
@@ -206,8 +219,9 @@ class RouteTrace {
     const int64_t cell = value_[kStep] - first_;
     if (cell < 0 || cell > cells_) {
       const std::string step = "step " + std::to_string(value_[kStep]);
-      wrong(cell < 0 ? step + " comes after step " + std::to_string(first_ + cells_ - 1) + ": a row twice, or out of order"
-                     : step + " follows step " + std::to_string(first_ + cells_ - 1) + ": what is between is missing",
+      wrong(cell < 0
+                ? step + " comes after step " + std::to_string(first_ + cells_ - 1) + ": a row twice, or out of order"
+                : step + " follows step " + std::to_string(first_ + cells_ - 1) + ": what is between is missing",
             kRecordAgain);
     }
     if (cell == cells_) ++cells_;
@@ -230,13 +244,15 @@ class RouteTrace {
     open_ = true;
     auto [known, is_new] = ended_at_.try_emplace(turn_, -1);
     if (!is_new && first_ <= known->second)
-      wrong("step " + std::to_string(first_) + " of turn " + std::to_string(turn_) + " comes again: a row twice, or out of order",
+      wrong("step " + std::to_string(first_) + " of turn " + std::to_string(turn_) +
+                " comes again: a row twice, or out of order",
             kRecordAgain);
   }
 
   void put(int64_t cell) {
     Rows& rows = rows_[value_[kLayer]];
-    const auto k = static_cast<size_t>(k_), begin = static_cast<size_t>(cell) * k, at = begin + static_cast<size_t>(value_[kSlot]);
+    const auto k = static_cast<size_t>(k_), begin = static_cast<size_t>(cell) * k,
+               at = begin + static_cast<size_t>(value_[kSlot]);
     if (begin + k > rows.choice.size()) {
       rows.choice.resize(begin + k, kUnset);
       if (weighted_) rows.weight.resize(begin + k);
@@ -250,8 +266,8 @@ class RouteTrace {
     const int32_t expert = value_[kExpert];
     for (size_t i = begin; i < begin + k; ++i)
       if (rows.choice[i] == expert || rows.choice[i] == dropped_from(expert))
-        wrong("expert " + std::to_string(expert) + " comes twice for step " + std::to_string(value_[kStep]) + " in layer " +
-                  std::to_string(value_[kLayer]),
+        wrong("expert " + std::to_string(expert) + " comes twice for step " + std::to_string(value_[kStep]) +
+                  " in layer " + std::to_string(value_[kLayer]),
               "record it again, or remove the duplicate");
     rows.choice[at] = value_[kDropped] != 0 ? dropped_from(expert) : expert;
     if (weighted_) rows.weight[at] = weight_;
@@ -307,7 +323,8 @@ class RouteTrace {
   void check_whole(int64_t layer, const Rows& rows, bool is_last) const {
     const bool may_miss = is_last && phase_ == 0 && rows.filled > 0;
     const auto where = [&](int64_t cell) {
-      return "layer " + std::to_string(layer) + " of turn " + std::to_string(turn_) + ", step " + std::to_string(first_ + cell);
+      return "layer " + std::to_string(layer) + " of turn " + std::to_string(turn_) + ", step " +
+             std::to_string(first_ + cell);
     };
     const std::string advice = ended_ ? "the file may be truncated; " + std::string(kRecordAgain) : kRecordAgain;
     const int64_t stored = std::ssize(rows.choice) / k_;
@@ -349,18 +366,25 @@ class RouteTrace {
       Rows& rows = rows_[l];
       const int32_t router = router_[l];
       if (rows.filled > 0 && router < 0)
-        wrong("layer " + std::to_string(l) + " has rows, but none in the first batch and no expert_bytes", kRecordAgain);
+        wrong("layer " + std::to_string(l) + " has rows, but none in the first batch and no expert_bytes",
+              kRecordAgain);
       if (router < 0) continue;
       if (rows.filled != cells_ * k_) {
         check_whole(l, rows, static_cast<size_t>(router) + 1 == header_.routers.size());
         compact(rows);
       }
-      DecisionRecord d{.router = router, .choice = rows.choice, .weight = rows.weight, .ancestor = rows.row, .residency = rows.residency};
+      DecisionRecord d{.router = router,
+                       .choice = rows.choice,
+                       .weight = rows.weight,
+                       .ancestor = rows.row,
+                       .residency = rows.residency};
       if (measured_ && !(resident_ && follows_from_residency(rows, facts_[l].expert_bytes))) d.bytes_read = rows.bytes;
       decisions_.push_back(d);
     }
-    const TraceCells cells{
-        0, {turn_, 1, static_cast<int32_t>(cells_), static_cast<int32_t>(first_), phase_ == 1 ? Phase::decode : Phase::prefill}, {}};
+    const TraceCells cells{0,
+                           {turn_, 1, static_cast<int32_t>(cells_), static_cast<int32_t>(first_),
+                            phase_ == 1 ? Phase::decode : Phase::prefill},
+                           {}};
     sink_.batch({&cells, 1}, decisions_);
     ended_at_[turn_] = first_ + cells_ - 1;
     for (Rows& rows : rows_) rows.clear();

@@ -20,11 +20,13 @@ void RoutedAlone::begin(const TraceHeader& header) {
   for (size_t r = 0; r < routed.routers.size(); ++r) {
     TraceRouter& of = routed.routers[r];
     const int32_t experts = source_.model.branches > 0 ? source_.model.branches : of.branches - shared;
-    Router& router = routers_.emplace_back(Router{of.name, experts, of.fan_out, shared > 0 && of.branches == experts + shared});
+    Router& router =
+        routers_.emplace_back(Router{of.name, experts, of.fan_out, shared > 0 && of.branches == experts + shared});
     if (!router.fused) continue;
     if (experts < 1) wrong(router, "has " + counted(of.branches, "expert") + ", all of them shared");
     of.branches = experts;
-    if (!header.counts && of.fan_out <= shared) wrong(router, "has " + counted(of.fan_out, "choice") + " of a token, all of them shared");
+    if (!header.counts && of.fan_out <= shared)
+      wrong(router, "has " + counted(of.fan_out, "choice") + " of a token, all of them shared");
     if (!header.counts) of.fan_out -= shared;
     if (r >= routed.recorded_slots.layers.size()) continue;
     SlotLoads& slots = routed.recorded_slots.layers[r];
@@ -72,7 +74,8 @@ void RoutedAlone::batch(std::span<const TraceCells> cells, std::span<const Decis
     const Router& router = routers_[d.router];
     if (!router.fused) continue;
     strip(decisions[i], router, routed_[i]);
-    d.choice = routed_[i].choice, d.weight = routed_[i].weight, d.residency = routed_[i].residency, d.bytes_read = routed_[i].bytes_read;
+    d.choice = routed_[i].choice, d.weight = routed_[i].weight, d.residency = routed_[i].residency,
+    d.bytes_read = routed_[i].bytes_read;
   }
   sink_.batch(cells, decisions_);
 }

@@ -9,9 +9,9 @@
 
 namespace stormcell {
 
-/// Servers that fuse shared experts give them the ids behind the routed ones (SGLang's num_fused_shared_experts, vllm-ascend's
-/// mix_placement). Every token goes there, which says nothing of routing: this hands on what is routed. Where the trace has none, or the
-/// model, everything passes as it is.
+/// Servers that fuse shared experts give them the ids behind the routed ones (SGLang's num_fused_shared_experts,
+/// vllm-ascend's mix_placement). Every token goes there, which says nothing of routing: this hands on what is routed.
+/// Where the trace has none, or the model, everything passes as it is.
 class RoutedAlone : public TraceSink {
  public:
   RoutedAlone(const TraceSource& source, TraceSink& sink) : source_(source), sink_(sink) {}

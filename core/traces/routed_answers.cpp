@@ -42,7 +42,8 @@ const Json* first_in(const Json& object, const Keys& keys) {
 
 /// A count; -1: it is missing or not a count.
 int64_t count_in(const Json* value) {
-  if (!value || !value->is_number_integer() || (value->is_number_unsigned() && value->get<uint64_t>() > INT32_MAX)) return -1;
+  if (!value || !value->is_number_integer() || (value->is_number_unsigned() && value->get<uint64_t>() > INT32_MAX))
+    return -1;
   return std::clamp<int64_t>(value->get<int64_t>(), -1, INT32_MAX);
 }
 int64_t length_in(const Json* list) { return list && list->is_array() ? std::ssize(*list) : -1; }
@@ -71,7 +72,8 @@ bool is_chunk(const Json& answer) {
 bool is_finished(const Json& answer) {
   const Json& choices = choices_of(answer);
   return !value_at(value_at(answer, "meta_info"), "finish_reason").is_null() ||
-         std::any_of(choices.begin(), choices.end(), [](const Json& c) { return !value_at(c, "finish_reason").is_null(); });
+         std::any_of(choices.begin(), choices.end(),
+                     [](const Json& c) { return !value_at(c, "finish_reason").is_null(); });
 }
 
 RoutedSequence sequence_of(const Json& holder, const std::string& before, const JsonRow& row) {
@@ -83,7 +85,8 @@ RoutedSequence sequence_of(const Json& holder, const std::string& before, const 
   sequence.listed = std::max(length_in(field_in(holder, "token_ids")), length_in(field_in(holder, "output_ids")));
   sequence.completion = count_in(field_in(holder, "completion_tokens"));
   sequence.start = first_known({sequence.routed.start, count_in(first_in(holder, kStarts))});
-  sequence.prompt_tokens = first_known({length_in(field_in(holder, "prompt_token_ids")), count_in(field_in(holder, "prompt_tokens"))});
+  sequence.prompt_tokens =
+      first_known({length_in(field_in(holder, "prompt_token_ids")), count_in(field_in(holder, "prompt_tokens"))});
   sequence.index = std::max<int64_t>(count_in(&value_at(holder, "index")), 0);
   return sequence;
 }
@@ -111,26 +114,30 @@ RoutedAnswer routed_in(const Json& answer, const JsonRow& row) {
   if (const Json* prompt = field_in(answer, kOfPrompt)) out.prompt = read_routed_ids(*prompt, kOfPrompt, row);
   out.one_prompt = out.prompt.there || length_in(field_in(answer, "prompt_token_ids")) >= 0;
   out.has_totals = choices.empty() && answer.contains("choices") && usage.is_object();
-  out.prompt_tokens = first_known({length_in(field_in(answer, "prompt_token_ids")), count_in(&value_at(usage, "prompt_tokens")),
-                                   count_in(field_in(answer, "prompt_tokens"))});
+  out.prompt_tokens =
+      first_known({length_in(field_in(answer, "prompt_token_ids")), count_in(&value_at(usage, "prompt_tokens")),
+                   count_in(field_in(answer, "prompt_tokens"))});
   for (const Json& choice : choices) {
     out.sequences.push_back(sequence_of(choice, "choices[" + std::to_string(out.sequences.size()) + "].", row));
-    if (const Json* prompt = field_in(choice, kOfPrompt)) out.sequences.back().prompt = read_routed_ids(*prompt, kOfPrompt, row);
+    if (const Json* prompt = field_in(choice, kOfPrompt))
+      out.sequences.back().prompt = read_routed_ids(*prompt, kOfPrompt, row);
     if (out.prompt_tokens < 0 && choices.size() == 1) out.prompt_tokens = out.sequences.back().prompt_tokens;
   }
   if (!out.chunk) share_prompt(out);  // later chunks may have other prompts
-  const auto in_choices =
-      std::any_of(out.sequences.begin(), out.sequences.end(), [](const RoutedSequence& s) { return s.routed.there || s.prompt.there; });
+  const auto in_choices = std::any_of(out.sequences.begin(), out.sequences.end(),
+                                      [](const RoutedSequence& s) { return s.routed.there || s.prompt.there; });
   if (!in_choices) {
     RoutedSequence whole = sequence_of(answer, "", row);
-    if (whole.tokens() < 0 && choices.size() == 1) whole.completion = out.sequences[0].completion, whole.listed = out.sequences[0].listed;
+    if (whole.tokens() < 0 && choices.size() == 1)
+      whole.completion = out.sequences[0].completion, whole.listed = out.sequences[0].listed;
     if (choices.size() == 1) whole.index = out.sequences[0].index;
     // A chunk without rows may still list the tokens of its choices.
     if (!out.chunk || choices.empty() || whole.routed.there) out.sequences.assign(1, std::move(whole));
   }
-  // The total over several choices does not give the count of one. The last chunk of a stream has only the total, with an empty list of
-  // choices.
-  if (out.sequences.size() == 1 && (choices.size() == 1 || !answer.contains("choices")) && out.sequences[0].completion < 0)
+  // The total over several choices does not give the count of one. The last chunk of a stream has only the total, with
+  // an empty list of choices.
+  if (out.sequences.size() == 1 && (choices.size() == 1 || !answer.contains("choices")) &&
+      out.sequences[0].completion < 0)
     out.sequences[0].completion = out.completion_tokens;
   if (const int64_t start = count_in(first_in(answer, kStarts)); start >= 0)
     for (RoutedSequence& s : out.sequences)
@@ -167,8 +174,8 @@ void append(const RoutedIds& chunk, RoutedIds& to, const JsonRow& row) {
 }  // namespace
 
 bool RoutedAnswer::has_any() const {
-  return prompt.there ||
-         std::any_of(sequences.begin(), sequences.end(), [](const RoutedSequence& s) { return s.routed.there || s.prompt.there; });
+  return prompt.there || std::any_of(sequences.begin(), sequences.end(),
+                                     [](const RoutedSequence& s) { return s.routed.there || s.prompt.there; });
 }
 
 RoutedAnswer find_routed(const Json& answer, const JsonRow& row) {
@@ -200,7 +207,8 @@ bool RoutedChunks::takes(const RoutedAnswer& answer) const {
 
 void RoutedChunks::add(RoutedAnswer chunk, const JsonRow& row) {
   if (!chunk.id.empty()) current_ = chunk.id;
-  if (const auto at = open_.find(current_); current_.empty() && at != open_.end() && at->second.answer.finished && chunk.has_any())
+  if (const auto at = open_.find(current_);
+      current_.empty() && at != open_.end() && at->second.answer.finished && chunk.has_any())
     hand_on(current_);
   Open& open = open_[current_];
   if (open.line == 0) open.number = answers_++;
@@ -231,12 +239,13 @@ void RoutedChunks::add(RoutedAnswer chunk, const JsonRow& row) {
 }
 
 void RoutedChunks::join(RoutedIds chunk, int64_t completion, Joined& to, const JsonRow& row) {
-  constexpr int64_t kSure = 3;  // chunks began with all rows so far, so they repeat them; appending them would need quadratic space
+  // chunks began with all rows so far, so they repeat them; appending them would need quadratic space
+  constexpr int64_t kSure = 3;
   RoutedIds& held = to.sequence.routed;
   const int64_t before = to.sequence.completion;
   const bool counts = completion >= 0 && before >= 0;
-  const bool alike =
-      !held.empty() && chunk.ids.size() >= held.ids.size() && std::equal(held.ids.begin(), held.ids.end(), chunk.ids.begin());
+  const bool alike = !held.empty() && chunk.ids.size() >= held.ids.size() &&
+                     std::equal(held.ids.begin(), held.ids.end(), chunk.ids.begin());
   const bool again = alike && chunk.ids.size() == held.ids.size();
   if (again && counts && completion == before) return;  // no new token: it is the same chunk again
   if (alike && !again) ++to.grown;

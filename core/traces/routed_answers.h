@@ -1,5 +1,6 @@
-// Finds the experts of tokens in answers of servers. SGLang puts them into meta_info (/generate) or sglext (OpenAI endpoints), vLLM into
-// each choice, with the prompt's in a field of their own, Dynamo into nvext. Logs of clients wrap answers in response or body.
+// Finds the experts of tokens in answers of servers. SGLang puts them into meta_info (/generate) or sglext (OpenAI
+// endpoints), vLLM into each choice, with the prompt's in a field of their own, Dynamo into nvext. Logs of clients wrap
+// answers in response or body.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,26 +20,27 @@ namespace stormcell {
 
 /// One sequence of an answer.
 struct RoutedSequence {
-  RoutedIds routed;            ///< rows of the answer's tokens, or of the prompt's and the answer's
-  RoutedIds other;             ///< for chunks with equal beginnings: the result of the other way to join them; absent: both give the same
-  int64_t completion = -1;     ///< number of tokens that the answer states; -1: not stated
-  int64_t listed = -1;         ///< number of tokens that the answer lists; -1: it lists none
-  int64_t start = -1;          ///< position of the first row; -1: the answer does not state it
-  int64_t index = 0;           ///< number among the choices
-  RoutedIds prompt;            ///< rows of its own prompt; absent: the answer's prompt is shared, or has no rows of its own
+  RoutedIds routed;  ///< rows of the answer's tokens, or of the prompt's and the answer's
+  RoutedIds other;   ///< for chunks with equal beginnings: the result of the other way to join them; absent: both give
+                     ///< the same
+  int64_t completion = -1;  ///< number of tokens that the answer states; -1: not stated
+  int64_t listed = -1;      ///< number of tokens that the answer lists; -1: it lists none
+  int64_t start = -1;       ///< position of the first row; -1: the answer does not state it
+  int64_t index = 0;        ///< number among the choices
+  RoutedIds prompt;  ///< rows of its own prompt; absent: the answer's prompt is shared, or has no rows of its own
   int64_t prompt_tokens = -1;  ///< number of tokens of its own prompt; -1: the choice states none
   /// The number of tokens of the answer; -1: not stated. The server does not compute on the last one, so it has no row.
   int64_t tokens() const { return std::max(completion, listed); }
 };
 struct RoutedAnswer {
   std::string id;
-  bool chunk = false;                     ///< it is marked as a part of a streamed answer
-  bool finished = false;                  ///< it states why the answer ends
-  bool has_totals = false;                ///< it has counts and an empty list of choices, as the last chunk of a stream
-  bool one_prompt = false;                ///< the answer itself, and not a choice, has the tokens or the rows of the prompt
-  int64_t completion_tokens = -1;         ///< over all its sequences; -1: not stated
-  RoutedIds prompt;                       ///< rows of the prompt, if they have their own field
-  int64_t prompt_tokens = -1;             ///< of one prompt, or the sum over the prompts of all choices; -1: not stated
+  bool chunk = false;              ///< it is marked as a part of a streamed answer
+  bool finished = false;           ///< it states why the answer ends
+  bool has_totals = false;         ///< it has counts and an empty list of choices, as the last chunk of a stream
+  bool one_prompt = false;         ///< the answer itself, and not a choice, has the tokens or the rows of the prompt
+  int64_t completion_tokens = -1;  ///< over all its sequences; -1: not stated
+  RoutedIds prompt;                ///< rows of the prompt, if they have their own field
+  int64_t prompt_tokens = -1;      ///< of one prompt, or the sum over the prompts of all choices; -1: not stated
   std::vector<RoutedSequence> sequences;  ///< each has a value; empty if only the prompt has one
   bool has_any() const;
 };
@@ -46,8 +48,8 @@ struct RoutedAnswer {
 /// Finds the experts in one JSON value, which may be wrapped.
 RoutedAnswer find_routed(const nlohmann::json& answer, const JsonRow& row);
 
-/// Joins the chunks of streamed answers. Chunks of one id are one answer, whatever is between them: streams of several requests may be
-/// mixed. A chunk without an id continues the answer of the chunk before it.
+/// Joins the chunks of streamed answers. Chunks of one id are one answer, whatever is between them: streams of several
+/// requests may be mixed. A chunk without an id continues the answer of the chunk before it.
 class RoutedChunks {
  public:
   using Visit = std::function<void(const RoutedAnswer&, const JsonRow&)>;
@@ -59,7 +61,8 @@ class RoutedChunks {
   void add(RoutedAnswer chunk, const JsonRow& row);
   /// Notes an error that the server sent in place of a chunk: the answer of the chunk before it is cut.
   void add_error(const std::string& message, const JsonRow& row);
-  /// Ends the stream of the last chunk ("[DONE]"): passes on all answers that state why they end, and the one without an id.
+  /// Ends the stream of the last chunk ("[DONE]"): passes on all answers that state why they end, and the one without
+  /// an id.
   void end_stream();
   /// Passes on all answers, in the order of their first chunks.
   void end();
@@ -68,8 +71,8 @@ class RoutedChunks {
   const std::string& first_error() const { return first_error_; }  ///< with its line
 
  private:
-  /// The rows of one sequence. Some servers repeat all earlier rows in each chunk, others send only new rows, and a new row may equal the
-  /// one before it. Both ways of joining are kept until the chunks show which is right.
+  /// The rows of one sequence. Some servers repeat all earlier rows in each chunk, others send only new rows, and a new
+  /// row may equal the one before it. Both ways of joining are kept until the chunks show which is right.
   struct Joined {
     RoutedSequence sequence;  ///< joined so that a chunk replaces the rows so far if it begins with them
     RoutedIds appended;       ///< the rows of all chunks, one after another

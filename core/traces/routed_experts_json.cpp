@@ -1,7 +1,8 @@
-// Reads answers of servers with routed experts: [tokens, layers, k] of the prompt and the answer of one request. The file has one answer, a
-// list, one answer a line, or a stream. No answer states the number of layers and choices. Servers keep only the routed choices; early
-// builds also had columns of fused shared experts at the end, with any numbers in them. The last token of an answer is not computed on. A
-// request may leave out the first rows (routed_experts_start_len).
+// Reads answers of servers with routed experts: [tokens, layers, k] of the prompt and the answer of one request. The
+// file has one answer, a list, one answer a line, or a stream. No answer states the number of layers and choices.
+// Servers keep only the routed choices; early builds also had columns of fused shared experts at the end, with any
+// numbers in them. The last token of an answer is not computed on. A request may leave out the first rows
+// (routed_experts_start_len).
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -66,12 +67,14 @@ struct RepeatedIds {
 
 class RoutedExperts {
  public:
-  RoutedExperts(const TraceSource& source, TraceSink& sink, const Progress& progress) : source_(source), sink_(sink), progress_(progress) {}
+  RoutedExperts(const TraceSource& source, TraceSink& sink, const Progress& progress)
+      : source_(source), sink_(sink), progress_(progress) {}
 
   TraceCounts read() {
     const TracedModel& model = source_.model;
     if (!model.doubt.empty() && model.moe_layers.empty())
-      bad_input(source_.path(), "does not say which layers have experts, and " + model.doubt, "add the family's rule, or import counts");
+      bad_input(source_.path(), "does not say which layers have experts, and " + model.doubt,
+                "add the family's rule, or import counts");
     if (model.layers == 0 || model.k == 0 || model.moe_layers.empty())
       bad_input(source_.path(), "does not say how many layers and choices of a token there are",
                 "--model-config config.json of the model that answered");
@@ -129,28 +132,41 @@ class RoutedExperts {
     std::vector<int32_t> router_of(model.layers, -1);
     for (size_t i = 0; i < model.moe_layers.size(); ++i) router_of[model.moe_layers[i]] = static_cast<int32_t>(i);
     header.routers = routers_by_layer(router_of, model.branches, k_);
-    header.lacks =
-        lacks_without({{"model", !model.name.empty()}, "branches", "k", "decisions", "steps", "order", "requests", "positions", "phases"});
+    header.lacks = lacks_without({{"model", !model.name.empty()},
+                                  "branches",
+                                  "k",
+                                  "decisions",
+                                  "steps",
+                                  "order",
+                                  "requests",
+                                  "positions",
+                                  "phases"});
     sink_.begin(header);
     begun_ = true;
   }
 
   void warn() {
-    const auto answers = [](int64_t some, int64_t all) { return with_commas(some) + " of " + with_commas(all) + " answers"; };
+    const auto answers = [](int64_t some, int64_t all) {
+      return with_commas(some) + " of " + with_commas(all) + " answers";
+    };
     const std::string of_file = source_.path() + ": ";
-    if (without_ > 0) counts_.warnings.push_back(of_file + answers(without_, answers_) + " have no routed_experts, and count nothing");
+    if (without_ > 0)
+      counts_.warnings.push_back(of_file + answers(without_, answers_) + " have no routed_experts, and count nothing");
     if (cut_ > 0)
-      counts_.warnings.push_back(of_file + answers(cut_, answers_) + " state no end: the stream was cut, and their last rows are missing");
+      counts_.warnings.push_back(of_file + answers(cut_, answers_) +
+                                 " state no end: the stream was cut, and their last rows are missing");
     if (errors_ > 0)
-      counts_.warnings.push_back(of_file + counted(errors_, "error") + " of the server in place of a chunk; the first is in " +
-                                 first_error_);
+      counts_.warnings.push_back(of_file + counted(errors_, "error") +
+                                 " of the server in place of a chunk; the first is in " + first_error_);
     if (partial_ > 0)
-      counts_.warnings.push_back(of_file + answers(partial_, requests_) + " lack rows of " + counted(missing_, "token") +
+      counts_.warnings.push_back(of_file + answers(partial_, requests_) + " lack rows of " +
+                                 counted(missing_, "token") +
                                  ", as with routed_experts_start_len: loads are those of the rest");
     if (again_.count > 0)
-      counts_.warnings.push_back(of_file + counted(again_.count, "answer repeats", "answers repeat") +
-                                 " an earlier one, with the same id and the same rows, and count nothing; the first has the id " +
-                                 in_quotes(again_.first));
+      counts_.warnings.push_back(
+          of_file + counted(again_.count, "answer repeats", "answers repeat") +
+          " an earlier one, with the same id and the same rows, and count nothing; the first has the id " +
+          in_quotes(again_.first));
     if (unlike_.count > 0)
       counts_.warnings.push_back(of_file + counted(unlike_.count, "answer has", "answers have") +
                                  " the id of an earlier one, and other rows: both are counted; the first has the id " +
@@ -182,7 +198,8 @@ class RoutedExperts {
       PlacedRows rows = placed(answer, sequence, row);
       // Choices of one answer share its prompt, which is computed once.
       const bool has_prompt = !rows.parts.empty() && rows.parts[0] == &answer.prompt;
-      if (has_prompt && prompt_handed_on) rows.skipped = std::ssize(answer.prompt.ids) / (rows.layout.layers * rows.layout.width);
+      if (has_prompt && prompt_handed_on)
+        rows.skipped = std::ssize(answer.prompt.ids) / (rows.layout.layers * rows.layout.width);
       prompt_handed_on |= has_prompt;
       hand_on_rows(rows, row);
       ++requests_;
@@ -194,7 +211,8 @@ class RoutedExperts {
     if (!sequence.other.there || tokens < 0) return sequence.routed;
     const int64_t completion = sequence.tokens();
     const RoutedIds& prompt = prompt_rows_of(answer, sequence);
-    return !covers_all(prompt, sequence.routed, tokens, completion) && covers_all(prompt, sequence.other, tokens, completion)
+    return !covers_all(prompt, sequence.routed, tokens, completion) &&
+                   covers_all(prompt, sequence.other, tokens, completion)
                ? sequence.other
                : sequence.routed;
   }
@@ -207,12 +225,14 @@ class RoutedExperts {
           if (all == expected * each) return true;
     return false;
   }
-  /// Numbers that the row of one token may have: all layers or those with experts, with or without columns of shared experts.
+  /// Numbers that the row of one token may have: all layers or those with experts, with or without columns of shared
+  /// experts.
   std::vector<int64_t> possible_row_sizes() const {
     const TracedModel& model = source_.model;
     const int64_t moe = std::ssize(model.moe_layers);
     std::vector<int64_t> sizes;
-    for (const int64_t layers : {int64_t{model.layers}, int64_t{model.layers} + model.further_layers, moe, moe + model.further_layers})
+    for (const int64_t layers :
+         {int64_t{model.layers}, int64_t{model.layers} + model.further_layers, moe, moe + model.further_layers})
       for (const int64_t width : {int64_t{model.k}, int64_t{model.k} + model.shared})
         if (layers * width > 0) sizes.push_back(layers * width);
     return sizes;
@@ -221,8 +241,8 @@ class RoutedExperts {
   static const RoutedIds& prompt_rows_of(const RoutedAnswer& answer, const RoutedSequence& sequence) {
     return sequence.prompt.there ? sequence.prompt : answer.prompt;
   }
-  /// The number of tokens of a sequence's prompt; -1: not known. With several choices, the count of an answer is that of one prompt or the
-  /// sum over several prompts. It is used if the rows of all choices fit only one prompt.
+  /// The number of tokens of a sequence's prompt; -1: not known. With several choices, the count of an answer is that
+  /// of one prompt or the sum over several prompts. It is used if the rows of all choices fit only one prompt.
   int64_t prompt_tokens_of(const RoutedAnswer& answer, const RoutedSequence& sequence) const {
     if (sequence.prompt_tokens >= 0) return sequence.prompt_tokens;
     if (sequence.prompt.there) return -1;  // its rows say how many there are
@@ -269,26 +289,29 @@ class RoutedExperts {
     if (apart && out.prompt < 0) out.prompt = own.has_shape() ? own.rows : -1;
     if (told_start > 0) {
       if (!is_whole(told_start + rows))
-        row.wrong("routed_experts begins at token " + std::to_string(told_start) + " and has " + counted(rows, "row") + ", of " +
-                  counted(tokens, "token"));
+        row.wrong("routed_experts begins at token " + std::to_string(told_start) + " and has " + counted(rows, "row") +
+                  ", of " + counted(tokens, "token"));
       out.start = told_start;
     } else if (!is_whole(rows)) {
       out.start = start_of(prompt, completion, routed, rows, apart, row);
     }
-    if (out.start + rows > INT32_MAX) row.wrong("routed_experts begins at token " + std::to_string(out.start) + ", which is too far");
+    if (out.start + rows > INT32_MAX)
+      row.wrong("routed_experts begins at token " + std::to_string(out.start) + ", which is too far");
     // The answer's rows are missing if only the prompt has rows.
-    if (const int64_t missing = tokens < 0 ? out.start : tokens - 1 - rows; missing > 0) ++partial_, missing_ += missing;
+    if (const int64_t missing = tokens < 0 ? out.start : tokens - 1 - rows; missing > 0)
+      ++partial_, missing_ += missing;
     return out;
   }
 
   /// The position of the first row if there are fewer rows than tokens: the rows end with the sequence.
-  static int64_t start_of(int64_t prompt, int64_t completion, const RoutedIds& routed, int64_t rows, bool apart, const JsonRow& row) {
+  static int64_t start_of(int64_t prompt, int64_t completion, const RoutedIds& routed, int64_t rows, bool apart,
+                          const JsonRow& row) {
     if (apart && routed.empty()) return std::max<int64_t>(prompt - rows, 0);
     if (!apart && routed.has_shape() && rows == completion) return prompt;
     const int64_t of_answer = routed.has_shape() ? routed.rows : -1;
     if (apart && of_answer >= 0 && of_answer != completion && of_answer != completion - 1)
-      row.wrong("prompt_routed_experts and routed_experts have " + counted(rows, "row") + ", the prompt and the answer have " +
-                std::to_string(prompt) + " and " + counted(completion, "token"));
+      row.wrong("prompt_routed_experts and routed_experts have " + counted(rows, "row") +
+                ", the prompt and the answer have " + std::to_string(prompt) + " and " + counted(completion, "token"));
     if (apart && of_answer >= 0) return prompt + of_answer - rows;
     return prompt + completion - 1 - rows;
   }
@@ -312,22 +335,27 @@ class RoutedExperts {
       std::vector<int32_t>& chosen = choice.emplace_back(static_cast<size_t>(tokens * k_), kNoBranch);
       for (int64_t t = 0; t < tokens; ++t) take(rows, first + t, layer, std::span(chosen).subspan(t * k_, k_), row);
     }
-    for (size_t r = 0; r < choice.size(); ++r) decisions.push_back({.router = static_cast<int32_t>(r), .choice = choice[r]});
+    for (size_t r = 0; r < choice.size(); ++r)
+      decisions.push_back({.router = static_cast<int32_t>(r), .choice = choice[r]});
     counts_.rows_skipped += tokens * model.k * (rows.layout.layers - std::ssize(choice));
     counts_.rows_shared += tokens * (rows.layout.width - model.k) * std::ssize(choice);
-    const TraceCells cells{0, {requests_, 1, static_cast<int32_t>(tokens), static_cast<int32_t>(rows.start + first), phase}, {}};
+    const TraceCells cells{
+        0, {requests_, 1, static_cast<int32_t>(tokens), static_cast<int32_t>(rows.start + first), phase}, {}};
     sink_.batch({&cells, 1}, decisions);
   }
 
   /// The choices of a token. -1 is no choice; neither are several choices that are all zero.
   void take(const PlacedRows& rows, int64_t token, int64_t layer, std::span<int32_t> to, const JsonRow& row) {
     const TracedModel& model = source_.model;
-    const auto place = [&] { return "token " + std::to_string(rows.start + token) + ", layer " + std::to_string(layer); };
+    const auto place = [&] {
+      return "token " + std::to_string(rows.start + token) + ", layer " + std::to_string(layer);
+    };
     bool chosen = model.k == 1;
     for (int64_t j = 0; j < model.k; ++j) {
       const int32_t v = rows.id(token, layer * rows.layout.width + j);
       if (v < -1 || v >= model.branches + model.zero_experts)
-        row.wrong(place() + " names expert " + std::to_string(v) + ", " + model.source + " has " + std::to_string(model.branches));
+        row.wrong(place() + " names expert " + std::to_string(v) + ", " + model.source + " has " +
+                  std::to_string(model.branches));
       chosen |= v > 0;
       if (j < k_) to[j] = v < 0 || v >= model.branches ? kNoBranch : v;
     }

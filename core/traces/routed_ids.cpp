@@ -42,7 +42,8 @@ class RoutedIdsReader {
 
   std::string decoded(const std::string& text) const {
     std::optional<std::string> bytes = decode_base64(text);
-    if (!bytes) wrong("is no base64 of int32 or of an .npy: it begins with " + in_quotes(std::string_view(text).substr(0, 12)));
+    if (!bytes)
+      wrong("is no base64 of int32 or of an .npy: it begins with " + in_quotes(std::string_view(text).substr(0, 12)));
     return std::move(*bytes);
   }
 
@@ -53,13 +54,15 @@ class RoutedIdsReader {
     }
     const std::string bytes = decoded(text);
     if (bytes.starts_with(kNpyMagic)) return read_npy(bytes);
-    if (bytes.size() % sizeof(int32_t)) wrong("is no base64 of int32: it has " + std::to_string(bytes.size()) + " bytes");
+    if (bytes.size() % sizeof(int32_t))
+      wrong("is no base64 of int32: it has " + std::to_string(bytes.size()) + " bytes");
     take(bytes, DType::i32);
   }
 
   void read_npy(const std::string& bytes) {
     const NpyHeader header = read_npy_header(bytes, row_.place() + ": " + name_);
-    if (!is_whole_type(header.dtype)) wrong("is an .npy of " + std::string(to_text(header.dtype)) + ", expected whole numbers");
+    if (!is_whole_type(header.dtype))
+      wrong("is an .npy of " + std::string(to_text(header.dtype)) + ", expected whole numbers");
     set_shape(header.shape);
     take(std::string_view(bytes).substr(header.data_begin), header.dtype);
   }
@@ -100,7 +103,8 @@ class RoutedIdsReader {
   int64_t whole(const Json& id) const {
     if (id.is_number_unsigned() && id.get<uint64_t>() > INT32_MAX) wrong("names expert " + id.dump());
     if (id.is_number_integer()) return id.get<int64_t>();
-    if (id.is_number_float() && id.get<double>() == static_cast<double>(static_cast<int32_t>(std::clamp(id.get<double>(), -2.0, 1e9))))
+    if (id.is_number_float() &&
+        id.get<double>() == static_cast<double>(static_cast<int32_t>(std::clamp(id.get<double>(), -2.0, 1e9))))
       return static_cast<int64_t>(id.get<double>());
     wrong("holds what is no whole number: " + shown_json(id).substr(0, 40));
   }
@@ -114,27 +118,31 @@ class RoutedIdsReader {
         wrong("has a shape of no whole numbers");
       shape.push_back(extent.get<int64_t>());
     }
-    if (shape.size() != 3 || !value_at(object, "data").is_string()) wrong("is an object without data and a shape [tokens, layers, k]");
+    if (shape.size() != 3 || !value_at(object, "data").is_string())
+      wrong("is an object without data and a shape [tokens, layers, k]");
     const std::string bytes = decoded(text_at(object, "data"));
     if (bytes.starts_with(kNpyMagic))
       read_npy(bytes);
     else
       read_raw(bytes, shape, text_at(object, "dtype"));
-    if (const Json& start = value_at(object, "start"); start.is_number_integer()) out_.start = std::max<int64_t>(start.get<int64_t>(), 0);
+    if (const Json& start = value_at(object, "start"); start.is_number_integer())
+      out_.start = std::max<int64_t>(start.get<int64_t>(), 0);
   }
 
   void read_raw(const std::string& bytes, const std::vector<int64_t>& shape, std::string dtype) {
     set_shape(shape);
     uint64_t elements = 1;
     for (const int64_t extent : shape)
-      if (__builtin_mul_overflow(elements, static_cast<uint64_t>(extent), &elements)) wrong("has a shape of more than 2^64 numbers");
+      if (__builtin_mul_overflow(elements, static_cast<uint64_t>(extent), &elements))
+        wrong("has a shape of more than 2^64 numbers");
     std::erase_if(dtype, [](char c) { return c == '<' || c == '|' || c == '"'; });
     struct Named {
       std::string_view numpy, in_short;
       DType type;
     };
-    static constexpr Named kTypes[] = {{"uint8", "u1", DType::u8},   {"int8", "i1", DType::i8},   {"int16", "i2", DType::i16},
-                                       {"uint16", "u2", DType::u16}, {"int32", "i4", DType::i32}, {"uint32", "u4", DType::u32},
+    static constexpr Named kTypes[] = {{"uint8", "u1", DType::u8},  {"int8", "i1", DType::i8},
+                                       {"int16", "i2", DType::i16}, {"uint16", "u2", DType::u16},
+                                       {"int32", "i4", DType::i32}, {"uint32", "u4", DType::u32},
                                        {"int64", "i8", DType::i64}};
     for (const Named& named : kTypes) {
       // Without a dtype, the number of bytes gives the width of an element.
@@ -142,7 +150,8 @@ class RoutedIdsReader {
                                        : dtype == named.numpy || dtype == named.in_short;
       if (!is_it) continue;
       if (bytes.size() % element_size(named.type) || bytes.size() / element_size(named.type) != elements)
-        wrong("has " + std::to_string(bytes.size()) + " bytes of " + std::string(named.numpy) + " for the shape " + shape_text(shape));
+        wrong("has " + std::to_string(bytes.size()) + " bytes of " + std::string(named.numpy) + " for the shape " +
+              shape_text(shape));
       return take(bytes, named.type);
     }
     if (elements == 0 && bytes.empty()) return;
@@ -157,6 +166,8 @@ class RoutedIdsReader {
 
 }  // namespace
 
-RoutedIds read_routed_ids(const Json& value, const std::string& name, const JsonRow& row) { return RoutedIdsReader(name, row).read(value); }
+RoutedIds read_routed_ids(const Json& value, const std::string& name, const JsonRow& row) {
+  return RoutedIdsReader(name, row).read(value);
+}
 
 }  // namespace stormcell

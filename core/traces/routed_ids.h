@@ -19,8 +19,8 @@ struct RoutedIds {
   bool empty() const { return ids.empty(); }
 };
 
-/// Accepts base64 of raw int32 (SGLang), base64 of an .npy (vLLM), nested lists [rows][layers][width], or an object with data as base64,
-/// shape and dtype (Dynamo). Null is no value. Errors name the file, the line and `name`.
+/// Accepts base64 of raw int32 (SGLang), base64 of an .npy (vLLM), nested lists [rows][layers][width], or an object
+/// with data as base64, shape and dtype (Dynamo). Null is no value. Errors name the file, the line and `name`.
 RoutedIds read_routed_ids(const nlohmann::json& value, const std::string& name, const JsonRow& row);
 
 }  // namespace stormcell

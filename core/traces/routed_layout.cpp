@@ -33,8 +33,8 @@ class LayoutSearch {
     constexpr double kAlike = 0.05;
     if (is_partial(all[0].layout) && all[1].doubt - all[0].doubt < kAlike)
       row_.wrong("routed_experts holds " + counted(values_, "number") + " for " + counted(tokens_, "token") +
-                 ": rows are missing, as with routed_experts_start_len, and they may be of " + counted(all[0].layout.layers, "layer") +
-                 " or " + std::to_string(all[1].layout.layers));
+                 ": rows are missing, as with routed_experts_start_len, and they may be of " +
+                 counted(all[0].layout.layers, "layer") + " or " + std::to_string(all[1].layout.layers));
     return all[0].layout;
   }
 
@@ -46,7 +46,8 @@ class LayoutSearch {
 
   void add(RoutedLayout layout, std::vector<Candidate>& all) const {
     const auto is_it = [&](const Candidate& c) {
-      return c.layout.layers == layout.layers && c.layout.width == layout.width && c.layout.all_layers == layout.all_layers;
+      return c.layout.layers == layout.layers && c.layout.width == layout.width &&
+             c.layout.all_layers == layout.all_layers;
     };
     const auto rows = rows_of(layout.layers, layout.width);
     if (!rows || std::any_of(all.begin(), all.end(), is_it)) return;
@@ -54,14 +55,17 @@ class LayoutSearch {
     all.push_back({layout, 0});
   }
   bool has_experts(const RoutedLayout& l, int64_t layer) const {
-    return !l.all_layers || std::binary_search(model_.moe_layers.begin(), model_.moe_layers.end(), static_cast<int32_t>(layer));
+    return !l.all_layers ||
+           std::binary_search(model_.moe_layers.begin(), model_.moe_layers.end(), static_cast<int32_t>(layer));
   }
 
   std::optional<int64_t> rows_of(int64_t layers, int64_t width) const {
     int64_t rows = 0;
     for (const RoutedIds* part : parts_) {
       const int64_t size = std::ssize(part->ids), row = layers * width;
-      if (row == 0 || size % row || (part->has_shape() && !part->empty() && (part->layers != layers || part->width != width))) return {};
+      if (row == 0 || size % row ||
+          (part->has_shape() && !part->empty() && (part->layers != layers || part->width != width)))
+        return {};
       rows += size / row;
     }
     return rows <= INT32_MAX / 2 ? std::optional(rows) : std::nullopt;
@@ -69,9 +73,9 @@ class LayoutSearch {
 
   bool is_partial(const RoutedLayout& l) const { return tokens_ >= 0 && l.rows < tokens_ - 1; }
 
-  /// A measure of how unlikely a layout is; 0: nothing contradicts it. It is a weighted sum of three shares of rows: those with impossible
-  /// ids (their weight excludes the layout), rows of layers without experts that are not zero, and rows of zeros, as for tokens that were
-  /// not recorded.
+  /// A measure of how unlikely a layout is; 0: nothing contradicts it. It is a weighted sum of three shares of rows:
+  /// those with impossible ids (their weight excludes the layout), rows of layers without experts that are not zero,
+  /// and rows of zeros, as for tokens that were not recorded.
   double doubt_of(const RoutedLayout& l) const {
     constexpr double kWrongId = 1e6, kDense = 10, kPartial = 0.25, kShared = 0.1;
     int64_t wrong = 0, dense = 0, unrecorded = 0, dense_rows = 0, expert_rows = 0;
@@ -109,11 +113,12 @@ class LayoutSearch {
                               " of them with experts, and " + counted(model_.k, "choice");
     for (const RoutedIds* part : parts_)
       if (part->has_shape() && !too_many)
-        row_.wrong("routed_experts has the shape " + shape_text(std::vector<int64_t>{part->rows, part->layers, part->width}) + ", " +
-                   model_.source + " has " + shape);
+        row_.wrong("routed_experts has the shape " +
+                   shape_text(std::vector<int64_t>{part->rows, part->layers, part->width}) + ", " + model_.source +
+                   " has " + shape);
     if (too_many)
-      row_.wrong("routed_experts holds " + counted(values_, "number") + ": more tokens than the " + std::to_string(tokens_) +
-                 " of prompt and answer, of " + shape);
+      row_.wrong("routed_experts holds " + counted(values_, "number") + ": more tokens than the " +
+                 std::to_string(tokens_) + " of prompt and answer, of " + shape);
     row_.wrong("routed_experts holds " + counted(values_, "number") + ", no whole number of tokens of " + shape);
   }
 
@@ -126,7 +131,8 @@ class LayoutSearch {
 
 }  // namespace
 
-RoutedLayout find_layout(const std::vector<const RoutedIds*>& parts, const TracedModel& model, int64_t tokens, const JsonRow& row) {
+RoutedLayout find_layout(const std::vector<const RoutedIds*>& parts, const TracedModel& model, int64_t tokens,
+                         const JsonRow& row) {
   return LayoutSearch(parts, model, tokens, row).find();
 }
 

@@ -1,5 +1,6 @@
-// RouterTrace v2: a JSON object with selections[token][layer][rank] and where they come from. Layers count routers; there are neither
-// weights nor requests. The selections are read as they stand in the file, without a tree of values: they are nearly all of it.
+// RouterTrace v2: a JSON object with selections[token][layer][rank] and where they come from. Layers count routers;
+// there are neither weights nor requests. The selections are read as they stand in the file, without a tree of values:
+// they are nearly all of it.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -51,7 +52,8 @@ class RouterTrace {
 
   int64_t size_of(const nlohmann::json& header, const char* key, int64_t most) const {
     const auto found = header.find(key);
-    if (found == header.end() || !found->is_number_integer()) wrong(std::string(key) + " is missing or no whole number");
+    if (found == header.end() || !found->is_number_integer())
+      wrong(std::string(key) + " is missing or no whole number");
     const int64_t value = found->get<int64_t>();
     if (value < 1 || value > most)
       wrong(std::string(key) + " is " + std::to_string(value) + ", 1 to " + std::to_string(most) + " are allowed");
@@ -66,7 +68,8 @@ class RouterTrace {
     const nlohmann::json header = parse_json_text(rest, source_.path());
     const auto version = header.find("version");
     if (version == header.end() || !version->is_number_integer()) wrong("has no version");
-    if (*version != 1 && *version != 2) wrong("is RouterTrace version " + version->dump() + ", 1 and 2 are known", "not in this version");
+    if (*version != 1 && *version != 2)
+      wrong("is RouterTrace version " + version->dump() + ", 1 and 2 are known", "not in this version");
     tokens_ = size_of(header, "tokens", int64_t{1} << 31);
     layers_ = size_of(header, "layers", kMostTracedLayers);
     branches_ = size_of(header, "expertsPerLayer", kMostTracedBranches);
@@ -74,7 +77,8 @@ class RouterTrace {
     const nlohmann::json source = header.value("source", nlohmann::json::object());
     if (source.is_object()) {
       const nlohmann::json model = source.value("model", nlohmann::json::object());
-      if (model.is_object() && model.value("id", nlohmann::json()).is_string()) header_.model = model["id"].get<std::string>();
+      if (model.is_object() && model.value("id", nlohmann::json()).is_string())
+        header_.model = model["id"].get<std::string>();
     }
     header_.origin["format"] = "RouterTrace v" + version->dump();
     for (const auto& [key, value] : header.items())
@@ -100,7 +104,8 @@ class RouterTrace {
     cursor_.expect('[', "selections");
     int64_t first = 0;
     for (int64_t t = 0; t < tokens_; ++t) {
-      if (cursor_.peek() == ']') cursor_.wrong("selections has " + counted(t, "token") + ", \"tokens\" says " + std::to_string(tokens_));
+      if (cursor_.peek() == ']')
+        cursor_.wrong("selections has " + counted(t, "token") + ", \"tokens\" says " + std::to_string(tokens_));
       if (t > 0) cursor_.expect(',', token(t));
       read_token(t);
       if (t + 1 - first < group && t + 1 < tokens_) continue;
@@ -108,7 +113,8 @@ class RouterTrace {
       first = t + 1;
       progress_.report("reading tokens", t + 1, tokens_);
     }
-    if (cursor_.peek() != ']') cursor_.wrong("selections has more than the " + std::to_string(tokens_) + " tokens that \"tokens\" says");
+    if (cursor_.peek() != ']')
+      cursor_.wrong("selections has more than the " + std::to_string(tokens_) + " tokens that \"tokens\" says");
   }
 
   static std::string token(int64_t t) { return "token " + std::to_string(t); }
@@ -139,7 +145,8 @@ class RouterTrace {
   void hand_on(int64_t first, int64_t cells) {
     const TraceCells table{0, {0, 1, static_cast<int32_t>(cells), static_cast<int32_t>(first), Phase::forward}, {}};
     decisions_.clear();
-    for (size_t l = 0; l < choice_.size(); ++l) decisions_.push_back({.router = static_cast<int32_t>(l), .choice = choice_[l]});
+    for (size_t l = 0; l < choice_.size(); ++l)
+      decisions_.push_back({.router = static_cast<int32_t>(l), .choice = choice_[l]});
     sink_.batch({&table, 1}, decisions_);
     for (auto& c : choice_) c.clear();
   }

@@ -1,7 +1,8 @@
-// What SGLang's expert distribution recorder leaves, a file of torch.save(). Modes stat and stat_approx: `logical_count` i32 [steps,
-// layers, experts] of all ranks together, rows of a ring buffer. Modes per_pass and per_token: one file a rank, `records` with a dictionary
-// for each forward pass, in which experts are physical slots, and `last_physical_to_logical_map` [layers, slots]. A rank without requests
-// runs idle passes beside the others (attention data-parallel): a pass without tokens counts nothing and is not a step.
+// What SGLang's expert distribution recorder leaves, a file of torch.save(). Modes stat and stat_approx:
+// `logical_count` i32 [steps, layers, experts] of all ranks together, rows of a ring buffer. Modes per_pass and
+// per_token: one file a rank, `records` with a dictionary for each forward pass, in which experts are physical slots,
+// and `last_physical_to_logical_map` [layers, slots]. A rank without requests runs idle passes beside the others
+// (attention data-parallel): a pass without tokens counts nothing and is not a step.
 #include <algorithm>
 
 #include "core/base/counted.h"
@@ -46,7 +47,9 @@ class SglangDump {
   }
 
  private:
-  [[noreturn]] void wrong(const std::string& what, const std::string& advice = kDump) const { bad_input(source_.path(), what, advice); }
+  [[noreturn]] void wrong(const std::string& what, const std::string& advice = kDump) const {
+    bad_input(source_.path(), what, advice);
+  }
 
   /// Of what all modes have.
   TraceHeader new_header(const char* mode) const {
@@ -63,16 +66,19 @@ class SglangDump {
   }
   void check_layers(int64_t layers, int64_t branches) const {
     if (layers > kMostTracedLayers || branches > kMostTracedBranches)
-      wrong("has " + counted(layers, "layer") + " of " + counted(branches, "expert") + "; at most " + std::to_string(kMostTracedLayers) +
-            " and " + std::to_string(kMostTracedBranches));
-    if (const int32_t known = source_.model.branches; known > 0 && branches != known && branches != known + source_.model.shared)
-      wrong("has " + counted(branches, "expert") + ", " + source_.model.source + " says " + std::to_string(source_.model.branches),
+      wrong("has " + counted(layers, "layer") + " of " + counted(branches, "expert") + "; at most " +
+            std::to_string(kMostTracedLayers) + " and " + std::to_string(kMostTracedBranches));
+    if (const int32_t known = source_.model.branches;
+        known > 0 && branches != known && branches != known + source_.model.shared)
+      wrong("has " + counted(branches, "expert") + ", " + source_.model.source + " says " +
+                std::to_string(source_.model.branches),
             "check that both are of one model");
   }
 
   // --- stat, stat_approx
   void read_stat(TorchTensor counts) {
-    if (counts.shape.size() == 2) counts.shape.insert(counts.shape.begin(), 1), counts.strides.insert(counts.strides.begin(), 0);
+    if (counts.shape.size() == 2)
+      counts.shape.insert(counts.shape.begin(), 1), counts.strides.insert(counts.strides.begin(), 0);
     check_size(counts, 3, "logical_count", "[steps, layers, experts]");
     const int64_t steps = counts.shape[0];
     layers_ = counts.shape[1], branches_ = counts.shape[2];
@@ -83,7 +89,9 @@ class SglangDump {
       progress_.report("looking at steps", s, steps);
       for (int64_t i = 0; i < row; ++i) {
         const int64_t v = counts.whole(s * row + i);
-        if (v < 0) wrong("step " + std::to_string(s) + ", layer " + std::to_string(i / branches_) + ": a count is " + std::to_string(v));
+        if (v < 0)
+          wrong("step " + std::to_string(s) + ", layer " + std::to_string(i / branches_) + ": a count is " +
+                std::to_string(v));
         if (v > 0) used[i / branches_] = filled[s] = 1;
       }
     }
@@ -118,8 +126,11 @@ class SglangDump {
     header.counts = true;
     header.rank = rank_;
     header.routers = routers_by_layer(router_of_, branches_, std::clamp<int64_t>(source_.model.k, 1, branches_));
-    header.lacks = lacks_without(
-        {{"model", !header.model.empty()}, "branches", {"k", source_.model.k > 0}, {"steps", steps != 1}, {"order", ordered}});
+    header.lacks = lacks_without({{"model", !header.model.empty()},
+                                  "branches",
+                                  {"k", source_.model.k > 0},
+                                  {"steps", steps != 1},
+                                  {"order", ordered}});
     if (!map_name_.empty()) header.origin["physical_to_logical_map"] = map_name_;
     header.recorded_slots = slots_of_routers();
     sink_.begin(header);
@@ -142,7 +153,8 @@ class SglangDump {
     const auto all = std::ssize(records_);
     std::erase_if(records_, [&](const Record& r) { return tokens ? is_idle(r) : counts_nothing(r); });
     if (const int64_t idle = all - std::ssize(records_); records_.empty())
-      counts_.nothing = "rank " + std::to_string(rank_) + " was idle: none of its " + counted(all, "pass") + " has a token",
+      counts_.nothing =
+          "rank " + std::to_string(rank_) + " was idle: none of its " + counted(all, "pass") + " has a token",
       counts_.rank_of_nothing = rank_;
     else if (idle > 0)
       counts_.warnings.push_back(source_.path() + ": " + with_commas(idle) + " of " + counted(all, "pass") +
@@ -152,11 +164,14 @@ class SglangDump {
 
   /// The tensor has no element, whatever the rest of its shape is.
   bool is_idle(const Record& record) const {
-    return file_.tensor(record.dict->find("topk_ids_of_layer"), "topk_ids_of_layer of pass " + std::to_string(record.pass)).elements() == 0;
+    return file_
+               .tensor(record.dict->find("topk_ids_of_layer"),
+                       "topk_ids_of_layer of pass " + std::to_string(record.pass))
+               .elements() == 0;
   }
   bool counts_nothing(const Record& record) {
-    const TorchTensor counts =
-        file_.tensor(record.dict->find("global_physical_count"), "global_physical_count of pass " + std::to_string(record.pass));
+    const TorchTensor counts = file_.tensor(record.dict->find("global_physical_count"),
+                                            "global_physical_count of pass " + std::to_string(record.pass));
     spend(counts.elements());
     for (int64_t i = 0; i < counts.elements(); ++i)
       if (counts.whole(i) != 0) return false;
@@ -176,11 +191,13 @@ class SglangDump {
       rank_ = static_cast<int32_t>(rank);
       records_.push_back(record);
     }
-    std::stable_sort(records_.begin(), records_.end(), [](const Record& a, const Record& b) { return a.pass < b.pass; });
+    std::stable_sort(records_.begin(), records_.end(),
+                     [](const Record& a, const Record& b) { return a.pass < b.pass; });
   }
 
   void read_map() {
-    const TorchTensor map = file_.tensor(file_.root().find("last_physical_to_logical_map"), "last_physical_to_logical_map");
+    const TorchTensor map =
+        file_.tensor(file_.root().find("last_physical_to_logical_map"), "last_physical_to_logical_map");
     check_size(map, 2, "last_physical_to_logical_map", "[layers, slots]");
     layers_ = map.shape[0], slots_ = map.shape[1];
     int64_t largest = -1;
@@ -194,8 +211,8 @@ class SglangDump {
     }
     branches_ = source_.model.branches > 0 ? source_.model.branches : largest + 1;
     if (largest >= branches_)
-      wrong("last_physical_to_logical_map names expert " + std::to_string(largest) + ", " + source_.model.source + " has " +
-                std::to_string(branches_),
+      wrong("last_physical_to_logical_map names expert " + std::to_string(largest) + ", " + source_.model.source +
+                " has " + std::to_string(branches_),
             "check that both are of one model");
     check_layers(layers_, branches_);
     map_name_ = hash.hex().substr(0, 16);
@@ -209,7 +226,8 @@ class SglangDump {
     for (int64_t l = 0; l < layers_ && !slot_load_.empty(); ++l) {
       if (router_of_[l] < 0) continue;
       const auto begin = l * slots_, end = begin + slots_;
-      slots.layers.push_back({{logical_.begin() + begin, logical_.begin() + end}, {slot_load_.begin() + begin, slot_load_.begin() + end}});
+      slots.layers.push_back(
+          {{logical_.begin() + begin, logical_.begin() + end}, {slot_load_.begin() + begin, slot_load_.begin() + end}});
     }
     return slots;
   }
@@ -223,7 +241,8 @@ class SglangDump {
     const std::string name = std::string(key) + " of pass " + std::to_string(record.pass);
     const TorchTensor tensor = file_.tensor(record.dict->find(key), name);
     check_size(tensor, dims, name, expected);
-    if (tensor.shape[0] != layers_) wrong(name + " has " + counted(tensor.shape[0], "layer") + ", the map " + std::to_string(layers_));
+    if (tensor.shape[0] != layers_)
+      wrong(name + " has " + counted(tensor.shape[0], "layer") + ", the map " + std::to_string(layers_));
     return tensor;
   }
   void spend(int64_t elements) {
@@ -330,9 +349,13 @@ class SglangDump {
         for (int64_t j = 0; j < width; ++j) {
           const int64_t v = ids.whole((l * tokens + t) * width + j);
           if (v < -1 || v >= slots_ + shared_)
-            wrong("pass " + std::to_string(record.pass) + ", layer " + std::to_string(l) + ", token " + std::to_string(t) +
-                      " went to slot " + std::to_string(v) + ", the map has " + std::to_string(slots_),
-                  v < slots_ ? kDump : "--shared-experts N where the server fused them, or record with --disable-shared-experts-fusion");
+            wrong(
+                "pass " + std::to_string(record.pass) + ", layer " + std::to_string(l) + ", token " +
+                    std::to_string(t) + " went to slot " + std::to_string(v) + ", the map has " +
+                    std::to_string(slots_),
+                v < slots_
+                    ? kDump
+                    : "--shared-experts N where the server fused them, or record with --disable-shared-experts-fusion");
           if (v < 0) continue;
           ++k;
           if (v < slots_)
@@ -344,8 +367,8 @@ class SglangDump {
         k_ = std::max(k_, k);
       }
     if (source_.model.k > 0 && k_ > source_.model.k + (fused_ ? shared_ : 0))
-      wrong("pass " + std::to_string(record.pass) + ": a token went to " + counted(k_, "expert") + ", " + source_.model.source + " says " +
-                std::to_string(source_.model.k),
+      wrong("pass " + std::to_string(record.pass) + ": a token went to " + counted(k_, "expert") + ", " +
+                source_.model.source + " says " + std::to_string(source_.model.k),
             "check that both are of one model");
   }
 
@@ -361,8 +384,8 @@ class SglangDump {
       positions.push_back(static_cast<int32_t>(v.whole));
     }
     if (std::ssize(positions) < tokens)
-      wrong("pass " + std::to_string(record.pass) + " has " + counted(tokens, "token") + " and " + std::to_string(positions.size()) +
-            " positions");
+      wrong("pass " + std::to_string(record.pass) + " has " + counted(tokens, "token") + " and " +
+            std::to_string(positions.size()) + " positions");
     positions.resize(tokens);
     return positions;
   }

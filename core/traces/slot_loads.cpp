@@ -23,7 +23,8 @@ std::optional<std::vector<Number>> numbers_at(const nlohmann::json& object, cons
 
 nlohmann::json json_of(const RecordedSlots& slots) {
   nlohmann::json json;
-  for (const SlotLoads& layer : slots.layers) json["slots"].push_back({{"experts", layer.expert}, {"loads", layer.load}});
+  for (const SlotLoads& layer : slots.layers)
+    json["slots"].push_back({{"experts", layer.expert}, {"loads", layer.load}});
   if (slots.ranks > 0) json["slot_ranks"] = slots.ranks;
   return json;
 }

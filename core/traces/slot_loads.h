@@ -6,7 +6,8 @@
 
 namespace stormcell {
 
-/// An object with the keys `slots` and `slot_ranks`, to be put among what the trace says of itself; null where there are none.
+/// An object with the keys `slots` and `slot_ranks`, to be put among what the trace says of itself; null where there
+/// are none.
 nlohmann::json json_of(const RecordedSlots& slots);
 /// None where nothing is kept there, or it has another form.
 RecordedSlots slots_at(const nlohmann::json& about);

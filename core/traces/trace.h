@@ -1,4 +1,5 @@
-// Routing traces of other systems: one reader a file, all in one list, each handing batches of routing decisions to a sink.
+// Routing traces of other systems: one reader a file, all in one list, each handing batches of routing decisions to a
+// sink.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -39,8 +40,8 @@ struct SlotLoads {
   std::vector<int32_t> expert;
   std::vector<int64_t> load;
 };
-/// Of servers that count slots, where none changed what it holds: replicas of an expert are told apart, which choices and loads of experts
-/// do not.
+/// Of servers that count slots, where none changed what it holds: replicas of an expert are told apart, which choices
+/// and loads of experts do not.
 struct RecordedSlots {
   std::vector<SlotLoads> layers;  ///< [routers]; empty: the trace does not say
   int32_t ranks = 0;              ///< that share the slots, equally many each; 0: not known
@@ -48,22 +49,23 @@ struct RecordedSlots {
 
 /// What is known before the first batch.
 struct TraceHeader {
-  std::string model;                             ///< its name, empty: the trace has none
-  std::string family;                            ///< "qwen3moe", empty: not known
-  std::string fingerprint;                       ///< where the trace comes from a session; else the model is told by name and shape
+  std::string model;        ///< its name, empty: the trace has none
+  std::string family;       ///< "qwen3moe", empty: not known
+  std::string fingerprint;  ///< where the trace comes from a session; else the model is told by name and shape
   std::vector<std::string> stacks = {"tokens"};  ///< each a cell space of its own
   std::vector<TraceRouter> routers;              ///< those of a stack in the order in which cells meet them
   std::map<std::string, std::string> origin;     ///< what the trace says of itself, as it stands there
   std::vector<std::string> lacks;                ///< what it does not have, of kTraceFacts
   bool counts = false;                           ///< it comes as loads of steps, without the choices of single cells
   int32_t model_layers = 0;                      ///< of the model, those without branches included; 0: not known
-  int32_t rank = -1;                             ///< whose cells or counts these are, -1: not known, or of all ranks together
+  int32_t rank = -1;  ///< whose cells or counts these are, -1: not known, or of all ranks together
   RecordedSlots recorded_slots;
 };
 
 /// What a trace may have and may lack.
-inline constexpr std::string_view kTraceFacts[] = {"model",    "branches",  "k",      "decisions", "homes",     "steps",        "order",
-                                                   "requests", "positions", "phases", "weights",   "residency", "branch_bytes", "timings"};
+inline constexpr std::string_view kTraceFacts[] = {
+    "model",    "branches",  "k",      "decisions", "homes",     "steps",        "order",
+    "requests", "positions", "phases", "weights",   "residency", "branch_bytes", "timings"};
 /// One that a trace has, or has under a condition.
 struct TracedFact {
   TracedFact(const char* fact, bool is_there = true) : name(fact), had(is_there) {}
@@ -72,9 +74,11 @@ struct TracedFact {
 };
 /// All other facts: a reader says what it has, so that none is forgotten.
 std::vector<std::string> lacks_without(std::initializer_list<TracedFact> facts);
-/// Those that the tensors of a native trace seem to have in any case: its metadata says under `lacks` which of them it lacks.
+/// Those that the tensors of a native trace seem to have in any case: its metadata says under `lacks` which of them it
+/// lacks.
 inline constexpr std::string_view kNativeLacks[] = {"homes", "steps", "order", "requests", "positions", "phases"};
-/// What a recorder, or the import, must be given for a fact that a trace of this format (its id) lacks; empty: nothing is known.
+/// What a recorder, or the import, must be given for a fact that a trace of this format (its id) lacks; empty: nothing
+/// is known.
 std::string_view how_to_record(std::string_view format, std::string_view fact);
 
 /// One stack's cells of a batch.
@@ -84,12 +88,14 @@ struct TraceCells {
   std::span<const int32_t> mask;  ///< [cells] 0: padding; empty: all are real
 };
 
-/// Takes a trace: begin() once, then batches, or loads where the header says so, in the order of the trace. All may throw.
+/// Takes a trace: begin() once, then batches, or loads where the header says so, in the order of the trace. All may
+/// throw.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
   virtual void begin(const TraceHeader& header) = 0;
-  /// Before a batch, or the first loads of a step, where the trace says which number its server gave the step; they do not descend.
+  /// Before a batch, or the first loads of a step, where the trace says which number its server gave the step; they do
+  /// not descend.
   virtual void server_step(int64_t) {}
   virtual void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) = 0;
   /// How often each branch was chosen in a step. Steps ascend from 0; of each every router comes once, ascending.
@@ -102,18 +108,20 @@ class TraceSink {
 struct TracedModel {
   std::string source;  ///< the file, empty: nothing is known
   std::string name, family;
-  int32_t branches = 0;             ///< 0: not known
-  int32_t k = 0;                    ///< choices of a cell, 0: not known
-  int32_t shared = 0;               ///< experts that every cell goes to; a server may have fused them: ids behind the others (RoutedAlone)
-  int32_t zero_experts = 0;         ///< experts that compute nothing (LongCat-Flash): ids behind the others, counted as no branch
+  int32_t branches = 0;  ///< 0: not known
+  int32_t k = 0;         ///< choices of a cell, 0: not known
+  /// experts that every cell goes to; a server may have fused them: ids behind the others (RoutedAlone)
+  int32_t shared = 0;
+  /// experts that compute nothing (LongCat-Flash): ids behind the others, counted as no branch
+  int32_t zero_experts = 0;
   int32_t layers = 0;               ///< of the model, those without branches included
   int32_t further_layers = 0;       ///< layers after these, which predict further tokens; a recorder may have them, too
   std::vector<int32_t> moe_layers;  ///< numbers of the layers with branches; empty: the rule of the family is not known
   std::string said_by;              ///< the keys that say which layers have branches
   std::string doubt;                ///< a sentence if the rule of the family is not known
-  std::string unlike;               ///< a sentence if the number of experts differs between layers, since only one is used
-  int64_t hidden = 0, ffn = 0;      ///< sizes of a branch, 0: not known
-  int64_t kv_width = 0;             ///< numbers that attention keeps of a token in a layer: keys and values, 0: not known
+  std::string unlike;           ///< a sentence if the number of experts differs between layers, since only one is used
+  int64_t hidden = 0, ffn = 0;  ///< sizes of a branch, 0: not known
+  int64_t kv_width = 0;         ///< numbers that attention keeps of a token in a layer: keys and values, 0: not known
   /// The file, with the keys that say which layers have branches, for errors.
   std::string of_rule() const;
 };
@@ -123,13 +131,13 @@ TracedModel read_traced_model(const std::string& config_json);
 /// A row is one choice of one cell at one router; of loads it is the count of one branch in one step.
 struct TraceCounts {
   int64_t rows_read = 0;
-  int64_t rows_skipped = 0;           ///< rows of layers without branches, which some systems fill with zeros
-  int64_t rows_masked = 0;            ///< rows that name no branch: padding, cells that were not recorded
-  int64_t rows_shared = 0;            ///< columns of shared experts that the server fused: they are not routed and not passed on
-  EmptyLines empty_lines;             ///< empty lines of a text
+  int64_t rows_skipped = 0;  ///< rows of layers without branches, which some systems fill with zeros
+  int64_t rows_masked = 0;   ///< rows that name no branch: padding, cells that were not recorded
+  int64_t rows_shared = 0;   ///< columns of shared experts that the server fused: they are not routed and not passed on
+  EmptyLines empty_lines;    ///< empty lines of a text
   std::vector<std::string> warnings;  ///< missing parts and doubtful figures; each sentence names the file
-  std::string nothing;                ///< why the sink received nothing, not even its begin: "rank 3 was idle: ..."; else empty
-  int32_t rank_of_nothing = -1;       ///< then the rank of the file
+  std::string nothing;  ///< why the sink received nothing, not even its begin: "rank 3 was idle: ..."; else empty
+  int32_t rank_of_nothing = -1;  ///< then the rank of the file
 };
 
 /// For TraceCounts::nothing.
@@ -152,8 +160,8 @@ struct TraceFormat {
   TraceCounts (*read)(const TraceSource& source, TraceSink& sink, const Progress& progress) = nullptr;
   /// Files beside the one of this path that are read with it; null: it is one file.
   std::vector<std::string> (*companions)(const std::string& path) = nullptr;
-  /// Without a configuration, the number of branches may be known only by the largest id of the file. Other files of the model may have
-  /// larger ones.
+  /// Without a configuration, the number of branches may be known only by the largest id of the file. Other files of
+  /// the model may have larger ones.
   bool branches_by_ids = false;
 };
 
@@ -166,18 +174,18 @@ const TraceFormat* find_trace_format(const MappedFile& file);
 /// The same, but throws Error(bad_input), which says what the file is, instead of returning null.
 const TraceFormat& recognize_trace(const MappedFile& file);
 
-/// For traces that list all layers of the model: [layers] the router of each, -1: a layer without branches. Those of the model where it is
-/// known, else those that were ever `used`. Error(bad_input) if the number of layers is not the model's, if no layer has branches, if a
-/// layer without branches was used, or if one with branches was not.
+/// For traces that list all layers of the model: [layers] the router of each, -1: a layer without branches. Those of
+/// the model where it is known, else those that were ever `used`. Error(bad_input) if the number of layers is not the
+/// model's, if no layer has branches, if a layer without branches was used, or if one with branches was not.
 std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vector<uint8_t>& used);
-/// For traces that have only layers with branches, without numbers: the numbers of `rows` layers, -1: not known. Error(bad_input) if the
-/// model has another number of such layers.
+/// For traces that have only layers with branches, without numbers: the numbers of `rows` layers, -1: not known.
+/// Error(bad_input) if the model has another number of such layers.
 std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, int64_t rows);
-/// Checks the header of any trace if the model's layers are known. Error(bad_input) if the number of layers is not the model's, or if the
-/// model lacks one of the layers or has no branches in it.
+/// Checks the header of any trace if the model's layers are known. Error(bad_input) if the number of layers is not the
+/// model's, or if the model lacks one of the layers or has no branches in it.
 void check_layers_of_model(const TraceSource& source, const TraceHeader& header);
-/// A sentence that names the model's layers with branches that are not in `recorded` (numbers of layers, -1: not known). Empty: there are
-/// none.
+/// A sentence that names the model's layers with branches that are not in `recorded` (numbers of layers, -1: not
+/// known). Empty: there are none.
 std::string missing_layers(const TracedModel& model, const std::vector<int32_t>& recorded);
 /// One for each layer that has one, named by the layer's number.
 std::vector<TraceRouter> routers_by_layer(const std::vector<int32_t>& router_of, int64_t branches, int64_t fan_out);
@@ -197,7 +205,8 @@ TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const 
 TraceCounts read_native_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_npy_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);
 
-/// How many cells of a trace without batches make one: windows fine enough to look at, rows enough to be worth a record.
+/// How many cells of a trace without batches make one: windows fine enough to look at, rows enough to be worth a
+/// record.
 int64_t cells_a_batch(int64_t rows_a_cell);
 
 }  // namespace stormcell

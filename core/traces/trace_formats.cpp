@@ -14,26 +14,34 @@ namespace stormcell {
 namespace {
 
 constexpr std::array kFormats = {
-    TraceFormat{"route-trace", "route_trace v1: CSV with a preamble, a row a choice", "csv", is_route_trace_csv, read_route_trace_csv},
-    TraceFormat{"router-trace", "RouterTrace v2: JSON with selections[token][layer][rank]", "json", is_router_trace_json,
-                read_router_trace_json},
-    TraceFormat{"logical-count", "SGLang's logical_count as JSON: counts by layer and expert, or by step, layer and expert", "json",
+    TraceFormat{"route-trace", "route_trace v1: CSV with a preamble, a row a choice", "csv", is_route_trace_csv,
+                read_route_trace_csv},
+    TraceFormat{"router-trace", "RouterTrace v2: JSON with selections[token][layer][rank]", "json",
+                is_router_trace_json, read_router_trace_json},
+    TraceFormat{"logical-count",
+                "SGLang's logical_count as JSON: counts by layer and expert, or by step, layer and expert", "json",
                 is_logical_count_json, read_logical_count_json},
-    TraceFormat{"sglang", "SGLang's expert distribution recorder, .pt in each of its modes: stat, stat_approx, per_pass, per_token", "pt",
-                is_sglang_dump, read_sglang_dump},
+    TraceFormat{
+        "sglang",
+        "SGLang's expert distribution recorder, .pt in each of its modes: stat, stat_approx, per_pass, per_token", "pt",
+        is_sglang_dump, read_sglang_dump},
     TraceFormat{"routed-experts",
-                "answers with routed_experts of SGLang or vLLM: JSON with base64 or lists, one, a list, one a line, or a stream", "json",
-                is_routed_experts_json, read_routed_experts_json},
-    TraceFormat{"vllm-eplb", "vLLM's recording for offline EPLB: JSON lines of eplb_load_stats", "jsonl", is_vllm_eplb_jsonl,
-                read_vllm_eplb_jsonl},
-    TraceFormat{"trtllm", "TensorRT-LLM's expert statistics: meta_info.json, with rank0.safetensors and the others beside it", "json",
-                is_trtllm_statistics, read_trtllm_statistics, trtllm_rank_files},
-    TraceFormat{"megatron", "Megatron-LM's --moe-routing-trace-path: JSON lines of a rank", "jsonl", is_megatron_jsonl, read_megatron_jsonl,
-                nullptr, true},
-    TraceFormat{"imatrix", "llama.cpp's importance matrix as GGUF: counts of each expert", "gguf", is_imatrix_gguf, read_imatrix_gguf},
-    TraceFormat{"native", "Stormcell's own: safetensors, as export --format native writes it", "safetensors", is_native_trace,
-                read_native_trace, nullptr, true},
-    TraceFormat{"npy", "numpy.save of whole numbers [tokens, layers, k]", "npy", is_npy_trace, read_npy_trace, nullptr, true},
+                "answers with routed_experts of SGLang or vLLM: JSON with base64 or lists, one, a list, one a line, or "
+                "a stream",
+                "json", is_routed_experts_json, read_routed_experts_json},
+    TraceFormat{"vllm-eplb", "vLLM's recording for offline EPLB: JSON lines of eplb_load_stats", "jsonl",
+                is_vllm_eplb_jsonl, read_vllm_eplb_jsonl},
+    TraceFormat{"trtllm",
+                "TensorRT-LLM's expert statistics: meta_info.json, with rank0.safetensors and the others beside it",
+                "json", is_trtllm_statistics, read_trtllm_statistics, trtllm_rank_files},
+    TraceFormat{"megatron", "Megatron-LM's --moe-routing-trace-path: JSON lines of a rank", "jsonl", is_megatron_jsonl,
+                read_megatron_jsonl, nullptr, true},
+    TraceFormat{"imatrix", "llama.cpp's importance matrix as GGUF: counts of each expert", "gguf", is_imatrix_gguf,
+                read_imatrix_gguf},
+    TraceFormat{"native", "Stormcell's own: safetensors, as export --format native writes it", "safetensors",
+                is_native_trace, read_native_trace, nullptr, true},
+    TraceFormat{"npy", "numpy.save of whole numbers [tokens, layers, k]", "npy", is_npy_trace, read_npy_trace, nullptr,
+                true},
 };
 
 std::string known_formats() {
@@ -73,7 +81,8 @@ const TraceFormat& recognize_trace(const MappedFile& file) {
 std::vector<std::string> lacks_without(std::initializer_list<TracedFact> facts) {
   std::vector<std::string> lacks;
   for (const std::string_view fact : kTraceFacts)
-    if (std::none_of(facts.begin(), facts.end(), [&](const TracedFact& f) { return f.had && f.name == fact; })) lacks.emplace_back(fact);
+    if (std::none_of(facts.begin(), facts.end(), [&](const TracedFact& f) { return f.had && f.name == fact; }))
+      lacks.emplace_back(fact);
   return lacks;
 }
 

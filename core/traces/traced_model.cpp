@@ -1,5 +1,5 @@
-// Reads a model's branches from its config.json in the Hugging Face layout. This names the layers of a trace and sizes its branches, also
-// for models that this program does not run.
+// Reads a model's branches from its config.json in the Hugging Face layout. This names the layers of a trace and sizes
+// its branches, also for models that this program does not run.
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,10 +20,13 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMostSize = int64_t{1} << 24;
 
-/// The value of the first key that states a size; 0: none does. A list has one entry for each layer; the first size counts. Only costs need
-/// these sizes, and families write 0 or null for what a layer does not have: neither states a size.
+/// The value of the first key that states a size; 0: none does. A list has one entry for each layer; the first size
+/// counts. Only costs need these sizes, and families write 0 or null for what a layer does not have: neither states a
+/// size.
 int64_t first_of(const ExpertFields& fields, std::initializer_list<std::string_view> keys) {
-  const auto is_stated = [](const Json& value) { return !value.is_null() && !(value.is_number() && value.get<double>() == 0); };
+  const auto is_stated = [](const Json& value) {
+    return !value.is_null() && !(value.is_number() && value.get<double>() == 0);
+  };
   for (const std::string_view key : keys) {
     if (!fields.has(key)) continue;
     const Json& value = fields.at(key);
@@ -33,26 +36,33 @@ int64_t first_of(const ExpertFields& fields, std::initializer_list<std::string_v
     }
     for (const Json& item : value) {
       if (!is_stated(item)) continue;
-      const bool is_size = item.is_number_integer() && item.get<double>() >= 1 && item.get<double>() <= static_cast<double>(kMostSize);
-      if (!is_size) fields.wrong(key, "has " + shown_json(item).substr(0, 40) + " in its list, expected 1 to " + std::to_string(kMostSize));
+      const bool is_size =
+          item.is_number_integer() && item.get<double>() >= 1 && item.get<double>() <= static_cast<double>(kMostSize);
+      if (!is_size)
+        fields.wrong(
+            key, "has " + shown_json(item).substr(0, 40) + " in its list, expected 1 to " + std::to_string(kMostSize));
       return item.get<int64_t>();
     }
   }
   return 0;
 }
 
-// Latent attention (DeepSeek-V2) stores one vector and the rotated part of a key; other attention stores every head of keys and values.
+// Latent attention (DeepSeek-V2) stores one vector and the rotated part of a key; other attention stores every head of
+// keys and values.
 int64_t kv_width_of(const ExpertFields& fields, int64_t hidden) {
-  if (const int64_t latent = first_of(fields, {"kv_lora_rank"}); latent > 0) return latent + first_of(fields, {"qk_rope_head_dim"});
+  if (const int64_t latent = first_of(fields, {"kv_lora_rank"}); latent > 0)
+    return latent + first_of(fields, {"qk_rope_head_dim"});
   const int64_t heads = first_of(fields, {"num_attention_heads", "num_heads", "n_heads"});
-  const int64_t kept = first_of(fields, {"num_key_value_heads", "attn_config.kv_n_heads"}), stated = first_of(fields, {"head_dim", "d_kv"});
+  const int64_t kept = first_of(fields, {"num_key_value_heads", "attn_config.kv_n_heads"}),
+                stated = first_of(fields, {"head_dim", "d_kv"});
   const int64_t width = stated > 0 ? stated : heads > 0 ? hidden / heads : 0;
   return 2 * width * (kept > 0 ? kept : heads);
 }
 
 /// Advice for a recording that contradicts the rule of the family.
 std::string advice_of(const TracedModel& model) {
-  return model.doubt.empty() ? "check that both are of one model" : "the rule of the family is not known: import without --model-config";
+  return model.doubt.empty() ? "check that both are of one model"
+                             : "the rule of the family is not known: import without --model-config";
 }
 
 /// "layer 3", "layers 3, 4 and 2 more"
@@ -90,8 +100,8 @@ TracedModel read_traced_model(const std::string& path) {
     model.moe_layers = experts.with_experts;
   }
   model.hidden = first_of(fields, {"hidden_size", "d_model"});
-  model.ffn =
-      first_of(fields, {"moe_intermediate_size", "expert_ffn_hidden_size", "ffn_config.ffn_hidden_size", "intermediate_size", "d_ff"});
+  model.ffn = first_of(fields, {"moe_intermediate_size", "expert_ffn_hidden_size", "ffn_config.ffn_hidden_size",
+                                "intermediate_size", "d_ff"});
   model.kv_width = kv_width_of(fields, model.hidden);
   model.family = text_at(config, "model_type");
   model.name = text_at(config, "_name_or_path");
@@ -105,14 +115,16 @@ std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vec
   const TracedModel& model = source.model;
   const auto layers = std::ssize(used);
   if (model.layers > 0 && model.layers != layers && model.layers + model.further_layers != layers)
-    bad_input(source.path(), "has " + counted(layers, "layer") + ", " + model.source + " says " + std::to_string(model.layers),
+    bad_input(source.path(),
+              "has " + counted(layers, "layer") + ", " + model.source + " says " + std::to_string(model.layers),
               advice_of(model));
   std::vector<int32_t> router_of(used.size(), -1), idle, counted_dense;
   int32_t routers = 0;
   for (size_t l = 0; l < used.size(); ++l) {
     const int32_t layer = l;
     const bool is_known = !model.moe_layers.empty() && layer < model.layers;
-    const bool has = is_known ? std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), layer) : used[l] != 0;
+    const bool has =
+        is_known ? std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), layer) : used[l] != 0;
     if (has && !used[l]) idle.push_back(layer);
     if (!has && used[l]) counted_dense.push_back(layer);
     if (has) router_of[l] = routers++;
@@ -121,13 +133,13 @@ std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vec
     bad_input(source.path(), kNothingChosen, "record while the server answers requests");
   if (!counted_dense.empty())
     bad_input(source.path(),
-              "counts experts in " + layers_text(counted_dense) + ", which " + noun_for(std::ssize(counted_dense), "has", "have") +
-                  " none by " + model.of_rule(),
+              "counts experts in " + layers_text(counted_dense) + ", which " +
+                  noun_for(std::ssize(counted_dense), "has", "have") + " none by " + model.of_rule(),
               advice_of(model));
   if (!idle.empty())
     bad_input(source.path(),
-              "is zero in every step in " + layers_text(idle) + ", which " + noun_for(std::ssize(idle), "has", "have") + " experts by " +
-                  model.of_rule(),
+              "is zero in every step in " + layers_text(idle) + ", which " + noun_for(std::ssize(idle), "has", "have") +
+                  " experts by " + model.of_rule(),
               advice_of(model));
   return router_of;
 }
@@ -164,12 +176,16 @@ void check_layers_of_model(const TraceSource& source, const TraceHeader& header)
                   noun_for(std::ssize(wrong), "has", "have") + " none by " + model.of_rule(),
               advice_of(model) + "; layers are numbered from 0");
   if (header.model_layers > 0 && (header.model_layers < model.layers || header.model_layers > all))
-    bad_input(source.path(), "has " + counted(header.model_layers, "layer") + ", " + model.source + " says " + std::to_string(model.layers),
-              advice_of(model));
+    bad_input(
+        source.path(),
+        "has " + counted(header.model_layers, "layer") + ", " + model.source + " says " + std::to_string(model.layers),
+        advice_of(model));
   const int64_t most = (model.moe_layers.empty() ? model.layers : std::ssize(model.moe_layers)) + model.further_layers;
   if (unnumbered > 0 && routers > most)
-    bad_input(source.path(), "has " + counted(routers, "layer") + " with experts, " + std::to_string(most) + " have by " + model.of_rule(),
-              advice_of(model));
+    bad_input(
+        source.path(),
+        "has " + counted(routers, "layer") + " with experts, " + std::to_string(most) + " have by " + model.of_rule(),
+        advice_of(model));
 }
 
 std::string missing_layers(const TracedModel& model, const std::vector<int32_t>& recorded) {
@@ -184,8 +200,8 @@ std::string missing_layers(const TracedModel& model, const std::vector<int32_t>&
   for (const int32_t layer : model.moe_layers)
     if (std::find(recorded.begin(), recorded.end(), layer) == recorded.end()) missing.push_back(layer);
   if (missing.empty()) return {};
-  return "counts nothing in " + layers_text(missing) + ", which " + noun_for(std::ssize(missing), "has", "have") + " experts" + by_rule +
-         ": not recorded, or no expert was ever chosen there";
+  return "counts nothing in " + layers_text(missing) + ", which " + noun_for(std::ssize(missing), "has", "have") +
+         " experts" + by_rule + ": not recorded, or no expert was ever chosen there";
 }
 
 std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, int64_t rows) {
@@ -201,8 +217,8 @@ std::vector<int32_t> numbers_of_layers_with_branches(const TraceSource& source, 
     for (int32_t l = 0; l < model.further_layers; ++l) numbers.push_back(model.layers + l);
   if (std::ssize(numbers) != rows)
     bad_input(source.path(),
-              "has " + counted(rows, "layer") + ", " + std::to_string(known) + " of " + std::to_string(model.layers) + " have experts by " +
-                  model.of_rule(),
+              "has " + counted(rows, "layer") + ", " + std::to_string(known) + " of " + std::to_string(model.layers) +
+                  " have experts by " + model.of_rule(),
               advice_of(model));
   return numbers;
 }

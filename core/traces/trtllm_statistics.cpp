@@ -1,7 +1,8 @@
-// TensorRT-LLM's expert statistics: a folder with meta_info.json {num_experts, num_experts_per_token} and, of each rank,
-// rank{R}.safetensors with tensors "{iteration}_{layer}" i64 [experts]. The trace is meta_info.json; ranks' files are found beside it and
-// added up. Each rank writes on its own node, so a folder that was gathered by hand may lack some. A warning names missing ranks below the
-// largest one. The number of ranks is not recorded, so missing last ranks cannot be found.
+// TensorRT-LLM's expert statistics: a folder with meta_info.json {num_experts, num_experts_per_token} and, of each
+// rank, rank{R}.safetensors with tensors "{iteration}_{layer}" i64 [experts]. The trace is meta_info.json; ranks' files
+// are found beside it and added up. Each rank writes on its own node, so a folder that was gathered by hand may lack
+// some. A warning names missing ranks below the largest one. The number of ranks is not recorded, so missing last ranks
+// cannot be found.
 #include <algorithm>
 #include <charconv>
 #include <compare>
@@ -41,7 +42,9 @@ std::optional<Place> parse_place(std::string_view name) {
   const auto [after, error] = std::from_chars(name.data(), end, place.iteration);
   if (error != std::errc() || after == end || *after != '_') return {};
   const auto [last, second] = std::from_chars(after + 1, end, place.layer);
-  if (second != std::errc() || last != end || place.iteration < 0 || place.layer < 0 || place.layer >= kMostTracedLayers) return {};
+  if (second != std::errc() || last != end || place.iteration < 0 || place.layer < 0 ||
+      place.layer >= kMostTracedLayers)
+    return {};
   return place;
 }
 
@@ -59,9 +62,11 @@ std::map<int64_t, std::string> rank_files(const std::string& meta_info) {
     int32_t rank = -1;
     const auto [after, error] = std::from_chars(name.data() + kBegin.size(), end, rank);
     // "rank01" is not accepted: it would be the same rank again.
-    if (error != std::errc() || after != end || rank < 0 || name != "rank" + std::to_string(rank) + std::string(ending)) continue;
+    if (error != std::errc() || after != end || rank < 0 || name != "rank" + std::to_string(rank) + std::string(ending))
+      continue;
     std::string& file = files[rank];
-    if (file.empty() || ending == kPlain) file = (folder / name).string();  // a packed copy beside the plain file is the same
+    if (file.empty() || ending == kPlain)
+      file = (folder / name).string();  // a packed copy beside the plain file is the same
   }
   return files;
 }
@@ -100,9 +105,11 @@ class TrtllmStatistics {
         const auto place = parse_place(t.name);
         if (!place) wrong(name, in_quotes(t.name) + " is no iteration_layer");
         if (t.dtype != DType::i64 || t.shape != std::vector<int64_t>{branches_})
-          wrong(name, in_quotes(t.name) + " is " + std::string(to_text(t.dtype)) + " " + shape_text(t.shape) + ", expected i64 [" +
-                          std::to_string(branches_) + "]" +
-                          (t.shape == std::vector<int64_t>{branches_ + 1} ? ": the last one may count tokens without an expert" : ""));
+          wrong(name, in_quotes(t.name) + " is " + std::string(to_text(t.dtype)) + " " + shape_text(t.shape) +
+                          ", expected i64 [" + std::to_string(branches_) + "]" +
+                          (t.shape == std::vector<int64_t>{branches_ + 1}
+                               ? ": the last one may count tokens without an expert"
+                               : ""));
         counts_of_[*place].push_back(&t);
         layers_.insert(place->layer);
       }
@@ -133,8 +140,9 @@ class TrtllmStatistics {
     if (const auto missing = missing_numbers(there, 0); !missing.empty()) {
       // The list ends at kMostMissing numbers.
       const int64_t all = *there.rbegin() + 1 - std::ssize(there);
-      const std::string ranks = all == std::ssize(missing) ? numbered("rank", missing)
-                                                           : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
+      const std::string ranks = all == std::ssize(missing)
+                                    ? numbered("rank", missing)
+                                    : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
       counts_.warnings.push_back(source_.path() + ": " + ranks + (all == 1 ? " is" : " are") + " missing (rank" +
                                  std::to_string(missing[0]) + ".safetensors): " + alone);
     }
@@ -154,10 +162,11 @@ class TrtllmStatistics {
     int64_t lacks = 0;
     for (const int64_t iteration : iterations)
       for (const int32_t layer : layers)
-        if (!places.contains({iteration, layer}) && lacks++ == 0) first = std::to_string(iteration) + "_" + std::to_string(layer);
+        if (!places.contains({iteration, layer}) && lacks++ == 0)
+          first = std::to_string(iteration) + "_" + std::to_string(layer);
     if (lacks > 0)
-      counts_.warnings.push_back(source_.path() + ": rank" + std::to_string(rank) + ".safetensors lacks " + counted(lacks, "tensor") +
-                                 " of counts, the first one " + in_quotes(first));
+      counts_.warnings.push_back(source_.path() + ": rank" + std::to_string(rank) + ".safetensors lacks " +
+                                 counted(lacks, "tensor") + " of counts, the first one " + in_quotes(first));
   }
 
   void begin() {
@@ -202,7 +211,8 @@ class TrtllmStatistics {
       for (size_t e = 0; e < loads.size(); ++e) {
         int64_t count;
         std::memcpy(&count, t->bytes.data() + e * sizeof count, sizeof count);
-        if (count < 0 || count >= kMostTokens) wrong(t->name, "the count of expert " + std::to_string(e) + " is " + std::to_string(count));
+        if (count < 0 || count >= kMostTokens)
+          wrong(t->name, "the count of expert " + std::to_string(e) + " is " + std::to_string(count));
         loads[e] += count;
       }
   }

@@ -1,5 +1,6 @@
-// vLLM's recording for offline EPLB (its pull request 41141): a JSON object a line. Those with record_type eplb_load_stats are steps:
-// expert_load [layers][slots] and p2l_map [layers][slots], the expert in each slot at that step; other kinds of lines are passed over.
+// vLLM's recording for offline EPLB (its pull request 41141): a JSON object a line. Those with record_type
+// eplb_load_stats are steps: expert_load [layers][slots] and p2l_map [layers][slots], the expert in each slot at that
+// step; other kinds of lines are passed over.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -17,11 +18,14 @@ constexpr int64_t kMostLoad = int64_t{1} << 40;
 
 class VllmLoads {
  public:
-  VllmLoads(const TraceSource& source, TraceSink& sink, const Progress& progress) : source_(source), sink_(sink), progress_(progress) {}
+  VllmLoads(const TraceSource& source, TraceSink& sink, const Progress& progress)
+      : source_(source), sink_(sink), progress_(progress) {}
 
   TraceCounts read() {
     for_each_step([&](const JsonRow& row) { look_at(row); });
-    if (steps_ == 0) bad_input(source_.path(), "has no line with record_type eplb_load_stats", "record it with expert_load_stats_path");
+    if (steps_ == 0)
+      bad_input(source_.path(), "has no line with record_type eplb_load_stats",
+                "record it with expert_load_stats_path");
     begin();
     steps_ = 0;
     for_each_step([&](const JsonRow& row) { hand_on(row); });
@@ -43,7 +47,8 @@ class VllmLoads {
       if (load_.empty()) row.wrong("expert_load is empty");
       layers_ = std::ssize(load_) / slots_;
       map_ = row.matrix("p2l_map", layers_, -1, kMostTracedBranches - 1, slots);
-      if (slots != slots_) row.wrong("expert_load has " + counted(slots_, "slot") + ", p2l_map " + std::to_string(slots));
+      if (slots != slots_)
+        row.wrong("expert_load has " + counted(slots_, "slot") + ", p2l_map " + std::to_string(slots));
       visit(row);
     }
     counts_.empty_lines = lines.lines().empty_lines();
@@ -52,7 +57,8 @@ class VllmLoads {
   void look_at(const JsonRow& row) {
     const int64_t step = row.whole("step", 0, INT64_MAX);
     if (step < last_step_)
-      row.wrong("step " + std::to_string(step) + " after step " + std::to_string(last_step_) + ": two recordings in one file");
+      row.wrong("step " + std::to_string(step) + " after step " + std::to_string(last_step_) +
+                ": two recordings in one file");
     if (layers_ > kMostTracedLayers) row.wrong("has " + counted(layers_, "layer"));
     last_step_ = step;
     ++steps_;
@@ -63,7 +69,8 @@ class VllmLoads {
     add_slots(row);
     const TracedModel& model = source_.model;
     if (model.branches > 0 && branches_ > model.branches + model.shared)
-      row.wrong("names expert " + std::to_string(branches_ - 1) + ", " + model.source + " has " + std::to_string(model.branches));
+      row.wrong("names expert " + std::to_string(branches_ - 1) + ", " + model.source + " has " +
+                std::to_string(model.branches));
   }
 
   /// Over all steps, as long as no expert moves.
@@ -78,8 +85,8 @@ class VllmLoads {
     if (!slot_load_.empty()) slots.ranks = ranks_;
     for (size_t at = 0; at < slot_load_.size(); at += static_cast<size_t>(slots_)) {
       const auto begin = static_cast<std::ptrdiff_t>(at), end = begin + slots_;
-      slots.layers.push_back(
-          {{first_map_.begin() + begin, first_map_.begin() + end}, {slot_load_.begin() + begin, slot_load_.begin() + end}});
+      slots.layers.push_back({{first_map_.begin() + begin, first_map_.begin() + end},
+                              {slot_load_.begin() + begin, slot_load_.begin() + end}});
     }
     return slots;
   }
@@ -102,7 +109,8 @@ class VllmLoads {
       router.branches = static_cast<int32_t>(branches_);
       router.fan_out = static_cast<int32_t>(std::clamp<int64_t>(model.k, 1, branches_));
     }
-    header.lacks = lacks_without({{"model", !model.name.empty()}, "branches", {"k", model.k > 0}, {"steps", steps_ != 1}, "order"});
+    header.lacks = lacks_without(
+        {{"model", !model.name.empty()}, "branches", {"k", model.k > 0}, {"steps", steps_ != 1}, "order"});
     sink_.begin(header);
   }
 

@@ -17,7 +17,8 @@ std::vector<T> values_of(const std::vector<T>& all, const std::vector<int64_t>& 
   const auto per_item = std::ssize(all) / items;
   std::vector<T> part;
   part.reserve(static_cast<size_t>(per_item) * rows.size());
-  for (const int64_t row : rows) part.insert(part.end(), all.begin() + row * per_item, all.begin() + (row + 1) * per_item);
+  for (const int64_t row : rows)
+    part.insert(part.end(), all.begin() + row * per_item, all.begin() + (row + 1) * per_item);
   return part;
 }
 
@@ -28,8 +29,9 @@ void shorten(std::vector<int64_t>& shape, const std::vector<int64_t>& rows, int6
 }  // namespace
 
 bool has_rows_by_item(const Graph& graph) {
-  bool by_item = std::all_of(graph.outputs.begin(), graph.outputs.end(),
-                             [&](const NamedValue& output) { return holds_items_in_order(graph, graph.value(output.value).type.space); });
+  bool by_item = std::all_of(graph.outputs.begin(), graph.outputs.end(), [&](const NamedValue& output) {
+    return holds_items_in_order(graph, graph.value(output.value).type.space);
+  });
   graph.for_each_node([&](NodeId id, int) {
     const Node& node = graph.node(id);
     if (node.outputs.empty() || graph.value(node.outputs[0]).kind != ValueKind::decision) return;
@@ -48,12 +50,14 @@ Batch part_of(const Batch& batch, const std::vector<int64_t>& rows) {
     input.integers = values_of(input.integers, rows, items);
     input.reals = values_of(input.reals, rows, items);
   }
-  for (std::vector<std::string>* texts : {&part.texts, &part.targets, &part.labels}) *texts = values_of(*texts, rows, items);
+  for (std::vector<std::string>* texts : {&part.texts, &part.targets, &part.labels})
+    *texts = values_of(*texts, rows, items);
   part.target_ids = values_of(batch.target_ids, rows, items);
   return part;
 }
 
-std::vector<OutputValue> part_of(const std::vector<OutputValue>& outputs, const std::vector<int64_t>& rows, int64_t items) {
+std::vector<OutputValue> part_of(const std::vector<OutputValue>& outputs, const std::vector<int64_t>& rows,
+                                 int64_t items) {
   std::vector<OutputValue> part;
   for (const OutputValue& output : outputs) {
     OutputValue& p = part.emplace_back(OutputValue{output.name, output.dtype, output.shape, {}, {}});
@@ -64,7 +68,8 @@ std::vector<OutputValue> part_of(const std::vector<OutputValue>& outputs, const 
   return part;
 }
 
-std::vector<JudgedDecision> part_of(const std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& rows, int64_t items) {
+std::vector<JudgedDecision> part_of(const std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& rows,
+                                    int64_t items) {
   std::map<std::string, std::vector<int32_t>> of_part;
   for (const JudgedDecision& d : decisions) {
     if (d.per_item == 0) failed(d.router, "decides over cells of " + d.dense_name + ", whose items nobody knows");

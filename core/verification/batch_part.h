@@ -1,7 +1,8 @@
 // Some pictures of a batch, judged for it where the oracle would take too long for all of them.
 //
-// The plan runs the whole batch, freely, as it is measured. The oracle computes the pictures of the part alone, with what the plan decided
-// of their cells replayed: so it needs no other picture, even where cells of all of them compete for the places of a branch.
+// The plan runs the whole batch, freely, as it is measured. The oracle computes the pictures of the part alone, with
+// what the plan decided of their cells replayed: so it needs no other picture, even where cells of all of them compete
+// for the places of a branch.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,22 +12,25 @@
 
 namespace stormcell {
 
-/// Whether the rows of a picture can be told from those of others in all that is compared: outputs, and what routers decide over.
+/// Whether the rows of a picture can be told from those of others in all that is compared: outputs, and what routers
+/// decide over.
 bool has_rows_by_item(const Graph& graph);
 
 /// `rows`: which items of the batch, ascending. The batch of these alone.
 Batch part_of(const Batch& batch, const std::vector<int64_t>& rows);
 /// Of `items` in a row those that `rows` names.
-std::vector<OutputValue> part_of(const std::vector<OutputValue>& outputs, const std::vector<int64_t>& rows, int64_t items);
+std::vector<OutputValue> part_of(const std::vector<OutputValue>& outputs, const std::vector<int64_t>& rows,
+                                 int64_t items);
 /// The decisions of their cells, which keep their identity.
-std::vector<JudgedDecision> part_of(const std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& rows, int64_t items);
+std::vector<JudgedDecision> part_of(const std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& rows,
+                                    int64_t items);
 /// To decisions of an execution of the part alone, the identity that their cells have in the batch.
 void place_in_batch(std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& rows);
 /// For an execution of the part alone.
 OracleReplay choices_for_oracle(const std::vector<JudgedDecision>& decisions);
 
-/// Which `count` of the `items` rows of a batch are compared: the first and the last, the others spread evenly between them. The list
-/// leaves out row 0, by which the oracle is timed before `count` is known.
+/// Which `count` of the `items` rows of a batch are compared: the first and the last, the others spread evenly between
+/// them. The list leaves out row 0, by which the oracle is timed before `count` is known.
 std::vector<int64_t> further_rows(int64_t count, int64_t items);
 
 }  // namespace stormcell

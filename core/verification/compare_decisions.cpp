@@ -34,7 +34,8 @@ double threshold_margin(const Protocol& protocol, const float* scores, const Cho
   const size_t changed = difference.lost.size() + difference.gained.size();
   for (const auto* side : {&difference.lost, &difference.gained})
     for (const int32_t b : *side) {
-      if (b == protocol.residual && changed > 1) continue;  // it stands in for the branches that did not reach the threshold
+      if (b == protocol.residual && changed > 1)
+        continue;  // it stands in for the branches that did not reach the threshold
       margin = std::max(margin, std::fabs(static_cast<double>(scores[b]) - static_cast<double>(protocol.threshold)));
     }
   return margin;
@@ -74,17 +75,18 @@ double groups_margin(const JudgedDecision& r, const float* scores, const ChoiceD
   double margin = 0;
   for (const int32_t l : difference.lost)
     for (const int32_t g : difference.gained) {
-      // Either branch overtakes branch, or the group of the lost one fell out. A group's score moves by twice what a branch's does.
+      // Either branch overtakes branch, or the group of the lost one fell out. A group's score moves by twice what a
+      // branch's does.
       const double by_branch = distance(corrected.of(l), corrected.of(g)),
                    by_group = distance(corrected.of_group(l), corrected.of_group(g)) / 2;
-      margin = std::max(
-          {margin, distance(corrected.last_kept, corrected.of_group(g)) / 2, std::min(by_branch, by_group > 0 ? by_group : by_branch)});
+      margin = std::max({margin, distance(corrected.last_kept, corrected.of_group(g)) / 2,
+                         std::min(by_branch, by_group > 0 ? by_group : by_branch)});
     }
   return margin;
 }
 
-/// Of the branches that a cell chose the one with the lowest score, of those that it might have chosen the one with the highest; kNoBranch:
-/// there is none.
+/// Of the branches that a cell chose the one with the lowest score, of those that it might have chosen the one with the
+/// highest; kNoBranch: there is none.
 struct Cut {
   int32_t kept = kNoBranch, next = kNoBranch;
 };
@@ -116,13 +118,17 @@ double add_sizes(const Cut& cut, Size size, std::vector<double>& sizes) {
 double groups_size(const JudgedDecision& r, int64_t cell, std::vector<double>& sizes) {
   const CorrectedScores corrected(r, r.scores.data() + cell * r.score_columns);
   const Cut cut = cut_of(
-      r, cell, [&](int32_t b) { return corrected.of(b); }, [&](int32_t b) { return corrected.of_group(b) >= corrected.last_kept; });
+      r, cell, [&](int32_t b) { return corrected.of(b); },
+      [&](int32_t b) { return corrected.of_group(b) >= corrected.last_kept; });
   const double own = add_sizes(
       cut, [&](int32_t b) { return 1 + (r.bias.empty() ? 0 : size_of(static_cast<double>(r.bias[b]))); }, sizes);
   const double by_group = distance(corrected.last_kept, corrected.first_left) / 2,
-               by_branch =
-                   cut.kept == kNoBranch || cut.next == kNoBranch ? kNever : distance(corrected.of(cut.kept), corrected.of(cut.next));
-  return by_group < by_branch ? std::max(own, 1 + std::max(size_of(corrected.last_kept), size_of(corrected.first_left)) / 2) : own;
+               by_branch = cut.kept == kNoBranch || cut.next == kNoBranch
+                               ? kNever
+                               : distance(corrected.of(cut.kept), corrected.of(cut.next));
+  return by_group < by_branch
+             ? std::max(own, 1 + std::max(size_of(corrected.last_kept), size_of(corrected.first_left)) / 2)
+             : own;
 }
 
 /// The score that lies nearest to the threshold; usual is what all of them are.
@@ -153,7 +159,8 @@ struct LastPlace {
   double least_kept = kNever, most_dropped = -kNever;
   bool is_known = true;
 
-  /// By how much the confidence of a cell would have to change for the other fate: below 0 where it should have had that. 0: not known.
+  /// By how much the confidence of a cell would have to change for the other fate: below 0 where it should have had
+  /// that. 0: not known.
   double margin(int32_t choice, double confidence_in_it) const {
     if (!is_known) return 0;
     return is_kept(choice) ? confidence_in_it - most_dropped : least_kept - confidence_in_it;
@@ -172,14 +179,17 @@ LastPlace last_place(const JudgedDecision& d, int32_t branch) {
   return last;
 }
 
-// Both compute the capacity by themselves: an error in the function that routers ask (core/cell/capacity.h) would go unseen with it.
+// Both compute the capacity by themselves: an error in the function that routers ask (core/cell/capacity.h) would go
+// unseen with it.
 
-/// Of each branch as many as fit are kept, and none that is dropped is more confident than one that is kept. What lies closer than rounding
-/// may stand either way.
-int64_t wrong_drops_by_confidence(const JudgedDecision& d, const std::vector<int32_t>& choice, const std::vector<float>* weight) {
+/// Of each branch as many as fit are kept, and none that is dropped is more confident than one that is kept. What lies
+/// closer than rounding may stand either way.
+int64_t wrong_drops_by_confidence(const JudgedDecision& d, const std::vector<int32_t>& choice,
+                                  const std::vector<float>* weight) {
   const int64_t even_share = (d.shape.cells + d.shape.branches - 1) / d.shape.branches;
   const auto capacity = static_cast<int64_t>(d.protocol.capacity_factor * static_cast<double>(even_share));
-  // Divided by itself a weight is 1, whatever the confidence: who of those is dropped is judged by the reference's scores alone.
+  // Divided by itself a weight is 1, whatever the confidence: who of those is dropped is judged by the reference's
+  // scores alone.
   const bool ranked = weight && !d.protocol.renormalize;
   const size_t branches = d.shape.branches;
   std::vector<int64_t> wanted(branches), dropped(branches);
@@ -253,7 +263,8 @@ const JudgedDecision* find_decision(const std::vector<JudgedDecision>& all, cons
 bool decided_alike(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other) {
   return std::all_of(reference.begin(), reference.end(), [&](const JudgedDecision& r) {
     return std::any_of(other.begin(), other.end(), [&](const JudgedDecision& o) {
-      return o.router == r.router && o.execution == r.execution && o.above == r.above && o.place == r.place && o.choice == r.choice;
+      return o.router == r.router && o.execution == r.execution && o.above == r.above && o.place == r.place &&
+             o.choice == r.choice;
     });
   });
 }
@@ -308,7 +319,8 @@ int64_t capacity_group(const JudgedDecision& d, int64_t cell) {
   constexpr int kBranchBits = 12;
   static_assert(kMostBranches <= 1 << kBranchBits);
   int64_t group = d.row(cell) / d.per_parent;
-  for (size_t i = 1; i < d.depth(); ++i) group = group << kBranchBits | d.place[static_cast<size_t>(cell) * d.depth() + i];
+  for (size_t i = 1; i < d.depth(); ++i)
+    group = group << kBranchBits | d.place[static_cast<size_t>(cell) * d.depth() + i];
   return group;
 }
 
@@ -376,7 +388,8 @@ ChoiceCount count_choices(const std::vector<JudgedDecision>& reference, const st
     for (const CellPair& pair : pair_cells(r, *o)) {
       if (pair.a >= 0 && pair.b < 0) count.elsewhere += chosen(pair.a);
       if (pair.a < 0 || pair.b < 0) continue;
-      const ChoiceDifference difference = difference_of(r.of_cell(r.choice, pair.a), o->of_cell(o->choice, pair.b), r.shape.fan_out);
+      const ChoiceDifference difference =
+          difference_of(r.of_cell(r.choice, pair.a), o->of_cell(o->choice, pair.b), r.shape.fan_out);
       count.elsewhere += std::ssize(difference.lost);
     }
   }

@@ -1,11 +1,12 @@
-// Routing decisions of two executions beside each other. Cells are found by their identity, choices are compared as sets, a
-// flip is judged by its own margin, a drop by the rule of capacity.
+// Routing decisions of two executions beside each other. Cells are found by their identity, choices are compared as
+// sets, a flip is judged by its own margin, a drop by the rule of capacity.
 #pragma once
 #include "core/verification/judged_decision.h"
 
 namespace stormcell {
 
-/// Pairs of cells with the same identity; -1 where one side has no such cell. In the order of `a`, then what only `b` has.
+/// Pairs of cells with the same identity; -1 where one side has no such cell. In the order of `a`, then what only `b`
+/// has.
 struct CellPair {
   int64_t a = -1, b = -1;
 };
@@ -17,7 +18,8 @@ const JudgedDecision* find_decision(const std::vector<JudgedDecision>& all, cons
 /// Whether every decision of the reference was made over the same cells with the same choices, in rank and drops too.
 bool decided_alike(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other);
 
-/// How the branches of one cell differ, drops left aside: what the reference chose and the other did not, and the reverse.
+/// How the branches of one cell differ, drops left aside: what the reference chose and the other did not, and the
+/// reverse.
 struct ChoiceDifference {
   std::vector<int32_t> lost, gained;
   bool none() const { return lost.empty() && gained.empty(); }
@@ -25,45 +27,49 @@ struct ChoiceDifference {
 /// Of `fan_out` choices each.
 ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, int32_t fan_out);
 
-/// By how much the reference's scores would have to change for this difference, in the unit of its margins: of the branches that changed
-/// places, the pair that is farthest apart. Without scores the margin at the cut. Infinite where no score decides.
+/// By how much the reference's scores would have to change for this difference, in the unit of its margins: of the
+/// branches that changed places, the pair that is farthest apart. Without scores the margin at the cut. Infinite where
+/// no score decides.
 double flip_margin(const JudgedDecision& reference, int64_t cell, const ChoiceDifference& difference);
 
 /// The first branch that one side dropped and the other kept, of `fan_out` choices each; kNoBranch: none.
 int32_t dropped_otherwise(const int32_t* reference, const int32_t* other, int32_t fan_out);
 /// Whose places a cell takes: cells of the same group share a capacity.
 int64_t capacity_group(const JudgedDecision& decision, int64_t cell);
-/// How far a cell's confidence in `branch` lies from the last place there, as a probability, where the most confident are served first:
-/// from the least confident cell kept for a dropped one, and the reverse. 0 where the confidence is not known. Infinite where places are
-/// given in the cells' order: then no score decides.
+/// How far a cell's confidence in `branch` lies from the last place there, as a probability, where the most confident
+/// are served first: from the least confident cell kept for a dropped one, and the reverse. 0 where the confidence is
+/// not known. Infinite where places are given in the cells' order: then no score decides.
 double drop_margin(const JudgedDecision& reference, int64_t cell, int32_t branch);
 
-/// A choice that was kept though a more confident cell was dropped from the same branch, or dropped though a less confident one was kept:
-/// by so much at most.
+/// A choice that was kept though a more confident cell was dropped from the same branch, or dropped though a less
+/// confident one was kept: by so much at most.
 struct Misplaced {
   int64_t cell = 0;
   int32_t choice = 0;
   double distance = 0;
 };
-/// Where the most confident are served first: by the decision's own scores, among its own cells, which may be some of a batch's.
+/// Where the most confident are served first: by the decision's own scores, among its own cells, which may be some of a
+/// batch's.
 std::vector<Misplaced> misplaced(const JudgedDecision& decision);
 
-/// What the error of a cell's margin is measured by, in the unit of the margins: the size of the scores that it is the distance of, so that
-/// a score which can never win or never lose (a masked branch) measures nothing. 1 where margins are probabilities; 1 + |correction| of the
-/// two branches at the cut where they are corrected sigmoids; the sum of all sizes where the sum decides; the margin itself where the
-/// scores are not known; 0 where no score decides. Adds to `sizes` those that say how large scores at the cut usually are.
+/// What the error of a cell's margin is measured by, in the unit of the margins: the size of the scores that it is the
+/// distance of, so that a score which can never win or never lose (a masked branch) measures nothing. 1 where margins
+/// are probabilities; 1 + |correction| of the two branches at the cut where they are corrected sigmoids; the sum of all
+/// sizes where the sum decides; the margin itself where the scores are not known; 0 where no score decides. Adds to
+/// `sizes` those that say how large scores at the cut usually are.
 double margin_size(const JudgedDecision& reference, int64_t cell, std::vector<double>& sizes);
 
-/// How many branches the reference's cells chose, and how many of them the same cells did not choose in the other execution. Drops are
-/// left aside.
+/// How many branches the reference's cells chose, and how many of them the same cells did not choose in the other
+/// execution. Drops are left aside.
 struct ChoiceCount {
   int64_t choices = 0, elsewhere = 0;
 };
 ChoiceCount count_choices(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other);
 
-/// Choices that capacity should have dropped and did not, or the reverse, by the protocol's rule from the choices alone. `weight` [cells,
-/// fan_out] ranks them where the most confident are served first; without it, or where weights are renormalised, only how many were
-/// dropped can be judged there.
-int64_t wrong_drops(const JudgedDecision& decision, const std::vector<int32_t>& choice, const std::vector<float>* weight);
+/// Choices that capacity should have dropped and did not, or the reverse, by the protocol's rule from the choices
+/// alone. `weight` [cells, fan_out] ranks them where the most confident are served first; without it, or where weights
+/// are renormalised, only how many were dropped can be judged there.
+int64_t wrong_drops(const JudgedDecision& decision, const std::vector<int32_t>& choice,
+                    const std::vector<float>* weight);
 
 }  // namespace stormcell

@@ -26,6 +26,8 @@ void name_items(const Dataset& data, const Model* decodes, std::vector<Flip>& fl
 }  // namespace
 
 void name_items(const Dataset& data, std::vector<Flip>& flips) { name_items(data, nullptr, flips); }
-void name_decoded_items(const Dataset& data, const Model& model, std::vector<Flip>& flips) { name_items(data, &model, flips); }
+void name_decoded_items(const Dataset& data, const Model& model, std::vector<Flip>& flips) {
+  name_items(data, &model, flips);
+}
 
 }  // namespace stormcell

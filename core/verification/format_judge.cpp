@@ -12,7 +12,8 @@ namespace stormcell {
 namespace {
 
 const OutputValue* output(const Observed& o, std::string_view name) {
-  const auto at = std::find_if(o.outputs.begin(), o.outputs.end(), [&](const OutputValue& v) { return v.name == name; });
+  const auto at =
+      std::find_if(o.outputs.begin(), o.outputs.end(), [&](const OutputValue& v) { return v.name == name; });
   return at == o.outputs.end() ? nullptr : &*at;
 }
 
@@ -23,7 +24,8 @@ std::vector<OutputValue> logits_of(const Observed& o) {
 }
 
 /// [sequences] how many tokens two texts have before they part, and the one where they do.
-std::vector<int64_t> tokens_that_count(const std::vector<int32_t>& expected, const std::vector<int32_t>& ours, int64_t tokens) {
+std::vector<int64_t> tokens_that_count(const std::vector<int32_t>& expected, const std::vector<int32_t>& ours,
+                                       int64_t tokens) {
   std::vector<int64_t> counts;
   for (size_t first = 0; first < expected.size(); first += static_cast<size_t>(tokens)) {
     int64_t count = 0;
@@ -58,7 +60,9 @@ void FormatJudge::add_free(const Observed& ours, const Observed& stored, const s
 
 void FormatJudge::add_decoded(const Observed& stored, const Observed& replayed, const Observed& free, int64_t tokens) {
   const std::vector<int32_t>& expected = output(stored, kGenerated)->integers;
-  const auto counts_of = [&](const Observed& ours) { return tokens_that_count(expected, output(ours, kGenerated)->integers, tokens); };
+  const auto counts_of = [&](const Observed& ours) {
+    return tokens_that_count(expected, output(ours, kGenerated)->integers, tokens);
+  };
   const std::vector<int64_t> counts = counts_of(free);
   const auto items = std::ssize(counts);
   const std::vector<OutputValue> theirs = logits_of(stored);
@@ -84,8 +88,8 @@ void FormatJudge::judge(DType format, double tolerance, Verification& v) const {
   cost.tolerance = tolerance;
   cost.passed = cost.max_rel_diff <= tolerance;
   if (!cost.passed)
-    v.reasons.push_back(fmt::format("{} changes the outputs by {:.2g} of their largest value; the tolerance is {:.2g}", cost.dtype,
-                                    cost.max_rel_diff, cost.tolerance));
+    v.reasons.push_back(fmt::format("{} changes the outputs by {:.2g} of their largest value; the tolerance is {:.2g}",
+                                    cost.dtype, cost.max_rel_diff, cost.tolerance));
 }
 
 }  // namespace stormcell

@@ -1,5 +1,5 @@
-// What another number format than the stored one costs: a plan beside the oracle on the stored weights, with that oracle's
-// decisions replayed and freely. It is shown executions and decides; it runs nothing.
+// What another number format than the stored one costs: a plan beside the oracle on the stored weights, with that
+// oracle's decisions replayed and freely. It is shown executions and decides; it runs nothing.
 #pragma once
 #include <vector>
 
@@ -18,8 +18,9 @@ class FormatJudge {
   /// `expected`: the reference's decisions, without those of cells that the plan leaves out.
   void add_free(const Observed& ours, const Observed& stored, const std::vector<JudgedDecision>& expected);
 
-  /// One batch of decoding, outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n]. Each sequence counts up to the
-  /// first token that differs: behind it another text is decoded. `stored`: without the decisions of cells that the plan leaves out.
+  /// One batch of decoding, outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n]. Each sequence
+  /// counts up to the first token that differs: behind it another text is decoded. `stored`: without the decisions of
+  /// cells that the plan leaves out.
   void add_decoded(const Observed& stored, const Observed& replayed, const Observed& free, int64_t tokens);
 
   /// Fills the verification's format, and says where it costs more than `tolerance`.

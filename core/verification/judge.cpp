@@ -10,8 +10,8 @@ Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<flo
   Observed o;
   o.by_item = reach.by_item;
   for (auto& [name, tensor] : result.outputs)
-    o.outputs.push_back(
-        {name, tensor.reals.empty() ? DType::i32 : DType::f32, tensor.dims, std::move(tensor.reals), std::move(tensor.integers)});
+    o.outputs.push_back({name, tensor.reals.empty() ? DType::i32 : DType::f32, tensor.dims, std::move(tensor.reals),
+                         std::move(tensor.integers)});
   o.decisions = decisions_of(graph, bindings, std::move(result), reach);
   return o;
 }
@@ -73,7 +73,8 @@ Reached Judge::add_free(int64_t batch, const Observed& reference, const std::vec
 void Judge::add_reference_replaying(int64_t batch, const Observed& reference, const Observed& plan,
                                     const std::vector<JudgedDecision>& whole_batch) {
   routing_.add_reference_replaying(batch, reference.decisions, plan.decisions, whole_batch);
-  for (OutputJudge* judge : {&replayed_, &free_}) judge->add(plan.outputs, reference.outputs, reference.real, reference.items, batch);
+  for (OutputJudge* judge : {&replayed_, &free_})
+    judge->add(plan.outputs, reference.outputs, reference.real, reference.items, batch);
 }
 
 Verification Judge::verdict() const {
@@ -101,7 +102,8 @@ Verification Judge::verdict() const {
     if (const std::string what = free_alike_.nonfinite_in(output.name); !what.empty())
       v.reasons.push_back("output " + output.name + ", running freely, is not finite: " + what);
     else if (!(output.max_rel_diff <= tolerance_))
-      v.reasons.push_back("output " + output.name + ", running freely, differs by " + of_tolerance(output.max_rel_diff) +
+      v.reasons.push_back("output " + output.name + ", running freely, differs by " +
+                          of_tolerance(output.max_rel_diff) +
                           ", though every cell that it depends on goes where the reference sends it");
   routing_.judge(v);
   v.passed = v.reasons.empty();

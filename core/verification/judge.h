@@ -14,12 +14,15 @@ namespace stormcell {
 struct Observed {
   std::vector<JudgedDecision> decisions;
   std::vector<OutputValue> outputs;
-  std::map<std::string, std::vector<int32_t>> real = {};  ///< by output: 1 for each cell that counts; all of those not named here
-  int64_t items = 1;                                      ///< in the batch
-  std::set<std::string> by_item = {};  ///< of a reference: outputs that differences in other items cannot reach (CellReach::by_item)
+  /// by output: 1 for each cell that counts; all of those not named here
+  std::map<std::string, std::vector<int32_t>> real = {};
+  int64_t items = 1;  ///< in the batch
+  /// of a reference: outputs that differences in other items cannot reach (CellReach::by_item)
+  std::set<std::string> by_item = {};
 };
 /// Both take outputs out of the result: they may be large.
-Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result, const CellReach& reach = {});
+Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
+                  const CellReach& reach = {});
 Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result,
                   const CellReach* as_reference = nullptr);
 
@@ -28,31 +31,37 @@ class Judge {
  public:
   /// `tolerance`: of every output on its own scale.
   Judge(double tolerance, Arithmetic arithmetic, NonFinite nonfinite = NonFinite::refused)
-      : tolerance_(tolerance), routing_(arithmetic, nonfinite), replayed_(nonfinite), free_(nonfinite), free_alike_(nonfinite) {}
+      : tolerance_(tolerance),
+        routing_(arithmetic, nonfinite),
+        replayed_(nonfinite),
+        free_(nonfinite),
+        free_alike_(nonfinite) {}
 
-  /// One batch. `replayed`: the plan with the reference's decisions replayed and recorded; `free`: as it runs, nullptr where it was not
-  /// run. Returns what choices that differ may have reached in the free one.
+  /// One batch. `replayed`: the plan with the reference's decisions replayed and recorded; `free`: as it runs, nullptr
+  /// where it was not run. Returns what choices that differ may have reached in the free one.
   Reached add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free);
-  /// The same in two steps, so that outputs of one execution at a time lie beside the reference's: what the replay gave, which may go then,
-  /// and all else. `expected`: the reference's decisions, without those of cells that the plan leaves out.
+  /// The same in two steps, so that outputs of one execution at a time lie beside the reference's: what the replay
+  /// gave, which may go then, and all else. `expected`: the reference's decisions, without those of cells that the plan
+  /// leaves out.
   void add_replayed(int64_t batch, const Observed& reference, const std::vector<OutputValue>& outputs);
   Reached add_free(int64_t batch, const Observed& reference, const std::vector<JudgedDecision>& expected,
                    const std::vector<JudgedDecision>& replayed, const Observed* free);
 
-  /// Some items of a batch, of which the reference replayed what the plan decided of them in the whole of it, running freely. `plan`: what
-  /// it gave of these items; `whole_batch`: all that it decided.
+  /// Some items of a batch, of which the reference replayed what the plan decided of them in the whole of it, running
+  /// freely. `plan`: what it gave of these items; `whole_batch`: all that it decided.
   void add_reference_replaying(int64_t batch, const Observed& reference, const Observed& plan,
                                const std::vector<JudgedDecision>& whole_batch);
 
-  /// Outputs (with the reference's decisions, and freely where they are the same for all that an item depends on), flips, drops, and what
-  /// is wrong with them; `passed` where nothing is.
+  /// Outputs (with the reference's decisions, and freely where they are the same for all that an item depends on),
+  /// flips, drops, and what is wrong with them; `passed` where nothing is.
   Verification verdict() const;
 
  private:
   std::string of_tolerance(double difference) const;
   double tolerance_;
   RoutingJudge routing_;
-  OutputJudge replayed_, free_, free_alike_;  // the last: of items that no cell reaches that went elsewhere than the reference sent it
+  // the last: of items that no cell reaches that went elsewhere than the reference sent it
+  OutputJudge replayed_, free_, free_alike_;
 };
 
 }  // namespace stormcell

@@ -19,7 +19,8 @@ namespace {
 /// What a decision above sends to `branch` (or to all), as rows: each row's cell there and its branch.
 std::vector<std::pair<int64_t, int32_t>> sent_rows(const JudgedDecision& above, int32_t branch) {
   std::vector<std::pair<int64_t, int32_t>> rows;
-  const int32_t first = branch == kAllBranches ? 0 : branch, last = branch == kAllBranches ? above.shape.branches - 1 : branch;
+  const int32_t first = branch == kAllBranches ? 0 : branch,
+                last = branch == kAllBranches ? above.shape.branches - 1 : branch;
   for (int32_t b = first; b <= last; ++b)
     for (int64_t i = 0; i < above.shape.slot_count(); ++i)
       if (above.choice[i] == b) rows.emplace_back(i / above.shape.fan_out, b);
@@ -65,8 +66,8 @@ class CellPlaces {
  public:
   explicit CellPlaces(const Graph& graph) : graph_(graph) {}
 
-  /// Fills identity, rule and parents of `d`, which the route node `node` made. `ancestor`: of each cell its row in the dense space; empty
-  /// where the router decides over that space.
+  /// Fills identity, rule and parents of `d`, which the route node `node` made. `ancestor`: of each cell its row in the
+  /// dense space; empty where the router decides over that space.
   void fill(NodeId node, const Bindings& bindings, const std::vector<int32_t>& ancestor, JudgedDecision& d) {
     const Node& n = graph_.node(node);
     d.protocol = protocol_of(n.attributes);
@@ -76,7 +77,8 @@ class CellPlaces {
     d.per_item = rows_of_item(graph_, bindings, d.dense_space);
     const CellSpace& s = graph_.space(space);
     const CellSpace& dense = graph_.space(d.dense_space);
-    if (s.kind != SpaceKind::routed && dense.kind == SpaceKind::dense) d.per_parent = dense.per_parent.evaluate(bindings);
+    if (s.kind != SpaceKind::routed && dense.kind == SpaceKind::dense)
+      d.per_parent = dense.per_parent.evaluate(bindings);
     if (s.kind == SpaceKind::ragged) {
       fill_ragged(space, ancestor, d);
     } else if (s.kind == SpaceKind::routed) {
@@ -93,8 +95,8 @@ class CellPlaces {
     d.above.push_back(above.router);
     const auto rows = sent_rows(above, s.branch);
     if (std::ssize(rows) != d.shape.cells)
-      failed(d.router,
-             "decided over " + std::to_string(d.shape.cells) + " cells, " + std::to_string(rows.size()) + " were sent by " + above.router);
+      failed(d.router, "decided over " + std::to_string(d.shape.cells) + " cells, " + std::to_string(rows.size()) +
+                           " were sent by " + above.router);
     const size_t depth = above.depth();
     for (const auto& [cell, branch] : rows) {
       const auto from = above.place.begin() + cell * static_cast<int64_t>(depth);
@@ -102,7 +104,8 @@ class CellPlaces {
       d.place.push_back(branch);
     }
   }
-  /// All cells are in a branch to which nobody sends them any more: its router, where it decided before, sent them there.
+  /// All cells are in a branch to which nobody sends them any more: its router, where it decided before, sent them
+  /// there.
   void add_former(const FormerBranch& former, JudgedDecision& d) const {
     const size_t depth = d.depth();
     std::vector<int32_t> place;
@@ -115,7 +118,8 @@ class CellPlaces {
       for (const JudgedDecision& above : *all_)
         if (above.router == former.router && above.execution == d.execution && above.above == d.above &&
             std::ssize(sent_rows(above, former.branch)) != d.shape.cells)
-          failed(d.router, "decided over " + std::to_string(d.shape.cells) + " cells as if " + former.router + " had sent all of them");
+          failed(d.router, "decided over " + std::to_string(d.shape.cells) + " cells as if " + former.router +
+                               " had sent all of them");
     d.above.push_back(former.router);
     d.place = std::move(place);
   }
@@ -130,11 +134,13 @@ class CellPlaces {
     d.above = above.above;
     d.above.push_back(above.router);
     const auto parent_of = [&](int32_t row) { return d.per_parent > 0 ? static_cast<int32_t>(row / d.per_parent) : 0; };
-    // Slot after slot its parent's cells. They ascend: where they do not, a parent that was sent to several branches begins anew.
+    // Slot after slot its parent's cells. They ascend: where they do not, a parent that was sent to several branches
+    // begins anew.
     size_t next = 0;
     for (const auto& [cell, branch] : sent_rows(above, routed.branch)) {
       const auto from = above.place.begin() + cell * static_cast<int64_t>(above.depth());
-      for (int32_t last = -1; next < ancestor.size() && ancestor[next] > last && parent_of(ancestor[next]) == above.row(cell); ++next) {
+      for (int32_t last = -1;
+           next < ancestor.size() && ancestor[next] > last && parent_of(ancestor[next]) == above.row(cell); ++next) {
         last = ancestor[next];
         d.place.push_back(last);
         d.place.insert(d.place.end(), from + 1, from + static_cast<int64_t>(above.depth()));
@@ -184,7 +190,8 @@ CellReach cell_reach(const Graph& graph, RepeatStop stop) {
     of = join(graph, of, widest(node.inputs[0]));
   });
   for (const NamedValue& output : graph.outputs)
-    if (holds_items_in_order(graph, graph.value(output.value).type.space) && widest(output.value).reach != CellRelation::Reach::batch)
+    if (holds_items_in_order(graph, graph.value(output.value).type.space) &&
+        widest(output.value).reach != CellRelation::Reach::batch)
       reach.by_item.insert(output.name);
   return reach;
 }
@@ -234,7 +241,8 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
     d.margin = e->margin;
     places.fill(router.node, bindings, e->ancestor, d);
     if (as_reference) {
-      if (!extra_input(program.graph->node(router.node), "bias")) d.scores = e->scores, d.score_columns = e->score_columns;
+      if (!extra_input(program.graph->node(router.node), "bias"))
+        d.scores = e->scores, d.score_columns = e->score_columns;
       if (const auto at = as_reference->routers.find(d.router); at != as_reference->routers.end())
         d.together = rows_together(*program.graph, bindings, d.dense_space, at->second);
     }
@@ -252,7 +260,9 @@ ReplayedDecisions choices_to_replay(const Program& program, const std::vector<Ju
   for (const RouterId r : replayed.ids())
     for (const JudgedDecision& d : decisions) {
       // A router of the prompt's pass and its namesake in decoding decide over different spaces.
-      if (d.router != program.routers[r].name || d.dense_name != program.graph->space(program.routers[r].dense_space).name) continue;
+      if (d.router != program.routers[r].name ||
+          d.dense_name != program.graph->space(program.routers[r].dense_space).name)
+        continue;
       ReplayedDecision& f = replayed[r].emplace_back();
       f.choice = d.choice;
       for (int64_t c = 0; c < d.shape.cells; ++c) f.ancestor.push_back(d.row(c));
@@ -274,8 +284,8 @@ std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& dec
     k.choice.clear(), k.free_choice.clear(), k.weight.clear(), k.margin.clear(), k.scores.clear(), k.place.clear();
     for (int64_t c = 0; c < d.shape.cells; ++c) {
       if (static_cast<size_t>(d.row(c)) >= at->second.size())
-        failed(d.router,
-               "decided over cell " + std::to_string(d.row(c)) + " of " + std::to_string(at->second.size()) + " of " + d.dense_name);
+        failed(d.router, "decided over cell " + std::to_string(d.row(c)) + " of " + std::to_string(at->second.size()) +
+                             " of " + d.dense_name);
       if (at->second[d.row(c)] == 0) continue;
       const auto take = [&](const auto& from, auto& to, int64_t width) {
         if (!from.empty()) to.insert(to.end(), from.begin() + c * width, from.begin() + (c + 1) * width);
@@ -292,10 +302,12 @@ std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& dec
   return kept;
 }
 
-std::vector<JudgedDecision> decisions_of_tokens(const std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& tokens) {
+std::vector<JudgedDecision> decisions_of_tokens(const std::vector<JudgedDecision>& decisions,
+                                                const std::vector<int64_t>& tokens) {
   std::vector<JudgedDecision> kept;
   for (const JudgedDecision& d : decisions) {
-    const auto counting = std::count_if(tokens.begin(), tokens.end(), [&](int64_t count) { return d.execution < count; });
+    const auto counting =
+        std::count_if(tokens.begin(), tokens.end(), [&](int64_t count) { return d.execution < count; });
     const bool all = counting == std::ssize(tokens);
     if (all) kept.push_back(d);
     if (all || counting == 0 || d.per_item == 0) continue;

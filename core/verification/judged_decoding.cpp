@@ -34,7 +34,8 @@ int64_t rows_of_prompt(const Batch& batch, int64_t item, bool has_encoder) {
 /// Bytes of logits that are held at most to compare a text with its own.
 constexpr int64_t kMostLogits = int64_t{128} << 20;
 
-/// Of two texts of each sequence [sequences, tokens]: so many tokens of all that each which parts from the other has done so. 0: none does.
+/// Of two texts of each sequence [sequences, tokens]: so many tokens of all that each which parts from the other has
+/// done so. 0: none does.
 int64_t tokens_until_parted(const std::vector<int32_t>& a, const std::vector<int32_t>& b, int64_t tokens) {
   int64_t most = 0;
   for (size_t begin = 0; begin < a.size(); begin += static_cast<size_t>(tokens))
@@ -53,12 +54,14 @@ const std::vector<int32_t>& tokens_of(ExperimentState& state, ReadyPlan& plan, c
   return plan.decoded.at(batch.index);
 }
 
-/// Its logits come from the same plan that keeps them, which runs beside it; the tokens are those that the plan itself wrote.
+/// Its logits come from the same plan that keeps them, which runs beside it; the tokens are those that the plan itself
+/// wrote.
 class JudgedDecoding final : public JudgedPlan {
  public:
   JudgedDecoding(const WorkloadJudge& judge, ReadyPlan& plan, int64_t tokens, const Progress& progress)
-      : JudgedDecoding(judge, plan, tokens,
-                       judge.work().state().make_plan(plan.name() + ", with its logits", plan.judged(), tokens, progress)) {}
+      : JudgedDecoding(
+            judge, plan, tokens,
+            judge.work().state().make_plan(plan.name() + ", with its logits", plan.judged(), tokens, progress)) {}
 
   void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) override {
     compare(batch, reference, beside_oracle_, format);
@@ -74,7 +77,8 @@ class JudgedDecoding final : public JudgedPlan {
     compare(batch, std::move(reference), beside_baseline_, nullptr);
   }
 
-  /// The first batch with a text that the plan wrote past a page of states. Which have run is known: the first one of all has.
+  /// The first batch with a text that the plan wrote past a page of states. Which have run is known: the first one of
+  /// all has.
   std::optional<Further> further(const std::vector<int64_t>& batches, const CancellationToken& cancel) const override {
     const ExperimentState& s = work_.state();
     if ((s.model->has_encoder ? 0 : s.data->max_length() - 1) + plan_.new_tokens <= kPageRows) return {};
@@ -85,7 +89,8 @@ class JudgedDecoding final : public JudgedPlan {
     }
     return {};
   }
-  void compare_further(const Batch& batch, const Observed& reference, int64_t tokens, const Progress& progress) override {
+  void compare_further(const Batch& batch, const Observed& reference, int64_t tokens,
+                       const Progress& progress) override {
     JudgedDecoding judged(judge_, plan_, tokens, progress);
     judged.compare_with_oracle(batch, reference, nullptr);
     further_.emplace(std::move(judged.beside_oracle_));
@@ -106,14 +111,16 @@ class JudgedDecoding final : public JudgedPlan {
     if (tokens <= tokens_) return;
     progress.report("verifying a text to its end", 0, 0);
     JudgedDecoding to_the_end(judge_, plan_, tokens, progress);
-    own_.emplace(work_.tolerance_beside_itself(), work_.arithmetic_beside_itself(), tokens, "the plan itself", work_.state().nonfinite());
+    own_.emplace(work_.tolerance_beside_itself(), work_.arithmetic_beside_itself(), tokens, "the plan itself",
+                 work_.state().nonfinite());
     own_->add_own(batch, to_the_end.run(batch, nullptr), to_the_end.first_tokens(batch));
   }
   void compare_texts(ReadyPlan& baseline, double until, const Progress& progress) override {
     std::map<int64_t, int64_t> parted;  // by batch: so many tokens show it
     for (const auto& [b, ours] : plan_.decoded) {
       const auto theirs = baseline.decoded.find(b);
-      const int64_t tokens = theirs == baseline.decoded.end() ? 0 : tokens_until_parted(ours, theirs->second, plan_.new_tokens);
+      const int64_t tokens =
+          theirs == baseline.decoded.end() ? 0 : tokens_until_parted(ours, theirs->second, plan_.new_tokens);
       if (tokens > 0) parted.emplace(b, tokens);
     }
     parted_count_ = std::ssize(parted);
@@ -131,7 +138,8 @@ class JudgedDecoding final : public JudgedPlan {
     if (further_) {
       const int64_t tokens = further_->tokens(), furthest = further_->furthest();
       add_found(in_the_first(tokens), further_->verification(), v);
-      v.text += fmt::format("; the first {} of one batch too, {} compared", counted(tokens, "token"), further_->compared_text());
+      v.text += fmt::format("; the first {} of one batch too, {} compared", counted(tokens, "token"),
+                            further_->compared_text());
       if (furthest < tokens) v.text += fmt::format(", none past the first {} of a sequence", furthest);
     }
     if (own_) {
@@ -139,10 +147,11 @@ class JudgedDecoding final : public JudgedPlan {
       v.text += fmt::format("; each of {} of one batch what its own logits say", counted(own_->compared(), "token"));
     }
     if (beside_baseline_.batches() > 0) add_found("beside the baseline", beside_baseline_.verification(), v);
-    for (const auto& [batch, found] : parted_) add_found(fmt::format("beside the baseline's text of batch {}", batch), found, v);
+    for (const auto& [batch, found] : parted_)
+      add_found(fmt::format("beside the baseline's text of batch {}", batch), found, v);
     if (parted_count_ > 0)
-      v.text += fmt::format("; {} written otherwise than by the baseline, {} of them compared", counted(parted_count_, "batch", "batches"),
-                            parted_.size());
+      v.text += fmt::format("; {} written otherwise than by the baseline, {} of them compared",
+                            counted(parted_count_, "batch", "batches"), parted_.size());
     add_elsewhere(v);
     name_decoded_items(*work_.state().data, *work_.state().model, v.listed);
     return v;
@@ -165,7 +174,8 @@ class JudgedDecoding final : public JudgedPlan {
     const Observed reference = of_baseline.run(batch, nullptr);
     judged.compare_with_baseline(batch, reference);
     Verification found = judged.beside_baseline_.verification();
-    DecodedJudge own(work_.tolerance_beside_itself(), work_.arithmetic_beside_itself(), tokens, "the baseline", work_.state().nonfinite());
+    DecodedJudge own(work_.tolerance_beside_itself(), work_.arithmetic_beside_itself(), tokens, "the baseline",
+                     work_.state().nonfinite());
     own.add_own(batch, reference, of_baseline.first_tokens(batch));
     add_found("the baseline", own.verification(), found);
     return found;
@@ -177,8 +187,8 @@ class JudgedDecoding final : public JudgedPlan {
         tokens_(tokens),
         with_logits_(std::move(with_logits)),
         beside_oracle_(work_.tolerance(), work_.arithmetic(), tokens, "the oracle", work_.state().nonfinite()),
-        beside_baseline_(work_.tolerance_beside_baseline(plan), work_.arithmetic_beside_baseline(plan), tokens, "the baseline",
-                         work_.state().nonfinite()) {
+        beside_baseline_(work_.tolerance_beside_baseline(plan), work_.arithmetic_beside_baseline(plan), tokens,
+                         "the baseline", work_.state().nonfinite()) {
     with_logits_->promises = plan.promises;
   }
 
@@ -190,8 +200,8 @@ class JudgedDecoding final : public JudgedPlan {
     judge.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch));
   }
   static std::string in_the_first(int64_t tokens) { return "in the first " + counted(tokens, "token"); }
-  /// The fewest tokens of each sequence that show the second page of one's states: of those whose text the plan wrote as far as there,
-  /// which may end there. 0: none did.
+  /// The fewest tokens of each sequence that show the second page of one's states: of those whose text the plan wrote
+  /// as far as there, which may end there. 0: none did.
   int64_t tokens_past_a_page(const Batch& batch) const {
     int64_t fewest = 0;
     const std::vector<int32_t>& all = plan_.decoded.at(batch.index);

@@ -13,7 +13,8 @@ class JudgedForwardPass final : public JudgedPlan {
   JudgedForwardPass(const WorkloadJudge& judge, ReadyPlan& plan)
       : JudgedPlan(judge, plan),
         beside_oracle_(work_.tolerance(), work_.arithmetic(), work_.state().nonfinite()),
-        beside_baseline_(work_.tolerance_beside_baseline(plan), work_.arithmetic_beside_baseline(plan), work_.state().nonfinite()) {}
+        beside_baseline_(work_.tolerance_beside_baseline(plan), work_.arithmetic_beside_baseline(plan),
+                         work_.state().nonfinite()) {}
 
   void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) override {
     if (goes_elsewhere(batch, reference.decisions)) return;
@@ -82,6 +83,8 @@ class ForwardPassJudge final : public WorkloadJudge {
 
 }  // namespace
 
-std::unique_ptr<WorkloadJudge> judge_of_forward_pass(Workload& work) { return std::make_unique<ForwardPassJudge>(work); }
+std::unique_ptr<WorkloadJudge> judge_of_forward_pass(Workload& work) {
+  return std::make_unique<ForwardPassJudge>(work);
+}
 
 }  // namespace stormcell

@@ -15,7 +15,8 @@ namespace stormcell {
 
 Observed JudgedPlan::run(const Batch& batch, const Observed* replay) {
   const CellReach& reach = judge_.reach(batch.picture);
-  // Without the same bits the choices of a plan beside its baseline are judged as beside the oracle, which tells its scores.
+  // Without the same bits the choices of a plan beside its baseline are judged as beside the oracle, which tells its
+  // scores.
   Observed came = observe(work_.state(), runs_, batch, replay, work_.state().keeps_bits() ? nullptr : &reach);
   came.real = real_cells(*runs_.graph, batch);
   came.items = batch.size();
@@ -23,16 +24,17 @@ Observed JudgedPlan::run(const Batch& batch, const Observed* replay) {
   return came;
 }
 
-std::optional<std::vector<JudgedDecision>> JudgedPlan::without_padding(const Batch& batch,
-                                                                       const std::vector<JudgedDecision>& decisions) const {
+std::optional<std::vector<JudgedDecision>> JudgedPlan::without_padding(
+    const Batch& batch, const std::vector<JudgedDecision>& decisions) const {
   runs_.use(batch.picture);
-  const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*runs_.graph, *work_.judged_graph(batch.picture), batch);
+  const std::map<std::string, std::vector<int32_t>> computed =
+      computed_cells(*runs_.graph, *work_.judged_graph(batch.picture), batch);
   if (computed.empty()) return std::nullopt;
   return only_computed(decisions, computed);
 }
 
-std::optional<std::vector<JudgedDecision>> JudgedPlan::made_by_plan(const Batch& batch,
-                                                                    const std::vector<JudgedDecision>& decisions) const {
+std::optional<std::vector<JudgedDecision>> JudgedPlan::made_by_plan(
+    const Batch& batch, const std::vector<JudgedDecision>& decisions) const {
   std::optional<std::vector<JudgedDecision>> made = without_padding(batch, decisions);
   const auto& undecided = runs_.promises.undecided;
   if (undecided.empty()) return made;
@@ -65,8 +67,8 @@ bool JudgedPlan::goes_elsewhere(const Batch& batch, const std::vector<JudgedDeci
 void JudgedPlan::add_elsewhere(Verification& v) const {
   for (const auto& [router, count] : elsewhere_) {
     if (count.elsewhere == 0) continue;
-    v.reasons.push_back("router " + router + ", which the plan does not decide, sends " + with_commas(count.elsewhere) + " of " +
-                        counted(count.cells, "cell") + " elsewhere");
+    v.reasons.push_back("router " + router + ", which the plan does not decide, sends " + with_commas(count.elsewhere) +
+                        " of " + counted(count.cells, "cell") + " elsewhere");
     v.what_to_do = "leave approximate=on out: on these data that decision matters";
     v.passed = false;
   }

@@ -1,5 +1,5 @@
-// A plan under judgement: how it is run for that, and what is known of it so far. The judge of its workload says how its executions are
-// compared.
+// A plan under judgement: how it is run for that, and what is known of it so far. The judge of its workload says how
+// its executions are compared.
 #pragma once
 #include <map>
 #include <optional>
@@ -19,34 +19,43 @@ class JudgedPlan {
   JudgedPlan(const JudgedPlan&) = delete;
   JudgedPlan& operator=(const JudgedPlan&) = delete;
 
-  /// Runs one batch, recorded, with its outputs; `replay`: with the decisions of another execution replayed, nullptr: freely.
+  /// Runs one batch, recorded, with its outputs; `replay`: with the decisions of another execution replayed, nullptr:
+  /// freely.
   Observed run(const Batch& batch, const Observed* replay);
 
   /// One batch beside the oracle. `format`: it holds the weights as they are stored, too; else null.
   virtual void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) = 0;
   /// One batch beside an oracle that holds the weights as they are stored, where they run in another format.
   virtual void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) = 0;
-  /// Some pictures of a batch beside the oracle, which replayed what the plan decided of them in the whole of it. `ours`: what it gave of
-  /// them, as it ran freely; `whole`: all that it decided.
-  virtual void compare_part(const Batch& batch, const Observed& reference, const Observed& ours, const std::vector<JudgedDecision>& whole);
+  /// Some pictures of a batch beside the oracle, which replayed what the plan decided of them in the whole of it.
+  /// `ours`: what it gave of them, as it ran freely; `whole`: all that it decided.
+  virtual void compare_part(const Batch& batch, const Observed& reference, const Observed& ours,
+                            const std::vector<JudgedDecision>& whole);
   /// One batch beside the baseline, as it runs freely.
   virtual void compare_with_baseline(const Batch& batch, Observed reference) = 0;
-  /// A batch of which more has to be compared than of the others, and how many tokens of its sequences: what a plan does late in a long
-  /// text it does nowhere else.
+  /// A batch of which more has to be compared than of the others, and how many tokens of its sequences: what a plan
+  /// does late in a long text it does nowhere else.
   struct Further {
     int64_t batch = 0, tokens = 0;
   };
-  /// Nothing where the batches as they are compared show all. `batches`: in the order of their comparison, the first of which always is.
-  virtual std::optional<Further> further(const std::vector<int64_t>& /*batches*/, const CancellationToken& /*cancel*/) const { return {}; }
+  /// Nothing where the batches as they are compared show all. `batches`: in the order of their comparison, the first of
+  /// which always is.
+  virtual std::optional<Further> further(const std::vector<int64_t>& /*batches*/,
+                                         const CancellationToken& /*cancel*/) const {
+    return {};
+  }
   /// That batch beside the oracle.
-  virtual void compare_further(const Batch& /*batch*/, const Observed& /*reference*/, int64_t /*tokens*/, const Progress& /*progress*/) {}
+  virtual void compare_further(const Batch& /*batch*/, const Observed& /*reference*/, int64_t /*tokens*/,
+                               const Progress& /*progress*/) {}
 
   /// What it wrote of one batch to the end, beside its own logits: nobody else is asked.
   virtual void compare_with_own(const Progress& /*progress*/) {}
-  /// All texts that both have written, wherever they part; of several batches so many as there is time for until `until`, at least one.
+  /// All texts that both have written, wherever they part; of several batches so many as there is time for until
+  /// `until`, at least one.
   virtual void compare_texts(ReadyPlan& /*baseline*/, double /*until*/, const Progress& /*progress*/) {}
 
-  /// Of all that it was compared with; flips say their items' numbers in the data. `text`: what there is to say beside the batches.
+  /// Of all that it was compared with; flips say their items' numbers in the data. `text`: what there is to say beside
+  /// the batches.
   virtual Verification verdict() const = 0;
   /// What differs from the baseline, a sentence each.
   virtual std::vector<std::string> differences() const = 0;
@@ -56,10 +65,12 @@ class JudgedPlan {
  protected:
   /// `runs`: the plan itself, or the one that stands for it because it gives more.
   JudgedPlan(const WorkloadJudge& judge, ReadyPlan& runs) : judge_(judge), work_(judge.work()), runs_(runs) {}
-  /// The reference's decisions without those that the plan does not make: of padding that it leaves out, and of routers that it takes for
-  /// decided. Nothing where it makes all.
-  std::optional<std::vector<JudgedDecision>> made_by_plan(const Batch& batch, const std::vector<JudgedDecision>& decisions) const;
-  /// A router that the plan takes for decided sends a cell of the batch elsewhere: counted, and nothing else of the batch tells more.
+  /// The reference's decisions without those that the plan does not make: of padding that it leaves out, and of routers
+  /// that it takes for decided. Nothing where it makes all.
+  std::optional<std::vector<JudgedDecision>> made_by_plan(const Batch& batch,
+                                                          const std::vector<JudgedDecision>& decisions) const;
+  /// A router that the plan takes for decided sends a cell of the batch elsewhere: counted, and nothing else of the
+  /// batch tells more.
   bool goes_elsewhere(const Batch& batch, const std::vector<JudgedDecision>& decisions);
   /// To a verdict: what goes_elsewhere() counted.
   void add_elsewhere(Verification& verdict) const;
@@ -69,7 +80,8 @@ class JudgedPlan {
 
  private:
   /// Without those of padding, where the plan leaves it out.
-  std::optional<std::vector<JudgedDecision>> without_padding(const Batch& batch, const std::vector<JudgedDecision>& decisions) const;
+  std::optional<std::vector<JudgedDecision>> without_padding(const Batch& batch,
+                                                             const std::vector<JudgedDecision>& decisions) const;
 
   ReadyPlan& runs_;
   struct Elsewhere {
@@ -79,7 +91,8 @@ class JudgedPlan {
   std::set<int64_t> counted_;                   // batches: each may be compared with several references
 };
 
-/// To a verdict, what was found elsewhere than beside the oracle; `where` begins its reasons. What is said of tokens stays as it is.
+/// To a verdict, what was found elsewhere than beside the oracle; `where` begins its reasons. What is said of tokens
+/// stays as it is.
 void add_found(const std::string& where, const Verification& found, Verification& verdict);
 
 }  // namespace stormcell

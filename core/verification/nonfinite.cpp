@@ -16,7 +16,8 @@ std::string text_of(float value) {
 }  // namespace
 
 void NonFiniteValues::say_first(float ours, float reference, int64_t batch, const std::string& place) {
-  first_ = fmt::format("{} at {} of batch {}, where the reference has {}", text_of(ours), place, batch, text_of(reference));
+  first_ =
+      fmt::format("{} at {} of batch {}, where the reference has {}", text_of(ours), place, batch, text_of(reference));
 }
 
 std::string NonFiniteValues::reason() const {

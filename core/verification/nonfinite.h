@@ -1,4 +1,5 @@
-// Values that are no numbers, or infinite, in what a judge compares. NaN beside NaN is no agreement: it hides whatever was computed.
+// Values that are no numbers, or infinite, in what a judge compares. NaN beside NaN is no agreement: it hides whatever
+// was computed.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -32,7 +33,8 @@ class NonFiniteValues {
 
   int64_t allowed() const { return allowed_; }
   int64_t refused() const { return refused_; }
-  /// "NaN at element [0, 3] of batch 2, where the reference has NaN: 120 values that are not finite"; empty: none was refused.
+  /// "NaN at element [0, 3] of batch 2, where the reference has NaN: 120 values that are not finite"; empty: none was
+  /// refused.
   std::string reason() const;
 
  private:

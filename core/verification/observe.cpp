@@ -3,7 +3,8 @@
 namespace stormcell {
 namespace {
 
-/// A text may go on where the reference's has ended: such turns decide as its last one did, and are compared with nothing.
+/// A text may go on where the reference's has ended: such turns decide as its last one did, and are compared with
+/// nothing.
 void go_on_as_before(const Program& program, const Bindings& bindings, ReplayedDecisions& replayed) {
   for (const RouterId r : replayed.ids()) {
     const ProgramRouter& router = program.routers[r];
@@ -16,7 +17,8 @@ void go_on_as_before(const Program& program, const Bindings& bindings, ReplayedD
 
 }  // namespace
 
-Observed observe(ExperimentState& state, ReadyPlan& plan, const Batch& batch, const Observed* replay, const CellReach* as_reference) {
+Observed observe(ExperimentState& state, ReadyPlan& plan, const Batch& batch, const Observed* replay,
+                 const CellReach* as_reference) {
   ExecuteOptions execute;
   execute.outputs = execute.record = true;
   ReplayedDecisions replayed;

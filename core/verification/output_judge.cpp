@@ -41,7 +41,9 @@ void OutputJudge::add(const std::vector<OutputValue>& ours, const std::vector<Ou
     const auto mask = real.find(r.name);
     const size_t elements = std::max(r.reals.size(), r.integers.size());
     const size_t width = mask == real.end() || mask->second.empty() ? elements : elements / mask->second.size();
-    const auto counts = [&](size_t i) { return mask == real.end() || mask->second.empty() || mask->second[i / width] != 0; };
+    const auto counts = [&](size_t i) {
+      return mask == real.end() || mask->second.empty() || mask->second[i / width] != 0;
+    };
     for (size_t i = 0; i < r.integers.size(); ++i)
       if (counts(i) && o->integers[i] != r.integers[i]) sum->error.add_difference(kInfinite, 0);
     // Of an output that does not have as much of each item the batch is one.
@@ -66,7 +68,8 @@ std::vector<OutputDifference> OutputJudge::differences() const { return differen
 std::vector<OutputDifference> OutputJudge::differences_on_scale_of(const OutputJudge& other) const {
   std::vector<OutputDifference> list;
   for (const Sum& s : sums_) {
-    const auto o = std::find_if(other.sums_.begin(), other.sums_.end(), [&](const Sum& sum) { return sum.name == s.name; });
+    const auto o =
+        std::find_if(other.sums_.begin(), other.sums_.end(), [&](const Sum& sum) { return sum.name == s.name; });
     const double usual = (o == other.sums_.end() ? s : *o).error.usual_size();
     list.push_back({s.name, s.error.largest_difference(), s.error.largest(usual), 0});
   }

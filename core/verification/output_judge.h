@@ -1,5 +1,5 @@
-// Outputs of a plan beside the reference's, each on its own scale: a small one is not hidden by large logits, nor an error in one item by
-// the large values of another.
+// Outputs of a plan beside the reference's, each on its own scale: a small one is not hidden by large logits, nor an
+// error in one item by the large values of another.
 #pragma once
 #include <map>
 #include <string>
@@ -16,12 +16,13 @@ class OutputJudge {
  public:
   explicit OutputJudge(NonFinite nonfinite = NonFinite::refused) : nonfinite_(nonfinite) {}
 
-  /// One batch of so many items. `real`: by output, 1 for each cell that counts; all cells of an output that it does not name count.
+  /// One batch of so many items. `real`: by output, 1 for each cell that counts; all cells of an output that it does
+  /// not name count.
   void add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference,
            const std::map<std::string, std::vector<int32_t>>& real = {}, int64_t items = 1, int64_t batch = 0);
-  /// In the reference's order: max|ours - reference| over all items, and the largest of the same divided by max|reference| of the item, or
-  /// by the usual one where that is larger (RelativeError). Infinite where an output is missing, has another size, or holds another integer
-  /// or a refused value in a cell that counts.
+  /// In the reference's order: max|ours - reference| over all items, and the largest of the same divided by
+  /// max|reference| of the item, or by the usual one where that is larger (RelativeError). Infinite where an output is
+  /// missing, has another size, or holds another integer or a refused value in a cell that counts.
   std::vector<OutputDifference> differences() const;
   /// The same with what is usual in another judge of the same outputs.
   std::vector<OutputDifference> differences_on_scale_of(const OutputJudge& other) const;

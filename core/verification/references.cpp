@@ -39,7 +39,8 @@ Observed References::run(const Graph& graph, const Batch& batch, bool round_inpu
   options.round_inputs = round_inputs;
   const Bindings bindings = bindings_of(graph, batch, tokens_);
   const Oracle<float> oracle(graph, *s.model->weights);
-  Observed came = observed(graph, bindings, oracle.run(oracle_inputs(graph, batch), bindings, options), judge_.reach(batch.picture));
+  Observed came = observed(graph, bindings, oracle.run(oracle_inputs(graph, batch), bindings, options),
+                           judge_.reach(batch.picture));
   came.real = real_cells(graph, batch);
   came.items = batch.size();
   return came;

@@ -1,5 +1,5 @@
-// The oracle as a workload's plans are judged by it, for the two questions about a number format: is it executed rightly, and
-// what does it cost?
+// The oracle as a workload's plans are judged by it, for the two questions about a number format: is it executed
+// rightly, and what does it cost?
 #pragma once
 #include "core/bench/by_size.h"
 #include "core/verification/judge.h"

@@ -1,5 +1,5 @@
-// Differences of things of unlike size (outputs of items, scores of cells), each as a share of a size, so that neither a large one hides
-// what is wrong with the others nor a small one by chance is held to what rounding cannot give.
+// Differences of things of unlike size (outputs of items, scores of cells), each as a share of a size, so that neither
+// a large one hides what is wrong with the others nor a small one by chance is held to what rounding cannot give.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -16,9 +16,10 @@ enum class Median : uint8_t {
   upper,  ///< of what is small by chance as often as not: margins
 };
 
-/// A difference is a share of the own size of what differs, or of the usual size where that is larger. The usual size is the largest of
-/// those in the neighbourhood of the median: of at most four to eight times the median (powers of two are what is counted). One outlier,
-/// or many of up to half of all, is no measure of the others. Keeps some numbers for each power of two, however much it is shown.
+/// A difference is a share of the own size of what differs, or of the usual size where that is larger. The usual size
+/// is the largest of those in the neighbourhood of the median: of at most four to eight times the median (powers of two
+/// are what is counted). One outlier, or many of up to half of all, is no measure of the others. Keeps some numbers for
+/// each power of two, however much it is shown.
 class RelativeError {
  public:
   explicit RelativeError(Median median = Median::lower) : median_(median) {}

@@ -14,20 +14,24 @@ namespace stormcell {
 namespace {
 
 constexpr size_t kListedFlips = 100;
-// With fewer cells than this the largest error that was met says little; then rounding is taken to be at least a unit of the format.
+// With fewer cells than this the largest error that was met says little; then rounding is taken to be at least a unit
+// of the format.
 constexpr int64_t kEnoughCells = 16;
 
 /// Whether anything was decided: a plan may leave out a router inside a branch that its guards keep empty.
 bool decides(const JudgedDecision& d) { return d.shape.cells > 0; }
 
-bool same_cells(const JudgedDecision& a, const JudgedDecision& b) { return a.shape == b.shape && a.above == b.above && a.place == b.place; }
+bool same_cells(const JudgedDecision& a, const JudgedDecision& b) {
+  return a.shape == b.shape && a.above == b.above && a.place == b.place;
+}
 
 std::string cell_text(const JudgedDecision& d, int64_t cell) { return "cell " + std::to_string(d.row(cell)); }
 
 /// NaN where one of the scores is: -infinity stands for branches that cannot be chosen.
 float score_of(const JudgedDecision& d, int64_t cell) {
   const auto first = d.scores.begin() + cell * d.score_columns;
-  return d.scores.empty() || std::none_of(first, first + d.score_columns, [](float s) { return std::isnan(s); }) ? 0 : NAN;
+  return d.scores.empty() || std::none_of(first, first + d.score_columns, [](float s) { return std::isnan(s); }) ? 0
+                                                                                                                 : NAN;
 }
 
 std::string rough(double value) {
@@ -38,9 +42,12 @@ std::string rough(double value) {
 
 }  // namespace
 
-// Products sum hundreds of rounded terms in f32: 16 units in the last place. With bf16 the terms themselves are rounded.
+// Products sum hundreds of rounded terms in f32: 16 units in the last place. With bf16 the terms themselves are
+// rounded.
 double rounding_unit(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 0x1p-20 : 0x1p-9; }
-double score_tolerance(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? kF32Tolerance : kRoundedTolerance; }
+double score_tolerance(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::f32 ? kF32Tolerance : kRoundedTolerance;
+}
 
 RoutingJudge::Router& RoutingJudge::router(const JudgedDecision& reference) {
   for (Router& r : routers_)
@@ -56,7 +63,8 @@ void RoutingJudge::add_flip(Flip flip, double size, Router::Found& found) {
   if (found.listed.size() < kListedFlips) found.listed.push_back(std::move(flip));
 }
 
-void RoutingJudge::compare_weights(int64_t batch, const JudgedDecision& r, const JudgedDecision& plan, CellPair cells, Router& sum) {
+void RoutingJudge::compare_weights(int64_t batch, const JudgedDecision& r, const JudgedDecision& plan, CellPair cells,
+                                   Router& sum) {
   const int32_t k = r.shape.fan_out;
   const int32_t *chosen = r.of_cell(r.choice, cells.a), *chosen_by_plan = plan.of_cell(plan.choice, cells.b);
   for (int32_t i = 0; i < k; ++i)
@@ -66,7 +74,8 @@ void RoutingJudge::compare_weights(int64_t batch, const JudgedDecision& r, const
       const auto place = [&] { return "the weight of " + cell_text(r, cells.a); };
       if (!sum.nonfinite.add(of_plan, weight, batch, place) || !std::isfinite(weight)) continue;
       sum.weight_scale = std::max(sum.weight_scale, std::fabs(static_cast<double>(weight)));
-      sum.weight_error = std::max(sum.weight_error, std::fabs(static_cast<double>(of_plan) - static_cast<double>(weight)));
+      sum.weight_error =
+          std::max(sum.weight_error, std::fabs(static_cast<double>(of_plan) - static_cast<double>(weight)));
     }
 }
 
@@ -78,8 +87,8 @@ void RoutingJudge::add_consequence(Flip flip) {
 
 void RoutingJudge::wrong(const std::string& router, const std::string& what) { wrong_.try_emplace(router, what); }
 
-Reached RoutingJudge::add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
-                          const std::vector<JudgedDecision>* free) {
+Reached RoutingJudge::add(int64_t batch, const std::vector<JudgedDecision>& reference,
+                          const std::vector<JudgedDecision>& replayed, const std::vector<JudgedDecision>* free) {
   std::vector<Otherwise> judged;
   for (const JudgedDecision& r : reference) {
     for (const int32_t choice : r.choice) dropped_ += is_dropped(choice);
@@ -93,7 +102,8 @@ Reached RoutingJudge::add(int64_t batch, const std::vector<JudgedDecision>& refe
 }
 
 void RoutingJudge::add_reference_replaying(int64_t batch, const std::vector<JudgedDecision>& reference,
-                                           const std::vector<JudgedDecision>& plan, const std::vector<JudgedDecision>& whole_batch) {
+                                           const std::vector<JudgedDecision>& plan,
+                                           const std::vector<JudgedDecision>& whole_batch) {
   for (const JudgedDecision& r : reference) {
     for (const int32_t choice : r.choice) dropped_ += is_dropped(choice);
     const JudgedDecision *p = find_decision(plan, r), *of_batch = find_decision(whole_batch, r);
@@ -106,7 +116,8 @@ void RoutingJudge::add_reference_replaying(int64_t batch, const std::vector<Judg
     if (!find_decision(reference, p) && decides(p)) wrong(p.router, "decided where the reference did not");
 }
 
-RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const JudgedDecision& r, const JudgedDecision& p) {
+RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const JudgedDecision& r,
+                                                       const JudgedDecision& p) {
   if (!same_cells(r, p) || p.choice != r.choice || p.free_choice.size() != p.choice.size()) {
     wrong(r.router, "did not replay the reference's decisions");
     return Otherwise(static_cast<size_t>(r.shape.cells));
@@ -128,25 +139,29 @@ void RoutingJudge::compare_reference_replaying(int64_t batch, const JudgedDecisi
   whole.protocol = r.protocol;
   Router& sum = router(r);
   sum.wrong_drops += wrong_drops(whole, whole.choice, &whole.weight);
-  // Cells of the part by their confidence in the reference. Beside cells elsewhere in the batch they are ranked by the plan's own weights
-  // alone, and not at all where weights are renormalised: then of one choice each is 1, and a place may have gone to the wrong one of them.
+  // Cells of the part by their confidence in the reference. Beside cells elsewhere in the batch they are ranked by the
+  // plan's own weights alone, and not at all where weights are renormalised: then of one choice each is 1, and a place
+  // may have gone to the wrong one of them.
   for (const Misplaced& m : misplaced(r)) add_flip(drop_flip(batch, r, m), 0, sum.drops);
   // Of places that all cells of the batch share the part alone tells nothing more.
   const bool shared = mixes_batch(plan.protocol) || (mixes_parent(plan.protocol) && plan.per_parent <= 0);
   if (!shared) compare_drops(batch, r_freely, plan.choice, otherwise);
 }
 
-RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const JudgedDecision& r, const JudgedDecision& r_freely,
-                                                      const JudgedDecision& plan, const std::vector<int32_t>& plan_freely) {
+RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const JudgedDecision& r,
+                                                      const JudgedDecision& r_freely, const JudgedDecision& plan,
+                                                      const std::vector<int32_t>& plan_freely) {
   Otherwise otherwise(static_cast<size_t>(r.shape.cells));
   Router& sum = router(r);
   std::vector<double> sizes;
   for (int64_t c = 0; c < r.shape.cells; ++c) {
     compare_weights(batch, r, plan, {c, c}, sum);
-    const ChoiceDifference difference = difference_of(r.of_cell(r_freely.choice, c), plan.of_cell(plan_freely, c), r.shape.fan_out);
+    const ChoiceDifference difference =
+        difference_of(r.of_cell(r_freely.choice, c), plan.of_cell(plan_freely, c), r.shape.fan_out);
     const size_t cell = c;
     const double margin = r.margin[cell], of_plan = static_cast<double>(plan.margin[cell]);
-    // Without a score that decides, a margin is infinite. A score that is NaN has no distance: of the plan's, its margin and weights tell.
+    // Without a score that decides, a margin is infinite. A score that is NaN has no distance: of the plan's, its
+    // margin and weights tell.
     if (std::isnan(margin) || std::isnan(of_plan))
       sum.nonfinite.add(plan.margin[cell], r.margin[cell], batch, [&] { return "the margin of " + cell_text(r, c); });
     else if (const float score = score_of(r, c); std::isnan(score))
@@ -173,8 +188,8 @@ void RoutingJudge::compare_drops(int64_t batch, const JudgedDecision& r_freely, 
   for (int64_t c = 0; c < r_freely.shape.cells; ++c)
     if (otherwise.chosen[c]) chosen_otherwise.insert(capacity_group(r_freely, c));
   for (int64_t c = 0; c < r_freely.shape.cells; ++c) {
-    const int32_t branch =
-        dropped_otherwise(r_freely.of_cell(r_freely.choice, c), r_freely.of_cell(plan_freely, c), r_freely.shape.fan_out);
+    const int32_t branch = dropped_otherwise(r_freely.of_cell(r_freely.choice, c), r_freely.of_cell(plan_freely, c),
+                                             r_freely.shape.fan_out);
     if (branch == kNoBranch || chosen_otherwise.contains(capacity_group(r_freely, c))) continue;
     otherwise.dropped[c] = true;
     add_flip(drop_flip(batch, r_freely, c, branch), 0, router(r_freely).drops);
@@ -182,7 +197,8 @@ void RoutingJudge::compare_drops(int64_t batch, const JudgedDecision& r_freely, 
 }
 
 Reached RoutingJudge::compare_batch_freely(int64_t batch, const std::vector<JudgedDecision>& reference,
-                                           const std::vector<JudgedDecision>& free, const std::vector<Otherwise>& judged) {
+                                           const std::vector<JudgedDecision>& free,
+                                           const std::vector<Otherwise>& judged) {
   DisturbedCells disturbed, one_side_alone;
   for (size_t i = 0; i < reference.size(); ++i) {
     const JudgedDecision& r = reference[i];
@@ -212,8 +228,8 @@ Reached RoutingJudge::compare_batch_freely(int64_t batch, const std::vector<Judg
   return reached;
 }
 
-void RoutingJudge::compare_router_freely(int64_t batch, const JudgedDecision& r, const JudgedDecision& f, const Otherwise& judged,
-                                         DisturbedCells& disturbed) {
+void RoutingJudge::compare_router_freely(int64_t batch, const JudgedDecision& r, const JudgedDecision& f,
+                                         const Otherwise& judged, DisturbedCells& disturbed) {
   if (r.shape.fan_out != f.shape.fan_out || r.shape.branches != f.shape.branches || r.above != f.above) {
     wrong(r.router, "is another router than the reference's");
     return;
@@ -222,7 +238,8 @@ void RoutingJudge::compare_router_freely(int64_t batch, const JudgedDecision& r,
   sum.wrong_drops += wrong_drops(f, f.choice, &f.weight);
   const DisturbedCells before = disturbed;
   const std::vector<CellPair> pairs = pair_cells(r, f);
-  // Whose places may go to others: another cell came or chose, or, where confidence ranks them, a cell's own is another.
+  // Whose places may go to others: another cell came or chose, or, where confidence ranks them, a cell's own is
+  // another.
   std::set<int64_t> places_move;
   for (const CellPair& pair : pairs) {
     const bool both = pair.a >= 0 && pair.b >= 0;
@@ -270,7 +287,8 @@ double RoutingJudge::score_error(const Router& r) const {
   return r.measured < kEnoughCells ? std::max(r.scores.largest(), rounding_unit(arithmetic_)) : r.scores.largest();
 }
 
-void RoutingJudge::judge_router(const Router& r, Verification& v, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const {
+void RoutingJudge::judge_router(const Router& r, Verification& v, std::vector<Flip>& unexplained,
+                                std::vector<Flip>& explained) const {
   const double share = score_error(r), usual = r.scores.usual_size(), error = share * usual;
   RouterDifference d{r.name, error, usual, r.weight_error, 0, 0};
   // `error_at`: of a margin, by the size of the scores there.
@@ -290,12 +308,16 @@ void RoutingJudge::judge_router(const Router& r, Verification& v, std::vector<Fl
     return bad;
   };
   // Where no score has a size, nothing was measured that could explain anything.
-  const auto error_of_flip = [&](double size) { return usual > 0 || size > 0 ? share * RelativeError::scale(size, usual) : 0; };
+  const auto error_of_flip = [&](double size) {
+    return usual > 0 || size > 0 ? share * RelativeError::scale(size, usual) : 0;
+  };
   if (const auto [bad, farthest] = settle(r.flips, error_of_flip); bad > 0)
     v.reasons.push_back(counted(bad, "choice") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
                         " without a near tie (margin up to " + rough(farthest) + ", score error " + rough(error) + ")");
   // Confidence, which ranks drops, is computed from scores: it rounds even where those agree.
-  if (const auto [bad, farthest] = settle(r.drops, [&](double) { return std::max(error, rounding_unit(Arithmetic::f32)); }); bad > 0)
+  if (const auto [bad, farthest] =
+          settle(r.drops, [&](double) { return std::max(error, rounding_unit(Arithmetic::f32)); });
+      bad > 0)
     v.reasons.push_back(counted(bad, "drop") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
                         " from the reference's, though the same cells chose the same branches");
   if (const std::string what = r.nonfinite.reason(); !what.empty()) {
@@ -306,13 +328,14 @@ void RoutingJudge::judge_router(const Router& r, Verification& v, std::vector<Fl
   // A distance of two scores moves by twice what each of them does.
   const double tolerance = score_tolerance(arithmetic_), of_score = share / r.scores_apart;
   if (of_score > tolerance)
-    v.reasons.push_back("the scores of router " + r.name + " differ by " + rough(of_score) + " of their size, the tolerance is " +
-                        rough(tolerance));
+    v.reasons.push_back("the scores of router " + r.name + " differ by " + rough(of_score) +
+                        " of their size, the tolerance is " + rough(tolerance));
   if (r.weight_error > std::max(tolerance * r.weight_scale, kMarginFactor * error))
-    v.reasons.push_back("the weights of router " + r.name + " differ by " + rough(r.weight_error) + ", more than its scores explain");
+    v.reasons.push_back("the weights of router " + r.name + " differ by " + rough(r.weight_error) +
+                        ", more than its scores explain");
   if (r.wrong_drops > 0)
-    v.reasons.push_back(counted(r.wrong_drops, "drop") + " of router " + r.name + " do" + (r.wrong_drops == 1 ? "es" : "") +
-                        " not follow its capacity");
+    v.reasons.push_back(counted(r.wrong_drops, "drop") + " of router " + r.name + " do" +
+                        (r.wrong_drops == 1 ? "es" : "") + " not follow its capacity");
   v.flips += d.flips;
   v.explained_flips += d.explained_flips;
   v.routers.push_back(std::move(d));

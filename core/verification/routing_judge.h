@@ -1,8 +1,8 @@
 // Routing decisions of a plan judged over the batches that it is shown.
 //
-// Every router is judged on the reference's inputs: the plan replays the reference's decisions and records what each router would have
-// chosen itself. So a flip anywhere, behind other flips too, is explained by its own margin or not at all. The free execution shows what
-// follows from flips; there only what nothing before it can explain is judged.
+// Every router is judged on the reference's inputs: the plan replays the reference's decisions and records what each
+// router would have chosen itself. So a flip anywhere, behind other flips too, is explained by its own margin or not at
+// all. The free execution shows what follows from flips; there only what nothing before it can explain is judged.
 #pragma once
 #include <map>
 #include <string>
@@ -27,16 +27,20 @@ inline constexpr double kMarginFactor = 8;  ///< times the measured error: a nea
 
 class RoutingJudge {
  public:
-  explicit RoutingJudge(Arithmetic arithmetic, NonFinite nonfinite = NonFinite::refused) : arithmetic_(arithmetic), nonfinite_(nonfinite) {}
+  explicit RoutingJudge(Arithmetic arithmetic, NonFinite nonfinite = NonFinite::refused)
+      : arithmetic_(arithmetic), nonfinite_(nonfinite) {}
 
-  /// One batch: the reference's decisions, those of the plan replaying them, and of the plan running freely (nullptr: it was not run).
+  /// One batch: the reference's decisions, those of the plan replaying them, and of the plan running freely (nullptr:
+  /// it was not run).
   Reached add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
               const std::vector<JudgedDecision>* free);
-  /// The same the other way round, of some items of a batch: the reference replayed what the plan decided freely of their cells in the
-  /// whole batch, and tells what it would have chosen. What capacity drops there is judged by the whole.
-  void add_reference_replaying(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& plan,
-                               const std::vector<JudgedDecision>& whole_batch);
-  /// Fills what is about routing, and adds what is wrong to the reasons. Flips say the place of their item in its batch: name_items().
+  /// The same the other way round, of some items of a batch: the reference replayed what the plan decided freely of
+  /// their cells in the whole batch, and tells what it would have chosen. What capacity drops there is judged by the
+  /// whole.
+  void add_reference_replaying(int64_t batch, const std::vector<JudgedDecision>& reference,
+                               const std::vector<JudgedDecision>& plan, const std::vector<JudgedDecision>& whole_batch);
+  /// Fills what is about routing, and adds what is wrong to the reasons. Flips say the place of their item in its
+  /// batch: name_items().
   void judge(Verification& verification) const;
 
  private:
@@ -64,25 +68,28 @@ class RoutingJudge {
   Otherwise compare_replayed(int64_t batch, const JudgedDecision& reference, const JudgedDecision& replayed);
   void compare_reference_replaying(int64_t batch, const JudgedDecision& reference, const JudgedDecision& plan,
                                    const JudgedDecision& whole_batch);
-  /// Two executions that made the same choices, of which one did so freely. `reference_freely`: the reference with what it would have
-  /// chosen; `plan_freely`: what the plan would have.
+  /// Two executions that made the same choices, of which one did so freely. `reference_freely`: the reference with what
+  /// it would have chosen; `plan_freely`: what the plan would have.
   Otherwise compare_choices(int64_t batch, const JudgedDecision& reference, const JudgedDecision& reference_freely,
                             const JudgedDecision& plan, const std::vector<int32_t>& plan_freely);
-  void compare_drops(int64_t batch, const JudgedDecision& reference_freely, const std::vector<int32_t>& plan_freely, Otherwise& otherwise);
-  Reached compare_batch_freely(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
-                               const std::vector<Otherwise>& judged);
+  void compare_drops(int64_t batch, const JudgedDecision& reference_freely, const std::vector<int32_t>& plan_freely,
+                     Otherwise& otherwise);
+  Reached compare_batch_freely(int64_t batch, const std::vector<JudgedDecision>& reference,
+                               const std::vector<JudgedDecision>& free, const std::vector<Otherwise>& judged);
   /// Adds to `disturbed` what differs here.
-  void compare_router_freely(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const Otherwise& judged,
-                             DisturbedCells& disturbed);
+  void compare_router_freely(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free,
+                             const Otherwise& judged, DisturbedCells& disturbed);
   static void add_flip(Flip flip, double size, Router::Found& found);
   /// Weights that two decisions give the same branches of a cell.
-  static void compare_weights(int64_t batch, const JudgedDecision& reference, const JudgedDecision& plan, CellPair cells, Router& sum);
+  static void compare_weights(int64_t batch, const JudgedDecision& reference, const JudgedDecision& plan,
+                              CellPair cells, Router& sum);
   void add_consequence(Flip flip);
   void wrong(const std::string& router, const std::string& what);
   Router& router(const JudgedDecision& reference);
   /// As a share of the scores' size.
   double score_error(const Router& router) const;
-  void judge_router(const Router& router, Verification& verification, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const;
+  void judge_router(const Router& router, Verification& verification, std::vector<Flip>& unexplained,
+                    std::vector<Flip>& explained) const;
 
   Arithmetic arithmetic_;
   NonFinite nonfinite_;

@@ -21,17 +21,19 @@ namespace {
 /// Of each sequence, of a workload that decodes: the oracle reads all weights for each.
 constexpr int64_t kMostTokens = 16;
 
-/// A batch of pictures that the oracle is through with in this time is judged whole, whatever time is left. Slower than this it is nowhere:
-/// 30 to 195 GFLOP/s a thread in products (decision 003), least in narrow convolutions.
+/// A batch of pictures that the oracle is through with in this time is judged whole, whatever time is left. Slower than
+/// this it is nowhere: 30 to 195 GFLOP/s a thread in products (decision 003), least in narrow convolutions.
 constexpr double kWholeSeconds = 2, kLeastFlops = 1e9;
 
-/// Which batches are compared, in this order: one of each size of picture, whatever time it takes, then the others in the data's order.
+/// Which batches are compared, in this order: one of each size of picture, whatever time it takes, then the others in
+/// the data's order.
 struct ComparisonOrder {
   explicit ComparisonOrder(const Dataset& data) {
     std::vector<int64_t> all = all_batches(data);
     batches = one_of_each_size(data, all);
     at_least = batches.size();
-    std::stable_partition(all.begin(), all.end(), [&](int64_t b) { return std::binary_search(batches.begin(), batches.end(), b); });
+    std::stable_partition(all.begin(), all.end(),
+                          [&](int64_t b) { return std::binary_search(batches.begin(), batches.end(), b); });
     batches.insert(batches.end(), all.begin() + static_cast<int64_t>(at_least), all.end());
   }
   std::vector<int64_t> batches;
@@ -40,7 +42,8 @@ struct ComparisonOrder {
 
 class Verifying {
  public:
-  Verifying(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options, const Progress& progress)
+  Verifying(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options,
+            const Progress& progress)
       : work_(work),
         s_(work.state()),
         oracle_until_(begin_ + options.oracle_seconds),
@@ -78,7 +81,9 @@ class Verifying {
  private:
   static int64_t tokens_of(const Workload& work) { return std::min(work.new_tokens(), kMostTokens); }
 
-  void report(const char* what, size_t done) const { progress_.report(what, static_cast<int64_t>(done), std::ssize(order_.batches)); }
+  void report(const char* what, size_t done) const {
+    progress_.report(what, static_cast<int64_t>(done), std::ssize(order_.batches));
+  }
 
   /// What has to be, whatever time that takes; then more batches until the time is up. Returns how many.
   size_t compare_with_oracle() {
@@ -97,7 +102,8 @@ class Verifying {
 
   /// Of a whole batch, as far as that is known.
   double oracle_seconds(int64_t batch) const {
-    return *pixel_seconds_ * static_cast<double>(s_.data->picture_size(batch).pixels() * s_.data->outline(batch).size());
+    return *pixel_seconds_ *
+           static_cast<double>(s_.data->picture_size(batch).pixels() * s_.data->outline(batch).size());
   }
   /// The oracle may take longer for it than kWholeSeconds, and can do it in parts.
   bool may_be_long(const Batch& outline) const {
@@ -123,13 +129,17 @@ class Verifying {
     return seconds_now() - begin;
   }
   /// Its first one.
-  void time_one_picture(InParts& of) { pixel_seconds_ = compare_pictures(of, {0}) / static_cast<double>(of.batch.picture.pixels()); }
+  void time_one_picture(InParts& of) {
+    pixel_seconds_ = compare_pictures(of, {0}) / static_cast<double>(of.batch.picture.pixels());
+  }
 
-  /// A batch, or, where the oracle would take longer than `seconds` for it, as many of its pictures as there is time for, at least one.
+  /// A batch, or, where the oracle would take longer than `seconds` for it, as many of its pictures as there is time
+  /// for, at least one.
   void compare_in_time(size_t place, double seconds) {
     const int64_t number = order_.batches[place];
     const Batch outline = s_.data->outline(number);
-    if (outline.size() == 1 || leaves_decisions_out_ || (!pixel_seconds_ && !may_be_long(outline))) return compare_batch(place);
+    if (outline.size() == 1 || leaves_decisions_out_ || (!pixel_seconds_ && !may_be_long(outline)))
+      return compare_batch(place);
     const double until = seconds_now() + std::max(seconds, kWholeSeconds);
     InParts of{place, s_.data->batch(number, progress_.cancel), {}};
     const bool has_first = !pixel_seconds_;
@@ -189,9 +199,10 @@ class Verifying {
     for (const auto& plan : plans_) plan->compare_further(batch, reference, further->tokens, progress_);
   }
 
-  /// The batches that no oracle has run, or not whole, compare the plan with the baseline, in the time that is left; one whatever time
-  /// it takes, and where an oracle has run them all, too: where numbers are rounded, plan and baseline lie closer to each other than
-  /// either has to lie to the oracle. Returns how many no oracle has run whole. `first`: from here on none has.
+  /// The batches that no oracle has run, or not whole, compare the plan with the baseline, in the time that is left;
+  /// one whatever time it takes, and where an oracle has run them all, too: where numbers are rounded, plan and
+  /// baseline lie closer to each other than either has to lie to the oracle. Returns how many no oracle has run whole.
+  /// `first`: from here on none has.
   size_t compare_with_baseline(size_t first) {
     if (plans_.size() < 2) return 0;
     const auto compare = [this](size_t place) {
@@ -232,7 +243,8 @@ class Verifying {
     if (whole > 0 || v.parts.empty()) text = fmt::format("{} of {} batches", whole, s_.data->batch_count());
     if (!v.parts.empty()) text += (whole > 0 ? " and " : "") + parts_text(v.parts);
     text += " against the oracle";
-    if (s_.data->sizes().size() > 1) text += fmt::format(", at least one of each of the {} sizes", s_.data->sizes().size());
+    if (s_.data->sizes().size() > 1)
+      text += fmt::format(", at least one of each of the {} sizes", s_.data->sizes().size());
     if (!v.parts.empty() && v.baseline_batches > 0)
       text += fmt::format(", {} of {} batches against the baseline", v.baseline_batches, s_.data->batch_count());
     else if (v.baseline_batches > 0)
@@ -263,14 +275,18 @@ class Verifying {
 
 }  // namespace
 
-VerifyOptions verify_options(const ExperimentState& s) { return {s.options.verify_seconds, 1.5 * s.options.verify_seconds}; }
+VerifyOptions verify_options(const ExperimentState& s) {
+  return {s.options.verify_seconds, 1.5 * s.options.verify_seconds};
+}
 
-Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options, const Progress& progress) {
+Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options,
+                    const Progress& progress) {
   return Verifying(work, plan, baseline, options, progress).run();
 }
 
-std::vector<std::string> differences_from(Workload& work, ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
-                                          int64_t number, const CancellationToken& cancel) {
+std::vector<std::string> differences_from(Workload& work, ReadyPlan& baseline,
+                                          const std::vector<std::unique_ptr<ReadyPlan>>& plans, int64_t number,
+                                          const CancellationToken& cancel) {
   const Progress unseen{cancel};
   const Batch batch = work.state().data->batch(number, cancel);
   std::optional<Observed> reference;

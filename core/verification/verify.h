@@ -1,8 +1,8 @@
-// What docs/concepts.md says of verification, of every workload: the oracle on the first batches, decisions replayed and free; the rest
-// against the baseline.
+// What docs/concepts.md says of verification, of every workload: the oracle on the first batches, decisions replayed
+// and free; the rest against the baseline.
 //
-// This room judges plans: references, judges of outputs and of routing, flips, tolerances, and the judged plans of a forward pass and of
-// decoding. It runs plans of core/bench and times none.
+// This room judges plans: references, judges of outputs and of routing, flips, tolerances, and the judged plans of a
+// forward pass and of decoding. It runs plans of core/bench and times none.
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,21 +14,24 @@
 namespace stormcell {
 
 struct VerifyOptions {
-  /// Both from the beginning: batches beside the oracle, at least one of each size of picture, or as many pictures of that one as there is
-  /// time for; then the others beside the baseline, at least one.
+  /// Both from the beginning: batches beside the oracle, at least one of each size of picture, or as many pictures of
+  /// that one as there is time for; then the others beside the baseline, at least one.
   double oracle_seconds = 0, all_seconds = 0;
-  bool format_cost = true;                   ///< where the weights run in another format than they are stored in: also what that costs
-  std::optional<double> pixel_seconds = {};  ///< what the oracle takes for a pixel; nothing: it is measured where it may be long
+  bool format_cost = true;  ///< where the weights run in another format than they are stored in: also what that costs
+  /// what the oracle takes for a pixel; nothing: it is measured where it may be long
+  std::optional<double> pixel_seconds = {};
 };
 /// As --verify-seconds says.
 VerifyOptions verify_options(const ExperimentState& state);
 
-/// The plan, and the baseline where it is another, beside the oracle. What was decoded is that of plan.decoded. A run whose model files
-/// changed under it is not verified, whatever was compared.
-Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options, const Progress& progress);
+/// The plan, and the baseline where it is another, beside the oracle. What was decoded is that of plan.decoded. A run
+/// whose model files changed under it is not verified, whatever was compared.
+Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options,
+                    const Progress& progress);
 
 /// How each plan differs from the baseline on one batch, in a sentence; empty: not at all. No progress is reported.
-std::vector<std::string> differences_from(Workload& work, ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
-                                          int64_t batch, const CancellationToken& cancel);
+std::vector<std::string> differences_from(Workload& work, ReadyPlan& baseline,
+                                          const std::vector<std::unique_ptr<ReadyPlan>>& plans, int64_t batch,
+                                          const CancellationToken& cancel);
 
 }  // namespace stormcell

@@ -16,10 +16,11 @@
 namespace stormcell {
 namespace {
 
-/// Of the tokens that the reference wrote, the least share whose logits have to be compared. A sequence's first token, which always is,
-/// shows no more than its prompt's pass; only turns behind it read what turns before them wrote. A quarter is four of the 16 tokens that
-/// are verified, at least two such turns. Honest runs hold it easily: where one token of a thousand differs, nine of ten batches of eight
-/// that share a capacity, and are cut off together, are compared past their twelfth.
+/// Of the tokens that the reference wrote, the least share whose logits have to be compared. A sequence's first token,
+/// which always is, shows no more than its prompt's pass; only turns behind it read what turns before them wrote. A
+/// quarter is four of the 16 tokens that are verified, at least two such turns. Honest runs hold it easily: where one
+/// token of a thousand differs, nine of ten batches of eight that share a capacity, and are cut off together, are
+/// compared past their twelfth.
 constexpr double kLeastCompared = 0.25;
 
 const OutputValue& output(const Observed& o, std::string_view name) {
@@ -54,7 +55,8 @@ int32_t best_of(std::span<const float> logits, int32_t but = -1) {
 }
 }  // namespace
 
-void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours) {
+void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed, Observed free,
+                       const std::vector<int32_t>& ours) {
   const Tokens expected = take_tokens(reference), of_replay = take_tokens(replayed), of_free = take_tokens(free);
   const auto sequences = std::ssize(expected) / tokens_;
   std::vector<int64_t> first(sequences, tokens_);  // by sequence: place of the first token that differs
@@ -97,10 +99,11 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
       const int32_t theirs = expected[at(s, place)], got = list[at(s, place)];
       if (got == theirs) return;
       const double best = logit(logits, theirs);
-      // Up to here both wrote the same: a text that goes on behind its end, or ends without one, follows from no logit and no choice.
+      // Up to here both wrote the same: a text that goes on behind its end, or ends without one, follows from no logit
+      // and no choice.
       const bool one_ended = theirs < 0 || got < 0;
-      differing_.push_back({batch.items[s], place, theirs, got, one_ended ? INFINITY : best - logit(logits, got), size_of(best),
-                            may_follow && !one_ended, written, false});
+      differing_.push_back({batch.items[s], place, theirs, got, one_ended ? INFINITY : best - logit(logits, got),
+                            size_of(best), may_follow && !one_ended, written, false});
     };
     compare(of_replay, false, false);
     compare(of_free, follows, false);
@@ -117,11 +120,13 @@ void DecodedJudge::add_own(const Batch& batch, Observed execution, const std::ve
   ++batches_;
 }
 
-void DecodedJudge::measure(const Tokens& expected, const Tokens& of_replay, const Observed& reference, const Observed& replayed) {
+void DecodedJudge::measure(const Tokens& expected, const Tokens& of_replay, const Observed& reference,
+                           const Observed& replayed) {
   const std::vector<int32_t>& counts = reference.real.at(std::string(kLogits));
   for (size_t i = 0; i < expected.size(); ++i) {
     if (counts[i] == 0) continue;
-    const std::span<const float> theirs = logits_at(reference, i, expected.size()), ours = logits_at(replayed, i, expected.size());
+    const std::span<const float> theirs = logits_at(reference, i, expected.size()),
+                                 ours = logits_at(replayed, i, expected.size());
     const int32_t next = best_of(theirs, expected[i]);
     const double best = logit(theirs, expected[i]), margin = best - logit(theirs, next);
     if (!std::isfinite(margin)) continue;
@@ -139,7 +144,8 @@ void DecodedJudge::compare_with_own(const Batch& batch, const Tokens& tokens, co
       const int32_t best = best_of(logits), got = tokens[at(s, t)];
       const double of_best = logit(logits, best);
       if (got != best)
-        differing_.push_back({batch.items[s], t, best, got, of_best - logit(logits, got), size_of(of_best), false, false, true});
+        differing_.push_back(
+            {batch.items[s], t, best, got, of_best - logit(logits, got), size_of(of_best), false, false, true});
     }
 }
 
@@ -157,7 +163,8 @@ void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours,
         // Behind the end of its text there are no logits that say anything.
         const double best = theirs < 0 ? 0 : logit(logits_at(*execution, at(s, t), ours.size()), theirs),
                      margin = theirs < 0 ? INFINITY : best - logit(logits_at(*execution, at(s, t), ours.size()), got);
-        if (!nearest || margin < nearest->margin) nearest = {batch.items[s], t, theirs, got, margin, size_of(best), false, true, true};
+        if (!nearest || margin < nearest->margin)
+          nearest = {batch.items[s], t, theirs, got, margin, size_of(best), false, true, true};
       }
       if (!is_one) differing_.push_back(*nearest);
       std::erase_if(alike, [&](const auto& execution) { return (*execution.first)[at(s, t)] != got; });
@@ -165,7 +172,9 @@ void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours,
   }
 }
 
-bool DecodedJudge::is_near(const Differing& d, double share) const { return d.margin <= kMarginFactor * share * logits_.scale(d.size); }
+bool DecodedJudge::is_near(const Differing& d, double share) const {
+  return d.margin <= kMarginFactor * share * logits_.scale(d.size);
+}
 
 void DecodedJudge::judge_tokens(bool own, Verification& v) const {
   const double share = std::max(logits_.largest(), rounding_unit(arithmetic_));
@@ -183,9 +192,10 @@ void DecodedJudge::judge_tokens(bool own, Verification& v) const {
   if (!worst) return;
   const std::string of = own ? fmt::format("its own logits say {}, and those", worst->best)
                              : fmt::format("{} decodes {}, and their logits", reference_, worst->best);
-  const std::string where =
-      worst->best < 0 ? (own ? "its own" : reference_ + "'s") + " text has ended" : fmt::format("{} differ by {:.2g}", of, worst->margin);
-  v.reasons.push_back(fmt::format("token {} of sequence {} is {} where {}: no near tie{}", worst->place, worst->item, worst->got, where,
+  const std::string where = worst->best < 0 ? (own ? "its own" : reference_ + "'s") + " text has ended"
+                                            : fmt::format("{} differ by {:.2g}", of, worst->margin);
+  v.reasons.push_back(fmt::format("token {} of sequence {} is {} where {}: no near tie{}", worst->place, worst->item,
+                                  worst->got, where,
                                   unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
 }
 
@@ -198,21 +208,26 @@ Verification DecodedJudge::verification(int64_t written) const {
   v.passed = v.reasons.empty();
   const DecodedTokens& t = *v.tokens;
   const std::string compared =
-      written > 0 ? fmt::format("{} of {} written tokens", with_commas(compared_), with_commas(written)) : compared_text();
-  v.text = fmt::format("the first {} of {} of {} equal {}'s; the logits of {} compared", counted(t.tokens, "token"), t.equal,
-                       counted(t.sequences, "sequence"), reference_, compared);
-  if (t.near_ties > 0) v.text += fmt::format("; {} a near tie", counted(t.near_ties, "token differs,", "tokens differ, each"));
-  if (t.follows > 0) v.text += fmt::format("; {} from a routing choice", counted(t.follows, "token follows", "tokens follow"));
+      written > 0 ? fmt::format("{} of {} written tokens", with_commas(compared_), with_commas(written))
+                  : compared_text();
+  v.text = fmt::format("the first {} of {} of {} equal {}'s; the logits of {} compared", counted(t.tokens, "token"),
+                       t.equal, counted(t.sequences, "sequence"), reference_, compared);
+  if (t.near_ties > 0)
+    v.text += fmt::format("; {} a near tie", counted(t.near_ties, "token differs,", "tokens differ, each"));
+  if (t.follows > 0)
+    v.text += fmt::format("; {} from a routing choice", counted(t.follows, "token follows", "tokens follow"));
   return v;
 }
 
-std::string DecodedJudge::compared_text() const { return fmt::format("{} of {}", with_commas(compared_), counted(written_, "token")); }
+std::string DecodedJudge::compared_text() const {
+  return fmt::format("{} of {}", with_commas(compared_), counted(written_, "token"));
+}
 
 void DecodedJudge::refuse_too_little(const std::string& where, Verification& v) const {
   if (static_cast<double>(compared_) >= kLeastCompared * static_cast<double>(written_)) return;
-  v.reasons.push_back(fmt::format("{}{}{} could be compared ({:.0f} %), and {:.0f} % have to be; behind a near tie another text is decoded",
-                                  where, kInconclusive, compared_text(), 100 * static_cast<double>(compared_) / written_,
-                                  100 * kLeastCompared));
+  v.reasons.push_back(fmt::format(
+      "{}{}{} could be compared ({:.0f} %), and {:.0f} % have to be; behind a near tie another text is decoded", where,
+      kInconclusive, compared_text(), 100 * static_cast<double>(compared_) / written_, 100 * kLeastCompared));
   v.what_to_do = "compare fewer tokens with --max-new-tokens, or more batches with --verify-seconds";
 }
 
@@ -221,9 +236,10 @@ DecodedVerification decoded_verification(const Verification& v) {
   d.passed = v.passed, d.reasons = v.reasons, d.what_to_do = v.what_to_do;
   d.batches = v.batches, d.sequences = v.tokens->sequences, d.equal = v.tokens->equal, d.tokens = v.tokens->tokens;
   d.compared = v.tokens->compared, d.tolerance = v.tolerance, d.max_rel_diff = v.max_rel_diff;
-  d.flips = v.flips, d.explained_flips = v.explained_flips, d.near_ties = v.tokens->near_ties, d.follows = v.tokens->follows;
-  d.text = fmt::format("{}; largest difference {:.2g} of the largest one (tolerance {:.1g}); {}", v.text, v.max_rel_diff, v.tolerance,
-                       flips_text(v));
+  d.flips = v.flips, d.explained_flips = v.explained_flips, d.near_ties = v.tokens->near_ties,
+  d.follows = v.tokens->follows;
+  d.text = fmt::format("{}; largest difference {:.2g} of the largest one (tolerance {:.1g}); {}", v.text,
+                       v.max_rel_diff, v.tolerance, flips_text(v));
   return d;
 }
 

@@ -1,9 +1,10 @@
 // Decoding beside the oracle: every token, the logits it was chosen by, and what each router chose on the way to it.
 //
-// Tokens cannot be replayed as decisions are: where one differs, another text follows. So a sequence is compared up to its first token that
-// differs, in any of its executions (where sequences share a capacity, all of a batch up to the first of theirs), and that token has to be
-// explained: its logit lies as near to the reference's as rounding reaches, or a routing choice before it differs that is explained itself
-// and reaches its sequence. Behind it, too, each token has to be the one that the logits of its own execution say.
+// Tokens cannot be replayed as decisions are: where one differs, another text follows. So a sequence is compared up to
+// its first token that differs, in any of its executions (where sequences share a capacity, all of a batch up to the
+// first of theirs), and that token has to be explained: its logit lies as near to the reference's as rounding reaches,
+// or a routing choice before it differs that is explained itself and reaches its sequence. Behind it, too, each token
+// has to be the one that the logits of its own execution say.
 #pragma once
 #include <string>
 #include <utility>
@@ -19,7 +20,8 @@ DecodedVerification decoded_verification(const Verification& verification);
 
 class DecodedJudge {
  public:
-  /// `tokens`: of each sequence, at most. `tolerance`: of the logits, as a share of the largest. `reference`: what sentences call it.
+  /// `tokens`: of each sequence, at most. `tolerance`: of the logits, as a share of the largest. `reference`: what
+  /// sentences call it.
   DecodedJudge(double tolerance, Arithmetic arithmetic, int64_t tokens, std::string reference = "the oracle",
                NonFinite nonfinite = NonFinite::refused)
       : tolerance_(tolerance),
@@ -28,26 +30,28 @@ class DecodedJudge {
         reference_(std::move(reference)),
         judge_(tolerance, arithmetic, nonfinite) {}
 
-  /// One batch: outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n] of the reference, of the plan with the
-  /// reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was written in the run that is
-  /// judged, -1 behind its end.
+  /// One batch: outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n] of the reference, of the
+  /// plan with the reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was
+  /// written in the run that is judged, -1 behind its end.
   void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours);
-  /// One batch without a reference: each token that was written beside the logits of the plan that was judged, which ran once more.
+  /// One batch without a reference: each token that was written beside the logits of the plan that was judged, which
+  /// ran once more.
   void add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours);
-  /// Outputs and routing as Judge::verdict() has them, and the tokens. `written`: by the run that is judged, of all batches, for the text;
-  /// 0: nobody says.
+  /// Outputs and routing as Judge::verdict() has them, and the tokens. `written`: by the run that is judged, of all
+  /// batches, for the text; 0: nobody says.
   Verification verification(int64_t written = 0) const;
   DecodedVerification verdict() const { return decoded_verification(verification()); }
 
   int64_t tokens() const { return tokens_; }  ///< of each sequence, at most
   int64_t batches() const { return batches_; }
   int64_t compared() const { return compared_; }
-  /// "40 of 48 tokens": whose logits, and the routing that led to them, were compared, of those that the reference wrote.
+  /// "40 of 48 tokens": whose logits, and the routing that led to them, were compared, of those that the reference
+  /// wrote.
   std::string compared_text() const;
   /// The most tokens of a sequence that were compared.
   int64_t furthest() const { return furthest_; }
-  /// To a verification that found nothing wrong: where near ties cut nearly all tokens away, it says too little to pass. `where` begins
-  /// what is said.
+  /// To a verification that found nothing wrong: where near ties cut nearly all tokens away, it says too little to
+  /// pass. `where` begins what is said.
   void refuse_too_little(const std::string& where, Verification& verification) const;
 
  private:
@@ -66,7 +70,8 @@ class DecodedJudge {
   /// Each token beside the logits that it was chosen by.
   void compare_with_own(const Batch& batch, const Tokens& tokens, const Observed& execution);
   /// What was written, beside the logits of an execution that chose the same tokens before, as long as there is one.
-  void compare_written(const Batch& batch, const Tokens& ours, const std::vector<std::pair<const Tokens*, const Observed*>>& executions);
+  void compare_written(const Batch& batch, const Tokens& ours,
+                       const std::vector<std::pair<const Tokens*, const Observed*>>& executions);
   bool is_near(const Differing& differing, double share) const;
   /// Says the worst of those that nothing explains.
   void judge_tokens(bool own, Verification& verification) const;
@@ -78,7 +83,8 @@ class DecodedJudge {
   Judge judge_;
   RelativeError logits_;  ///< of the distance of the best two
   std::vector<Differing> differing_;
-  int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0, written_ = 0, furthest_ = 0;  // written: by the reference
+  int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0, written_ = 0,
+          furthest_ = 0;  // written: by the reference
 };
 
 }  // namespace stormcell

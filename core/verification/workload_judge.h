@@ -1,5 +1,5 @@
-// The judge of a workload: compares two executions of one batch, of a forward pass by its outputs, of decoding by its tokens and their
-// logits.
+// The judge of a workload: compares two executions of one batch, of a forward pass by its outputs, of decoding by its
+// tokens and their logits.
 #pragma once
 #include <memory>
 
@@ -20,7 +20,8 @@ class WorkloadJudge {
   Workload& work() const { return work_; }
   /// How cells of one item reach others in it; held as graphs are.
   const CellReach& reach(PictureSize size) const;
-  /// The plan under judgement; `tokens` of each sequence are compared, 0 of a forward pass. It must not outlive either, nor `progress`.
+  /// The plan under judgement; `tokens` of each sequence are compared, 0 of a forward pass. It must not outlive either,
+  /// nor `progress`.
   virtual std::unique_ptr<JudgedPlan> judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) const = 0;
   /// What both write of a batch is all the same: then nothing else has to be compared. False: it may differ.
   virtual bool wrote_alike(ReadyPlan& plan, ReadyPlan& baseline, const Batch& batch) const = 0;

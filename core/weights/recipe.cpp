@@ -78,7 +78,8 @@ class Inference {
     }
     WeightInfo info = real(r, 0);
     info.dtype = r.kind == RecipeKind::convert ? r.dtype : DType::f32;
-    if (r.kind == RecipeKind::quantise && info.shape.empty()) complain(r, "expected an operand with extents, got a scalar");
+    if (r.kind == RecipeKind::quantise && info.shape.empty())
+      complain(r, "expected an operand with extents, got a scalar");
     return info;
   }
 
@@ -89,7 +90,8 @@ class Inference {
   }
   WeightInfo real(const Recipe& r, size_t operand) const {
     WeightInfo info = of(r.of[operand]);
-    if (!is_engine_float(info.dtype)) complain(r, "expected an operand in f32, f16 or bf16, got " + std::string(to_text(info.dtype)));
+    if (!is_engine_float(info.dtype))
+      complain(r, "expected an operand in f32, f16 or bf16, got " + std::string(to_text(info.dtype)));
     return info;
   }
 
@@ -97,22 +99,24 @@ class Inference {
   WeightInfo of_elements(const Recipe& r, size_t operand) const {
     WeightInfo info = of(r.of[operand]);
     if (format_of(info.dtype).is_blocks())
-      complain(r, "expected an operand in a format of single elements, got " + std::string(to_text(info.dtype)) + ", which lies in blocks");
+      complain(r, "expected an operand in a format of single elements, got " + std::string(to_text(info.dtype)) +
+                      ", which lies in blocks");
     return info;
   }
 
   WeightInfo index(const Recipe& r) const {
     WeightInfo info = of_elements(r, 0);
     if (info.shape.empty() || r.begin >= info.shape[0])
-      complain(r, "expected a number below the first extent, got " + std::to_string(r.begin) + " of " + shape(info.shape));
+      complain(r,
+               "expected a number below the first extent, got " + std::to_string(r.begin) + " of " + shape(info.shape));
     info.shape.erase(info.shape.begin());
     return info;
   }
   WeightInfo slice(const Recipe& r) const {
     WeightInfo info = of_elements(r, 0);
     if (r.axis >= std::ssize(info.shape) || r.end > info.shape[r.axis])
-      complain(r, "expected a range within the extents, got " + std::to_string(r.begin) + " to " + std::to_string(r.end) + " along axis " +
-                      std::to_string(r.axis) + " of " + shape(info.shape));
+      complain(r, "expected a range within the extents, got " + std::to_string(r.begin) + " to " +
+                      std::to_string(r.end) + " along axis " + std::to_string(r.axis) + " of " + shape(info.shape));
     info.shape[r.axis] = r.end - r.begin;
     return info;
   }
@@ -128,22 +132,24 @@ class Inference {
     WeightInfo info = of_elements(r, 0);
     for (size_t i = 1; i < r.of.size(); ++i)
       if (const WeightInfo other = of(r.of[i]); other.shape != info.shape || other.dtype != info.dtype)
-        complain(r, "expected operands of one shape and format, got " + shape(info.shape) + " " + std::string(to_text(info.dtype)) +
-                        " and " + shape(other.shape) + " " + std::string(to_text(other.dtype)));
+        complain(r, "expected operands of one shape and format, got " + shape(info.shape) + " " +
+                        std::string(to_text(info.dtype)) + " and " + shape(other.shape) + " " +
+                        std::string(to_text(other.dtype)));
     info.shape.insert(info.shape.begin(), std::ssize(r.of));
     return info;
   }
   WeightInfo concat(const Recipe& r) const {
     WeightInfo info = of_elements(r, 0);
     const size_t axis = r.axis;
-    if (axis >= info.shape.size()) complain(r, "expected an operand with axis " + std::to_string(r.axis) + ", got " + shape(info.shape));
+    if (axis >= info.shape.size())
+      complain(r, "expected an operand with axis " + std::to_string(r.axis) + ", got " + shape(info.shape));
     for (size_t i = 1; i < r.of.size(); ++i) {
       WeightInfo other = of(r.of[i]);
       const bool fits = other.dtype == info.dtype && other.shape.size() == info.shape.size();
       const int64_t more = fits ? std::exchange(other.shape[axis], info.shape[axis]) : 0;
       if (!fits || other.shape != info.shape)
-        complain(r, "expected operands of one format that differ along axis " + std::to_string(r.axis) + " alone, got " +
-                        shape(of(r.of[0]).shape) + " and " + shape(of(r.of[i]).shape));
+        complain(r, "expected operands of one format that differ along axis " + std::to_string(r.axis) +
+                        " alone, got " + shape(of(r.of[0]).shape) + " and " + shape(of(r.of[i]).shape));
       if (__builtin_add_overflow(info.shape[axis], more, &info.shape[axis]))
         complain(r, "expected fewer than 2^63 elements along the axis");
     }
@@ -153,7 +159,8 @@ class Inference {
     WeightInfo info = real(r, 0);
     const WeightInfo by = real(r, 1);
     if (info.shape.empty() || by.shape != std::vector<int64_t>{info.shape[0]})
-      complain(r, "expected a factor for each of the first extent, got " + shape(info.shape) + " and " + shape(by.shape));
+      complain(r,
+               "expected a factor for each of the first extent, got " + shape(info.shape) + " and " + shape(by.shape));
     info.dtype = DType::f32;
     return info;
   }
@@ -161,7 +168,8 @@ class Inference {
     WeightInfo info = real(r, 0);
     for (size_t i = 0; i < r.of.size(); ++i)
       if (const WeightInfo other = real(r, i); other.shape.size() != 1 || other.shape != info.shape)
-        complain(r, "expected a number for each channel of all operands, got " + shape(info.shape) + " and " + shape(other.shape));
+        complain(r, "expected a number for each channel of all operands, got " + shape(info.shape) + " and " +
+                        shape(other.shape));
     info.dtype = DType::f32;
     return info;
   }
@@ -169,9 +177,11 @@ class Inference {
     WeightInfo info = real(r, 0);
     const WeightInfo second = real(r, 1);
     if (info.shape.size() != 2 || info.shape[1] != 2 || second.shape.size() != 2 || second.shape[1] != info.shape[0])
-      complain(r, "expected weights [hidden, 2] and [heads, hidden], got " + shape(info.shape) + " and " + shape(second.shape));
+      complain(r, "expected weights [hidden, 2] and [heads, hidden], got " + shape(info.shape) + " and " +
+                      shape(second.shape));
     for (size_t i = 2; i < r.of.size(); ++i)
-      if (const WeightInfo bias = real(r, i); bias.shape != std::vector<int64_t>{i == 2 ? info.shape[0] : second.shape[0]})
+      if (const WeightInfo bias = real(r, i);
+          bias.shape != std::vector<int64_t>{i == 2 ? info.shape[0] : second.shape[0]})
         complain(r, "expected a bias for each output of its weight, got " + shape(bias.shape));
     info.shape = {(2 * r.height - 1) * (2 * r.width - 1), second.shape[0]};
     info.dtype = DType::f32;
@@ -242,7 +252,8 @@ Recipe batch_norm_scale_recipe(Recipe gamma, Recipe variance, double eps) {
 }
 
 Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, double eps) {
-  Recipe r = step(RecipeKind::batch_norm_shift, {std::move(beta), std::move(mean), std::move(gamma), std::move(variance)});
+  Recipe r =
+      step(RecipeKind::batch_norm_shift, {std::move(beta), std::move(mean), std::move(gamma), std::move(variance)});
   r.eps = eps;
   return r;
 }

@@ -1,4 +1,5 @@
-// A weight as an expression over stored tensors, with one text for one meaning: stack(slice("a", 0, 64), transpose("b")).
+// A weight as an expression over stored tensors, with one text for one meaning: stack(slice("a", 0, 64),
+// transpose("b")).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,18 +21,20 @@ enum class RecipeKind : uint8_t {
   stack,             ///< operands of one shape, one after another along a new first extent
   concat,            ///< operands that differ along `axis` at most, one after another there
   scale,             ///< (w [n, ...], s [n]): row i of w times s[i], in f32
-  batch_norm_scale,  ///< (gamma [n], variance [n]): gamma / sqrt(variance + eps), in f32: what a norm multiplies channels by
-  batch_norm_shift,  ///< (beta [n], mean [n], gamma [n], variance [n] and, where the layer before has one, its bias [n]):
-                     ///< beta + (bias - mean) * gamma / sqrt(variance + eps), in f32: what it adds
-  position_bias,  ///< (w [hidden, 2], v [heads, hidden] and, where they are there, the biases of w and of v): what attention in windows of
-                  ///< height x width adds by relative place, [(2 height - 1) (2 width - 1), heads] in f32 (position_bias_recipe)
-  convert,        ///< in number format `dtype`, each element rounded to the nearest, ties to even
-  quantise,       ///< in f32: each element the nearest of the 2^bits - 1 multiples of its block's largest magnitude / (2^(bits-1) - 1);
-                  ///< blocks of `block` elements along the last extent
+  batch_norm_scale,  ///< (gamma [n], variance [n]): gamma / sqrt(variance + eps), in f32: what a norm multiplies
+                     ///< channels by
+  batch_norm_shift,  ///< (beta [n], mean [n], gamma [n], variance [n] and, where the layer before has one, its bias
+                     ///< [n]): beta + (bias - mean) * gamma / sqrt(variance + eps), in f32: what it adds
+  position_bias,     ///< (w [hidden, 2], v [heads, hidden] and, where they are there, the biases of w and of v): what
+                     ///< attention in windows of height x width adds by relative place, [(2 height - 1) (2 width - 1),
+                     ///< heads] in f32 (position_bias_recipe)
+  convert,           ///< in number format `dtype`, each element rounded to the nearest, ties to even
+  quantise,  ///< in f32: each element the nearest of the 2^bits - 1 multiples of its block's largest magnitude /
+             ///< (2^(bits-1) - 1); blocks of `block` elements along the last extent
 };
 
-/// An expression. Made by the functions below, which write one meaning in one way where that needs no shapes: a slice of a slice is one
-/// slice, two transpositions are one or none, what joins along one axis is joined at once.
+/// An expression. Made by the functions below, which write one meaning in one way where that needs no shapes: a slice
+/// of a slice is one slice, two transpositions are one or none, what joins along one axis is joined at once.
 struct Recipe {
   RecipeKind kind = RecipeKind::tensor;
   std::string name;
@@ -57,28 +60,33 @@ Recipe scale_recipe(Recipe of, Recipe by);
 Recipe batch_norm_scale_recipe(Recipe gamma, Recipe variance, double eps);
 Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, double eps);
 Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, Recipe bias, double eps);
-/// Of an MLP over log-spaced relative places: v relu(w c + bias) + bias, row by row of the places query - key from (1 - height, 1 - width)
-/// on; c are the coordinates of the place, of key - query with `turned`. `limit` above 0: limit * sigmoid of that. `of`: 2 to 4 operands.
+/// Of an MLP over log-spaced relative places: v relu(w c + bias) + bias, row by row of the places query - key from (1 -
+/// height, 1 - width) on; c are the coordinates of the place, of key - query with `turned`. `limit` above 0: limit *
+/// sigmoid of that. `of`: 2 to 4 operands.
 Recipe position_bias_recipe(std::vector<Recipe> of, int64_t height, int64_t width, bool turned, int64_t limit);
 Recipe convert_recipe(Recipe of, DType dtype);
 Recipe quantise_recipe(Recipe of, int64_t bits, int64_t block);
 
 /// The one text of a recipe; it names a weight in stores, graphs and files.
 std::string to_text(const Recipe& recipe);
-/// Reads a recipe where the cursor stands. Complaints are the cursor's: place, what was expected, what came. At most 64 deep.
+/// Reads a recipe where the cursor stands. Complaints are the cursor's: place, what was expected, what came. At most 64
+/// deep.
 Recipe parse_recipe(TextCursor& line);
 /// A whole text; `where` begins complaints.
 Recipe parse_recipe(std::string_view text, std::string_view where);
 
-/// Whether a text that names a weight in stores and sources is a recipe; else it is the name of a stored tensor as it is.
+/// Whether a text that names a weight in stores and sources is a recipe; else it is the name of a stored tensor as it
+/// is.
 bool looks_like_recipe(std::string_view text);
-/// The text that names a weight: a stored tensor's name, in quotes where it would look like a recipe; any other recipe's text.
+/// The text that names a weight: a stored tensor's name, in quotes where it would look like a recipe; any other
+/// recipe's text.
 std::string weight_text(const Recipe& recipe);
 
 /// Format and shape of a stored tensor; nullptr: there is none.
 using FindStored = std::function<const WeightInfo*(std::string_view name)>;
-/// Format and shape of what a recipe makes; its name is the recipe's text. Throws Error(bad_input) that names the recipe, the step, what
-/// was expected and what came: a missing tensor, a slice beyond its extent, operands that do not fit.
+/// Format and shape of what a recipe makes; its name is the recipe's text. Throws Error(bad_input) that names the
+/// recipe, the step, what was expected and what came: a missing tensor, a slice beyond its extent, operands that do not
+/// fit.
 WeightInfo info_of(const Recipe& recipe, const FindStored& stored);
 WeightInfo info_of(const Recipe& recipe, const WeightSource& stored);
 

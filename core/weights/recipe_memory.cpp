@@ -54,7 +54,8 @@ class Taking {
           const Taken one = as_reals(operand);
           all = {std::max(all.most, all.left + one.most), all.left + one.left};
         }
-        const int64_t hidden = r.kind == RecipeKind::position_bias ? info_of(r.of[1], stored_).shape[1] * int64_t{sizeof(double)} : 0;
+        const int64_t hidden =
+            r.kind == RecipeKind::position_bias ? info_of(r.of[1], stored_).shape[1] * int64_t{sizeof(double)} : 0;
         return {std::max(all.most, all.left + own + hidden), own};
       }
     }
@@ -68,7 +69,8 @@ class Taking {
     return {std::max(from.most, from.left + more), left};
   }
   Taken as_reals(const Recipe& operand) const {
-    const int64_t n = info_of(operand, stored_).elements(), narrow = n * int64_t{sizeof(float)}, wide = n * int64_t{sizeof(double)};
+    const int64_t n = info_of(operand, stored_).elements(), narrow = n * int64_t{sizeof(float)},
+                  wide = n * int64_t{sizeof(double)};
     return beside(operand, narrow + wide, wide);
   }
   static int64_t row_of_floats(const WeightInfo& to, int64_t rows) {

@@ -15,9 +15,9 @@ std::optional<PlaceInTensor> place_in_tensor(const Recipe& r, const WeightSource
   const size_t axis = r.axis;
   if (elements_of(made.shape, 0, r.kind == RecipeKind::slice ? axis : 0) != 1) return {};
   std::optional<PlaceInTensor> in = place_in_tensor(r.of[0], stored);
-  const int64_t step = r.kind == RecipeKind::index
-                           ? made.bytes()
-                           : elements_of(made.shape, axis + 1, made.shape.size()) * static_cast<int64_t>(element_size(made.dtype));
+  const int64_t step = r.kind == RecipeKind::index ? made.bytes()
+                                                   : elements_of(made.shape, axis + 1, made.shape.size()) *
+                                                         static_cast<int64_t>(element_size(made.dtype));
   if (in) in->first += r.begin * step;
   return in;
 }

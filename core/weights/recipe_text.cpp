@@ -61,8 +61,10 @@ void write(const Recipe& r, std::string& out) {
   if (r.kind == RecipeKind::transpose && !plain_turn)
     for (const int64_t i : r.order) out += ", " + std::to_string(i);
   if (r.kind == RecipeKind::convert) out += ", " + std::string(to_text(r.dtype));
-  if ((r.kind == RecipeKind::slice || r.kind == RecipeKind::concat) && r.axis != 0) out += ", axis=" + std::to_string(r.axis);
-  if (r.kind == RecipeKind::batch_norm_scale || r.kind == RecipeKind::batch_norm_shift) out += ", eps=" + real_text(r.eps);
+  if ((r.kind == RecipeKind::slice || r.kind == RecipeKind::concat) && r.axis != 0)
+    out += ", axis=" + std::to_string(r.axis);
+  if (r.kind == RecipeKind::batch_norm_scale || r.kind == RecipeKind::batch_norm_shift)
+    out += ", eps=" + real_text(r.eps);
   if (r.kind == RecipeKind::quantise) out += ", bits=" + std::to_string(r.bits) + ", block=" + std::to_string(r.block);
   if (r.kind == RecipeKind::position_bias) {
     out += ", height=" + std::to_string(r.height) + ", width=" + std::to_string(r.width);
@@ -129,7 +131,8 @@ class Reader {
       case RecipeKind::slice: {
         const int64_t begin = number(), end = number(), axis = key("axis", 0, 0, kMostExtents - 1);
         if (begin < 0 || end <= begin)
-          line_.complain("expected a range that holds something, got " + std::to_string(begin) + " to " + std::to_string(end));
+          line_.complain("expected a range that holds something, got " + std::to_string(begin) + " to " +
+                         std::to_string(end));
         close();
         return slice_recipe(std::move(of[0]), begin, end, axis);
       }
@@ -192,8 +195,8 @@ class Reader {
     line_.expect("=");
     const int64_t came = line_.integer("an integer");
     if (came < least || came > most)
-      line_.complain("expected " + std::string(name) + " from " + std::to_string(least) + " to " + std::to_string(most) + ", got " +
-                     std::to_string(came));
+      line_.complain("expected " + std::string(name) + " from " + std::to_string(least) + " to " +
+                     std::to_string(most) + ", got " + std::to_string(came));
     return came;
   }
   double epsilon() {

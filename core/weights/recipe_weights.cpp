@@ -24,7 +24,9 @@ struct Made {
   std::shared_ptr<const std::byte> bytes;
 };
 
-std::shared_ptr<std::byte> memory_for(const WeightInfo& info) { return reusable_block(info.bytes(), "weight " + info.name); }
+std::shared_ptr<std::byte> memory_for(const WeightInfo& info) {
+  return reusable_block(info.bytes(), "weight " + info.name);
+}
 
 /// Makes a recipe's tensor from stored ones, a step at a time.
 class Maker {
@@ -86,13 +88,15 @@ class Maker {
     WeightInfo to = info(r);
     const size_t axis = r.axis;
     const int64_t element = element_size(to.dtype);
-    const int64_t outer = elements_of(to.shape, 0, axis), inner = elements_of(to.shape, axis + 1, to.shape.size()) * element,
+    const int64_t outer = elements_of(to.shape, 0, axis),
+                  inner = elements_of(to.shape, axis + 1, to.shape.size()) * element,
                   pitch = from.info.shape[axis] * inner, row = (r.end - r.begin) * inner;
     const std::byte* first = from.bytes.get() + r.begin * inner;
     // Devices read elements where they lie: a view of halves may begin at any even byte, of floats at every fourth.
     if (outer == 1) return {std::move(to), {from.bytes, first}};
     const std::shared_ptr<std::byte> memory = memory_for(to);
-    for (int64_t i = 0; i < outer; ++i) std::memcpy(memory.get() + i * row, first + i * pitch, static_cast<size_t>(row));
+    for (int64_t i = 0; i < outer; ++i)
+      std::memcpy(memory.get() + i * row, first + i * pitch, static_cast<size_t>(row));
     return {std::move(to), memory};
   }
 
@@ -112,7 +116,8 @@ class Maker {
     for (int64_t n = 0; n < rows; ++n) {
       const std::byte* in = from.bytes.get();
       for (size_t i = 0; i + 1 < rank; ++i) in += static_cast<size_t>(place[i] * stride[i]) * element;
-      for (int64_t k = 0; k < row; ++k, out += element) std::memcpy(out, in + static_cast<size_t>(k * stride[rank - 1]) * element, element);
+      for (int64_t k = 0; k < row; ++k, out += element)
+        std::memcpy(out, in + static_cast<size_t>(k * stride[rank - 1]) * element, element);
       for (size_t i = rank - 1; i-- > 0;) {
         if (++place[i] < to.shape[i]) break;
         place[i] = 0;
@@ -183,7 +188,8 @@ class Maker {
     return channels(r, [&](size_t i) { return gamma[i] / std::sqrt(variance[i] + r.eps); });
   }
   Made batch_norm_shift(const Recipe& r) const {
-    const std::vector<double> beta = reals(r.of[0]), mean = reals(r.of[1]), gamma = reals(r.of[2]), variance = reals(r.of[3]),
+    const std::vector<double> beta = reals(r.of[0]), mean = reals(r.of[1]), gamma = reals(r.of[2]),
+                              variance = reals(r.of[3]),
                               bias = r.of.size() > 4 ? reals(r.of[4]) : std::vector<double>();
     return channels(r, [&](size_t i) {
       const double factor = gamma[i] / std::sqrt(variance[i] + r.eps);
@@ -193,7 +199,8 @@ class Maker {
 
   /// The hidden values of a place once, then all heads of it.
   Made position_bias(const Recipe& r) const {
-    const std::vector<double> w = reals(r.of[0]), v = reals(r.of[1]), b = r.of.size() > 2 ? reals(r.of[2]) : std::vector<double>(),
+    const std::vector<double> w = reals(r.of[0]), v = reals(r.of[1]),
+                              b = r.of.size() > 2 ? reals(r.of[2]) : std::vector<double>(),
                               d = r.of.size() > 3 ? reals(r.of[3]) : std::vector<double>();
     WeightInfo to = info(r);
     const std::shared_ptr<std::byte> memory = memory_for(to);
@@ -204,15 +211,18 @@ class Maker {
     for (int64_t y = 1 - r.height; y < r.height; ++y)
       for (int64_t x = 1 - r.width; x < r.width; ++x) {
         const double row = sign * log_place(y, r.height), column = sign * log_place(x, r.width);
-        for (size_t i = 0; i < hidden; ++i) seen[i] = std::max(0.0, w[2 * i] * row + w[2 * i + 1] * column + (b.empty() ? 0 : b[i]));
+        for (size_t i = 0; i < hidden; ++i)
+          seen[i] = std::max(0.0, w[2 * i] * row + w[2 * i + 1] * column + (b.empty() ? 0 : b[i]));
         for (size_t head = 0; head < heads; ++head) {
-          const double sum = std::inner_product(seen.begin(), seen.end(), v.begin() + head * hidden, d.empty() ? 0.0 : d[head]);
+          const double sum =
+              std::inner_product(seen.begin(), seen.end(), v.begin() + head * hidden, d.empty() ? 0.0 : d[head]);
           *out++ = static_cast<float>(r.limit > 0 ? static_cast<double>(r.limit) / (1 + std::exp(-sum)) : sum);
         }
       }
     return {std::move(to), memory};
   }
-  /// A distance along a side of `extent` places, stretched to 8 at most, on a logarithmic scale from -log2(9) / 3 to log2(9) / 3.
+  /// A distance along a side of `extent` places, stretched to 8 at most, on a logarithmic scale from -log2(9) / 3 to
+  /// log2(9) / 3.
   static double log_place(int64_t distance, int64_t extent) {
     if (extent == 1) return 0;
     const double stretched = 8.0 * static_cast<double>(distance) / (extent - 1);
@@ -257,7 +267,8 @@ class RecipeWeights final : public WeightSource {
     return looks_like_recipe(text) ? Maker(*stored_).make(known_as(text).recipe).bytes : stored_->bytes(text);
   }
   int64_t bytes_while_read(std::string_view text) const override {
-    return looks_like_recipe(text) ? bytes_while_made(known_as(text).recipe, *stored_) : stored_->bytes_while_read(text);
+    return looks_like_recipe(text) ? bytes_while_made(known_as(text).recipe, *stored_)
+                                   : stored_->bytes_while_read(text);
   }
   int64_t stored_bytes(std::string_view text) const override {
     return looks_like_recipe(text) ? bytes_stored_of(known_as(text).recipe, *stored_) : stored_->stored_bytes(text);

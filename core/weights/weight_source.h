@@ -1,4 +1,5 @@
-// Where weights come from: a file that is read, a seeded generator, a test. Bytes are held only as long as somebody has them.
+// Where weights come from: a file that is read, a seeded generator, a test. Bytes are held only as long as somebody has
+// them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,17 +28,21 @@ struct WeightInfo {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// nullptr when there is no such weight. A source that makes weights by recipes throws Error(bad_input) for a recipe that is none.
+  /// nullptr when there is no such weight. A source that makes weights by recipes throws Error(bad_input) for a recipe
+  /// that is none.
   virtual const WeightInfo* find(std::string_view name) const = 0;
-  /// Bytes that a file gives when bytes() is called: those of the stored tensors that the weight is made from; 0: nothing is read.
+  /// Bytes that a file gives when bytes() is called: those of the stored tensors that the weight is made from; 0:
+  /// nothing is read.
   virtual int64_t stored_bytes(std::string_view name) const { return find(name)->bytes(); }
-  /// The stored bytes, row-major. Letting go of the last handle gives the memory back that they were read or generated into.
-  /// Thread-safe. Throws Error when there is no such weight.
+  /// The stored bytes, row-major. Letting go of the last handle gives the memory back that they were read or generated
+  /// into. Thread-safe. Throws Error when there is no such weight.
   virtual std::shared_ptr<const std::byte> bytes(std::string_view name) const = 0;
   /// Bytes held at most from the call of bytes() until its last handle goes: the weight, and what it is made from.
   virtual int64_t bytes_while_read(std::string_view name) const { return find(name)->bytes(); }
-  /// `count` bytes from byte `first` on, which must lie within the weight; as bytes(). A source that can read a range alone does.
-  virtual std::shared_ptr<const std::byte> range(std::string_view name, int64_t first, [[maybe_unused]] int64_t count) const {
+  /// `count` bytes from byte `first` on, which must lie within the weight; as bytes(). A source that can read a range
+  /// alone does.
+  virtual std::shared_ptr<const std::byte> range(std::string_view name, int64_t first,
+                                                 [[maybe_unused]] int64_t count) const {
     const std::shared_ptr<const std::byte> whole = bytes(name);
     return {whole, whole.get() + first};
   }

@@ -1,14 +1,16 @@
-// What kernels without tensor-core instructions are written against, so that they run on a card and, for tests, on the host.
+// What kernels without tensor-core instructions are written against, so that they run on a card and, for tests, on the
+// host.
 //
-// A kernel is a struct with `Args` (plain data), `Shared` (what a block's threads share, uninitialised), `kThreads` (of a block, a multiple
-// of 32) and
+// A kernel is a struct with `Args` (plain data), `Shared` (what a block's threads share, uninitialised), `kThreads` (of
+// a block, a multiple of 32) and
 //     template <class X> STORMCELL_DEVICE static void run(X& x, const Args& args)
 // where X, the execution, is CudaExecution (gpu/launch) or HostExecution (tests/gpu) and offers
 //     int thread(), block(), blocks()     this thread in its block, this block in the grid
 //     Shared& shared<Shared>()
 //     void sync()                         all threads of the block
-//     void sync_warp()                    all threads of the warp, and so do those that follow: no thread may be missing
-//     T shuffle_xor(T value, int mask)    the value of lane ^ mask
+//     void sync_warp()                    all threads of the warp
+//     T shuffle_xor(T value, int mask)    the value of lane ^ mask; no thread of the warp may be missing, here and in
+//                                         the two that follow
 //     uint32_t ballot(bool)               one bit a lane
 //     uint32_t match(int32_t value)       bits of the lanes with the same value
 //     void add(int32_t* to, int32_t n)    atomic among the block's threads
@@ -24,8 +26,9 @@ namespace stormcell::gpu {
 /// Shared memory of kernels that need none.
 struct Nothing {};
 
-/// Joins the values of threads 0 to this one, in their order: join(before, then) is associative and 0 before anything changes nothing.
-/// `warps` is shared scratch of kThreads / 32 entries, free again after the call; `total` gets all values joined.
+/// Joins the values of threads 0 to this one, in their order: join(before, then) is associative and 0 before anything
+/// changes nothing. `warps` is shared scratch of kThreads / 32 entries, free again after the call; `total` gets all
+/// values joined.
 template <int kThreads, class X, class Join>
 STORMCELL_DEVICE int32_t joined_up_to(X& x, int32_t value, int32_t* warps, int32_t& total, const Join& join) {
   const int lane = x.thread() % 32, warp = x.thread() / 32;

@@ -1,5 +1,5 @@
-// Numbers as kernels see them: bf16 as its bits, conversions that give the same bits on host and device (but for which NaN a NaN becomes),
-// a few helpers.
+// Numbers as kernels see them: bf16 as its bits, conversions that give the same bits on host and device (but for which
+// NaN a NaN becomes), a few helpers.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -69,7 +69,8 @@ STORMCELL_BOTH inline uint32_t two_bf16(float low, float high) {
   return static_cast<uint32_t>(to_bf16(low).bits) | static_cast<uint32_t>(to_bf16(high).bits) << 16;
 #endif
 }
-/// Row `row` of rows of so many bytes in the card's memory: one instruction, whose sum nobody takes apart to add it at each use.
+/// Row `row` of rows of so many bytes in the card's memory: one instruction, whose sum nobody takes apart to add it at
+/// each use.
 STORMCELL_BOTH inline char* row_at(char* rows, int32_t row, int32_t row_bytes) {
 #if defined(__CUDA_ARCH__)
   size_t address = 0;

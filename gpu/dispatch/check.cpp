@@ -7,12 +7,14 @@ namespace stormcell::gpu {
 namespace {
 Status check_rows(const char* call, const DecisionView& d, int64_t cells, int64_t width, Format format) {
   if (cells < 0 || d.fan_out < 1 || cells > INT32_MAX || cells * d.fan_out > INT32_MAX)
-    return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells of %d choices are beyond 2^31 slots", call, cells, d.fan_out);
+    return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells of %d choices are beyond 2^31 slots", call,
+                           cells, d.fan_out);
   if (width < 1 || width > INT32_MAX)
-    return Status::failure(StatusCode::bad_input, "%s: a row of %" PRId64 " numbers, allowed are 1 to %d", call, width, INT32_MAX);
+    return Status::failure(StatusCode::bad_input, "%s: a row of %" PRId64 " numbers, allowed are 1 to %d", call, width,
+                           INT32_MAX);
   if (width * bytes_of(format) % 16 != 0)
-    return Status::failure(StatusCode::bad_input, "%s: a row of %" PRId64 " %s numbers is no multiple of 16 bytes", call, width,
-                           to_text(format));
+    return Status::failure(StatusCode::bad_input, "%s: a row of %" PRId64 " %s numbers is no multiple of 16 bytes",
+                           call, width, to_text(format));
   return {};
 }
 }  // namespace

@@ -30,10 +30,12 @@ struct CombineCall {
   int64_t width = 0;
   Format format = Format::f32;
   bool weighted = true;
-  const void* from = nullptr;     ///< [slots, width]
-  const void* dropped = nullptr;  ///< [cells, width]: the row that a dropped choice contributes with its weight; null: nothing
-  void* to = nullptr;             ///< [cells, width]
-  bool unrouted_only = false;     ///< write only cells without any slot; a product with a scattering store has written the others
+  const void* from = nullptr;  ///< [slots, width]
+  /// [cells, width]: the row that a dropped choice contributes with its weight; null: nothing
+  const void* dropped = nullptr;
+  void* to = nullptr;  ///< [cells, width]
+  /// write only cells without any slot; a product with a scattering store has written the others
+  bool unrouted_only = false;
 };
 /// to[cell] = sum over its choices, in their order and in float, of weight * from[slot]; a cell without slots gives 0.
 Status combine(const CombineCall& call, Stream stream);

@@ -1,6 +1,6 @@
-// Moving rows between cells and slots. A thread moves sixteen bytes, four of them in flight. A warp of dispatch takes a row; one of combine
-// as much of a row as four loads a lane are: of four choices each the same 32 pieces, or of one choice four times as many, so that a few
-// cells of many choices still have warps enough to hide what each waits for.
+// Moving rows between cells and slots. A thread moves sixteen bytes, four of them in flight. A warp of dispatch takes a
+// row; one of combine as much of a row as four loads a lane are: of four choices each the same 32 pieces, or of one
+// choice four times as many, so that a few cells of many choices still have warps enough to hide what each waits for.
 // Bound: copy bandwidth.
 #pragma once
 #include "core/cell/decision.h"
@@ -28,7 +28,8 @@ struct DispatchKernel {
     const int lane = x.thread() % 32;
     const int32_t slots = *a.slots;
     const int64_t warps = static_cast<int64_t>(x.blocks()) * (kThreads / 32);
-    for (int64_t slot = static_cast<int64_t>(x.block()) * (kThreads / 32) + x.thread() / 32; slot < slots; slot += warps) {
+    for (int64_t slot = static_cast<int64_t>(x.block()) * (kThreads / 32) + x.thread() / 32; slot < slots;
+         slot += warps) {
       const Sixteen* from = a.from + static_cast<int64_t>(a.cell[slot]) * a.pieces;
       Sixteen* to = a.to + slot * a.pieces;
       for (int32_t first = lane; first < a.pieces; first += 32 * kAtOnce) {
@@ -95,10 +96,13 @@ struct CombineKernel {
   }
 
   /// How many warps a cell takes.
-  STORMCELL_BOTH static constexpr int32_t groups_of(int32_t pieces, int32_t fan_out) { return parts(pieces, group_pieces(fan_out)); }
+  STORMCELL_BOTH static constexpr int32_t groups_of(int32_t pieces, int32_t fan_out) {
+    return parts(pieces, group_pieces(fan_out));
+  }
 
  private:
-  static constexpr int kLoads = 4;  // a lane has on their way: so many choices of a piece, or pieces of a cell's only choice
+  // a lane has on their way: so many choices of a piece, or pieces of a cell's only choice
+  static constexpr int kLoads = 4;
   STORMCELL_BOTH static constexpr int32_t group_pieces(int32_t fan_out) { return fan_out == 1 ? 32 * kLoads : 32; }
 
   /// body(cell, this lane's first piece) for the groups of pieces that are this warp's.

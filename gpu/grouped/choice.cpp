@@ -1,8 +1,10 @@
 // Which kernel for how many rows, as measured on an H200 (docs/benchmarks/gpu.md, few rows):
-// - gemv takes eight rows of an expert at once. Where no expert can get more and most get one or none, it is ahead of swapped or level: of
-//   128 gated experts 2048/768, both products, by 18 % at one token, 9 % at eight; of eight experts 768/3072 by 18 % at one, level at
-//   eight. Two rows for each of sixteen experts are level too, four take it 4 to 25 % longer than swapped takes for eight.
-// - Where some get more, a map with both takes two launches: 4 % ahead at 16 tokens, 4 % behind at 32. There swapped takes all.
+// - gemv takes eight rows of an expert at once. Where no expert can get more and most get one or none, it is ahead of
+//   swapped or level: of 128 gated experts 2048/768, both products, by 18 % at one token, 9 % at eight; of eight
+//   experts 768/3072 by 18 % at one, level at eight. Two rows for each of sixteen experts are level too, four take it 4
+//   to 25 % longer than swapped takes for eight.
+// - Where some get more, a map with both takes two launches: 4 % ahead at 16 tokens, 4 % behind at 32. There swapped
+//   takes all.
 // - Without tensor cores nothing else reads weights once for a few rows.
 // - swapped and large meet where an expert's rows fill more than half of a 128-row tile.
 #include "gpu/grouped/grouped.h"
@@ -13,7 +15,8 @@ RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int cou
   bool pieces = true, tensor_cores = has_wgmma;
   for (int i = 0; i < count; ++i) {
     pieces = pieces && products[i].k * bytes_of(products[i].format) % 16 == 0;
-    tensor_cores = tensor_cores && products[i].format == Format::bf16 && products[i].k % 8 == 0 && products[i].n % 8 == 0;
+    tensor_cores =
+        tensor_cores && products[i].format == Format::bf16 && products[i].k % 8 == 0 && products[i].n % 8 == 0;
   }
   constexpr int32_t kFewRows = row_block(Regime::gemv);
   constexpr double kFewOnAverage = 1;

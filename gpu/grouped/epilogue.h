@@ -1,4 +1,5 @@
-// What happens to a product's sums before they are stored: bias, activation, gate, weight of the slot, row that the slot goes to.
+// What happens to a product's sums before they are stored: bias, activation, gate, weight of the slot, row that the
+// slot goes to.
 #pragma once
 #include <type_traits>
 
@@ -60,7 +61,8 @@ STORMCELL_BOTH inline float activate(Activation activation, float x) {
 }
 
 /// One grouped product: for every expert e and its slots s, y = epilogue(x[s] . w[e]^T).
-/// Gated: w has 2n rows an expert, those of the gate first, and y = activation(gate) * up; else y = activation(x . w^T).
+/// Gated: w has 2n rows an expert, those of the gate first, and y = activation(gate) * up; else y = activation(x .
+/// w^T).
 template <class T>
 struct ProductArgs {
   const int32_t* offsets = nullptr;  ///< [experts + 1] slots of each expert
@@ -88,8 +90,8 @@ struct ProductArgs {
   }
 };
 
-/// The same for a whole tile: which activation, whether there is a bias and whether slots have rows or weights of their own is decided
-/// once.
+/// The same for a whole tile: which activation, whether there is a bias and whether slots have rows or weights of their
+/// own is decided once.
 template <Activation kActivation, bool kBias_, bool kOfSlots_>
 struct Epilogue {
   static constexpr bool kBias = kBias_, kOfSlots = kOfSlots_;
@@ -111,17 +113,20 @@ struct AnyEpilogue {
     return value;
   }
 };
-/// body(the epilogue of these arguments). Its own copies has what layers do: a first product with ReLU, gated with SiLU; a second without
-/// an activation, whose slots may have rows and weights of their own.
+/// body(the epilogue of these arguments). Its own copies has what layers do: a first product with ReLU, gated with
+/// SiLU; a second without an activation, whose slots may have rows and weights of their own.
 template <int kPanels, class T, class Body>
 STORMCELL_BOTH void with_epilogue(const ProductArgs<T>& a, const Body& body) {
   constexpr Activation kFirst = kPanels == 2 ? Activation::silu : Activation::relu;
   const bool of_slots = a.scatter || a.weight;
-  if (a.activation == kFirst && !of_slots) return a.bias ? body(Epilogue<kFirst, true, false>()) : body(Epilogue<kFirst, false, false>());
+  if (a.activation == kFirst && !of_slots)
+    return a.bias ? body(Epilogue<kFirst, true, false>()) : body(Epilogue<kFirst, false, false>());
   if constexpr (kPanels == 1) {
     constexpr Activation kNone = Activation::none;
-    if (a.activation == kNone && of_slots) return a.bias ? body(Epilogue<kNone, true, true>()) : body(Epilogue<kNone, false, true>());
-    if (a.activation == kNone) return a.bias ? body(Epilogue<kNone, true, false>()) : body(Epilogue<kNone, false, false>());
+    if (a.activation == kNone && of_slots)
+      return a.bias ? body(Epilogue<kNone, true, true>()) : body(Epilogue<kNone, false, true>());
+    if (a.activation == kNone)
+      return a.bias ? body(Epilogue<kNone, true, false>()) : body(Epilogue<kNone, false, false>());
   }
   body(AnyEpilogue{a.activation});
 }

@@ -1,5 +1,6 @@
-// Few rows an expert: a warp takes four rows of weights (four columns of y, or two with a gate), reads each once, sixteen bytes a lane, and
-// multiplies it with all rows of x. Organised by outputs, so it fills a card whatever the number of experts. Bound: the weights' bytes.
+// Few rows an expert: a warp takes four rows of weights (four columns of y, or two with a gate), reads each once,
+// sixteen bytes a lane, and multiplies it with all rows of x. Organised by outputs, so it fills a card whatever the
+// number of experts. Bound: the weights' bytes.
 #pragma once
 #include "gpu/dispatch/rows.h"
 #include "gpu/grouped/epilogue.h"

@@ -18,7 +18,9 @@ struct HopperExecution : CudaExecution {
   __device__ static void barriers_are_there() { ptx::barrier_init_done(); }
   __device__ static void arrive(uint32_t barrier) { ptx::arrive(barrier); }
   __device__ static void arrive_expecting(uint32_t barrier, uint32_t bytes) { ptx::arrive_expecting(barrier, bytes); }
-  __device__ static void wait(uint32_t barrier, uint32_t parity, const Awaited& awaited) { ptx::wait(barrier, parity, awaited); }
+  __device__ static void wait(uint32_t barrier, uint32_t parity, const Awaited& awaited) {
+    ptx::wait(barrier, parity, awaited);
+  }
   __device__ static void prefetch_map(const Map* map) { ptx::prefetch_map(map); }
   __device__ static void copy_box(uint32_t to, const Map* map, int32_t c0, int32_t c1, int32_t c2, uint32_t barrier) {
     ptx::copy_box(to, map, c0, c1, c2, barrier);
@@ -35,7 +37,9 @@ struct HopperExecution : CudaExecution {
   __device__ static void multiply(float (&sum)[kHeld], uint64_t a, uint64_t b, bool add) {
     ptx::multiply<2 * kHeld>(sum, a, b, add);
   }
-  __device__ static void multiply(float (&sum)[2][64], uint64_t a, uint64_t b, bool add) { ptx::multiply_256(sum, a, b, add); }
+  __device__ static void multiply(float (&sum)[2][64], uint64_t a, uint64_t b, bool add) {
+    ptx::multiply_256(sum, a, b, add);
+  }
   __device__ static void commit_products() { ptx::commit_products(); }
   template <int kLeft>
   __device__ static void wait_products() {

@@ -1,8 +1,9 @@
-// Tiles of large and of swapped in one launch, for products of which some expert may have more than 64 rows: the host does not know that no
-// other has fewer, and a launch of nothing costs more than a microsecond. A block takes its tiles of large, then those of swapped where the
-// first list ends, in one ring of stages: those of a tile of either kind have the same size, so nothing is drained between. Large's two
-// warpgroups of consumers multiply its tiles; the second leaves after them, the first gives back for both. Bound: the weights' bytes and
-// the tensor cores, one after the other.
+// Tiles of large and of swapped in one launch, for products of which some expert may have more than 64 rows: the host
+// does not know that no other has fewer, and a launch of nothing costs more than a microsecond. A block takes its tiles
+// of large, then those of swapped where the first list ends, in one ring of stages: those of a tile of either kind have
+// the same size, so nothing is drained between. Large's two warpgroups of consumers multiply its tiles; the second
+// leaves after them, the first gives back for both. Bound: the weights' bytes and the tensor cores, one after the
+// other.
 #pragma once
 #include "gpu/grouped/large.h"
 #include "gpu/grouped/swapped.h"
@@ -33,7 +34,8 @@ STORMCELL_DEVICE_INLINED void joined_block(X& x, const typename X::Map* map, con
     RingPlace<Wide::kStages> at;
     large_tiles(x, a, stages, large, next, at, group);
     if (group > 0) return;
-    take_tiles(next, swapped.step(x), swapped.tiles, [&](int64_t t) { swapped_tile(x, a, narrow_stages, swapped.tile(a, t), at); });
+    take_tiles(next, swapped.step(x), swapped.tiles,
+               [&](int64_t t) { swapped_tile(x, a, narrow_stages, swapped.tile(a, t), at); });
   }
 }
 

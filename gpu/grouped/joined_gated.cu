@@ -6,8 +6,10 @@
 namespace stormcell::gpu {
 
 template <>
-Status launch_joined<2>(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream) {
-  return launch_tensor<JoinedShape<2>>(joined_kernel<2>, "grouped product, joined", device, args, experts, sizes, stream);
+Status launch_joined<2>(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes,
+                        Stream stream) {
+  return launch_tensor<JoinedShape<2>>(joined_kernel<2>, "grouped product, joined", device, args, experts, sizes,
+                                       stream);
 }
 
 }  // namespace stormcell::gpu

@@ -1,17 +1,19 @@
-// Many rows an expert: 128 rows a tile, 64 for each of two consumer warpgroups, by 256 rows of weights (256 columns of y; with a gate 128,
-// the gate's and the other panel side by side), in one wgmma 256 wide a step, which reads a consumer's rows once. Its kernel is that of
-// joined.h. Bound: the tensor cores; 192 KiB of stages are on their way meanwhile.
+// Many rows an expert: 128 rows a tile, 64 for each of two consumer warpgroups, by 256 rows of weights (256 columns of
+// y; with a gate 128, the gate's and the other panel side by side), in one wgmma 256 wide a step, which reads a
+// consumer's rows once. Its kernel is that of joined.h. Bound: the tensor cores; 192 KiB of stages are on their way
+// meanwhile.
 #pragma once
 #include "gpu/grouped/tensor.h"
 #include "gpu/grouped/tensor_store.h"
 
 namespace stormcell::gpu {
 
-/// The tiles of a block, from `next` on, by consumer warpgroup `group` of two. Which tile comes next is looked up while the tensor cores
-/// work.
+/// The tiles of a block, from `next` on, by consumer warpgroup `group` of two. Which tile comes next is looked up while
+/// the tensor cores work.
 template <class Shape, class X>
-STORMCELL_DEVICE_INLINED void large_tiles(X& x, const ProductArgs<Bf16>& a, const Stages<Shape>& stages, const Work<Shape>& work,
-                                          int64_t& next, RingPlace<Shape::kStages>& at, int group) {
+STORMCELL_DEVICE_INLINED void large_tiles(X& x, const ProductArgs<Bf16>& a, const Stages<Shape>& stages,
+                                          const Work<Shape>& work, int64_t& next, RingPlace<Shape::kStages>& at,
+                                          int group) {
   Tile coming;
   if (next < work.tiles) coming = work.tile(a, next);
   take_tiles(next, work.step(x), work.tiles, [&](int64_t t) {

@@ -1,5 +1,5 @@
-// The plain grouped product: 64 x 64 tiles through shared memory, sums in float. Written to be read; it runs on every card and on the
-// emulator and is the second opinion on the faster kernels. Bound: floating-point units.
+// The plain grouped product: 64 x 64 tiles through shared memory, sums in float. Written to be read; it runs on every
+// card and on the emulator and is the second opinion on the faster kernels. Bound: floating-point units.
 #pragma once
 #include "gpu/grouped/epilogue.h"
 #include "gpu/grouped/tile_map.h"
@@ -22,7 +22,8 @@ struct PlainKernel {
     const TileList list = tile_list(a.map, Regime::plain);
     const int32_t column_blocks = parts(a.n, kColumns);
     const int64_t tiles = tiles_of(list, column_blocks);
-    for (int64_t t = x.block(); t < tiles; t += x.blocks()) compute(x, a, find_tile(list, a.offsets, column_blocks, kRows, t));
+    for (int64_t t = x.block(); t < tiles; t += x.blocks())
+      compute(x, a, find_tile(list, a.offsets, column_blocks, kRows, t));
   }
 
  private:
@@ -44,7 +45,8 @@ struct PlainKernel {
         const int column = i / kDepth, d = i % kDepth;
         const bool inside = first_column + column < a.n && depth + d < a.k;
         for (int p = 0; p < kPanels; ++p)
-          shared.w[p][d][column] = inside ? to_float(w[(static_cast<int64_t>(p) * a.n + first_column + column) * a.k + depth + d]) : 0.0f;
+          shared.w[p][d][column] =
+              inside ? to_float(w[(static_cast<int64_t>(p) * a.n + first_column + column) * a.k + depth + d]) : 0.0f;
       }
       x.sync();
       for (int d = 0; d < kDepth; ++d) {

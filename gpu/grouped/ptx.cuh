@@ -13,18 +13,23 @@ namespace stormcell::gpu::ptx {
 static __constant__ StallRecord* record_of_stall = nullptr;
 #endif
 
-__device__ inline uint32_t shared_address(const void* pointer) { return static_cast<uint32_t>(__cvta_generic_to_shared(pointer)); }
+__device__ inline uint32_t shared_address(const void* pointer) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// --- mbarrier -----------------------------------------------------------------------------------------------------------
+// --- mbarrier
+// -----------------------------------------------------------------------------------------------------------
 
 __device__ inline void barrier_init(uint32_t barrier, uint32_t arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 /// Makes initialised barriers known to the copy engine.
 __device__ inline void barrier_init_done() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
-__device__ inline void arrive(uint32_t barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory"); }
+__device__ inline void arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
 /// Arrives and says how many bytes the copy engine will bring before the phase is complete.
 __device__ inline void arrive_expecting(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
@@ -50,18 +55,20 @@ __device__ inline uint32_t milliseconds() {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
   return static_cast<uint32_t>(now >> 20);
 }
-/// The first that gives up says where and ends the kernel; others wait for that. None goes on, so nothing need be kept for it in registers.
+/// The first that gives up says where and ends the kernel; others wait for that. None goes on, so nothing need be kept
+/// for it in registers.
 __device__ inline void give_up(uint32_t parity, const Awaited& awaited) {
   if (atomicCAS(&record_of_stall->taken, 0, 1) == 0) {
-    record_of_stall->block = static_cast<int32_t>(blockIdx.x), record_of_stall->warp = static_cast<int32_t>(threadIdx.x / 32);
+    record_of_stall->block = static_cast<int32_t>(blockIdx.x),
+    record_of_stall->warp = static_cast<int32_t>(threadIdx.x / 32);
     record_of_stall->awaited = awaited, record_of_stall->parity = parity;
     __threadfence_system();
     __trap();
   }
   for (;;) __nanosleep(1000000);
 }
-/// Waits until the phase of this parity is complete, but for two seconds at most. No function is called for that, else ptxas would
-/// serialise the products and this were another kernel.
+/// Waits until the phase of this parity is complete, but for two seconds at most. No function is called for that, else
+/// ptxas would serialise the products and this were another kernel.
 __device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited& awaited) {
   constexpr uint32_t kMilliseconds = 2000;
   if (try_wait(barrier, parity)) return;
@@ -84,15 +91,21 @@ __device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited&) {
 }
 #endif
 
-// --- copies ---------------------------------------------------------------------------------------------------------------
+// --- copies
+// ---------------------------------------------------------------------------------------------------------------
 
 /// A box of a three-dimensional tensor to shared memory; `barrier` learns of its bytes.
-__device__ inline void copy_box(uint32_t to, const CUtensorMap* map, int32_t c0, int32_t c1, int32_t c2, uint32_t barrier) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
-               "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(barrier)
-               : "memory");
+__device__ inline void copy_box(uint32_t to, const CUtensorMap* map, int32_t c0, int32_t c1, int32_t c2,
+                                uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::
+          "r"(to),
+      "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(barrier)
+      : "memory");
 }
-__device__ inline void prefetch_map(const CUtensorMap* map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+__device__ inline void prefetch_map(const CUtensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
 /// Sixteen bytes to shared memory, of which `bytes` (0 or 16) are read and the rest is zero.
 __device__ inline void copy_piece(uint32_t to, const void* from, uint32_t bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
@@ -106,7 +119,8 @@ __device__ inline void wait_pieces() {
 /// What is written to shared memory, as this thread sees it, becomes visible to the tensor cores.
 __device__ inline void fence_for_tensor_cores() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// --- warpgroups -----------------------------------------------------------------------------------------------------------
+// --- warpgroups
+// -----------------------------------------------------------------------------------------------------------
 
 template <int kRegisters>
 __device__ inline void more_registers() {
@@ -164,8 +178,9 @@ __device__ inline void multiply<32>(float (&sum)[16], uint64_t a, uint64_t b, bo
       "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, "
       "%16, %17, p, 1, 1, 0, 0;\n"
       "}"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7]), "+f"(sum[8]),
-        "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]), "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15])
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7]),
+        "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]), "+f"(sum[13]), "+f"(sum[14]),
+        "+f"(sum[15])
       : "l"(a), "l"(b), "r"(static_cast<int32_t>(add)));
 }
 template <>
@@ -179,10 +194,11 @@ __device__ inline void multiply<64>(float (&sum)[32], uint64_t a, uint64_t b, bo
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
       "%32, %33, p, 1, 1, 0, 0;\n"
       "}"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7]), "+f"(sum[8]),
-        "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]), "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15]), "+f"(sum[16]),
-        "+f"(sum[17]), "+f"(sum[18]), "+f"(sum[19]), "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]), "+f"(sum[24]),
-        "+f"(sum[25]), "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]), "+f"(sum[31])
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7]),
+        "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]), "+f"(sum[13]), "+f"(sum[14]),
+        "+f"(sum[15]), "+f"(sum[16]), "+f"(sum[17]), "+f"(sum[18]), "+f"(sum[19]), "+f"(sum[20]), "+f"(sum[21]),
+        "+f"(sum[22]), "+f"(sum[23]), "+f"(sum[24]), "+f"(sum[25]), "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]),
+        "+f"(sum[29]), "+f"(sum[30]), "+f"(sum[31])
       : "l"(a), "l"(b), "r"(static_cast<int32_t>(add)));
 }
 /// The same 256 wide; sums 64 to 127 of a thread, those of the other half, apart.
@@ -202,24 +218,27 @@ __device__ inline void multiply_256(float (&sum)[2][64], uint64_t a, uint64_t b,
       "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
       "%128, %129, p, 1, 1, 0, 0;\n"
       "}"
-      : "+f"(sum[0][0]), "+f"(sum[0][1]), "+f"(sum[0][2]), "+f"(sum[0][3]), "+f"(sum[0][4]), "+f"(sum[0][5]), "+f"(sum[0][6]),
-        "+f"(sum[0][7]), "+f"(sum[0][8]), "+f"(sum[0][9]), "+f"(sum[0][10]), "+f"(sum[0][11]), "+f"(sum[0][12]), "+f"(sum[0][13]),
-        "+f"(sum[0][14]), "+f"(sum[0][15]), "+f"(sum[0][16]), "+f"(sum[0][17]), "+f"(sum[0][18]), "+f"(sum[0][19]), "+f"(sum[0][20]),
-        "+f"(sum[0][21]), "+f"(sum[0][22]), "+f"(sum[0][23]), "+f"(sum[0][24]), "+f"(sum[0][25]), "+f"(sum[0][26]), "+f"(sum[0][27]),
-        "+f"(sum[0][28]), "+f"(sum[0][29]), "+f"(sum[0][30]), "+f"(sum[0][31]), "+f"(sum[0][32]), "+f"(sum[0][33]), "+f"(sum[0][34]),
-        "+f"(sum[0][35]), "+f"(sum[0][36]), "+f"(sum[0][37]), "+f"(sum[0][38]), "+f"(sum[0][39]), "+f"(sum[0][40]), "+f"(sum[0][41]),
-        "+f"(sum[0][42]), "+f"(sum[0][43]), "+f"(sum[0][44]), "+f"(sum[0][45]), "+f"(sum[0][46]), "+f"(sum[0][47]), "+f"(sum[0][48]),
-        "+f"(sum[0][49]), "+f"(sum[0][50]), "+f"(sum[0][51]), "+f"(sum[0][52]), "+f"(sum[0][53]), "+f"(sum[0][54]), "+f"(sum[0][55]),
-        "+f"(sum[0][56]), "+f"(sum[0][57]), "+f"(sum[0][58]), "+f"(sum[0][59]), "+f"(sum[0][60]), "+f"(sum[0][61]), "+f"(sum[0][62]),
-        "+f"(sum[0][63]), "+f"(sum[1][0]), "+f"(sum[1][1]), "+f"(sum[1][2]), "+f"(sum[1][3]), "+f"(sum[1][4]), "+f"(sum[1][5]),
-        "+f"(sum[1][6]), "+f"(sum[1][7]), "+f"(sum[1][8]), "+f"(sum[1][9]), "+f"(sum[1][10]), "+f"(sum[1][11]), "+f"(sum[1][12]),
-        "+f"(sum[1][13]), "+f"(sum[1][14]), "+f"(sum[1][15]), "+f"(sum[1][16]), "+f"(sum[1][17]), "+f"(sum[1][18]), "+f"(sum[1][19]),
-        "+f"(sum[1][20]), "+f"(sum[1][21]), "+f"(sum[1][22]), "+f"(sum[1][23]), "+f"(sum[1][24]), "+f"(sum[1][25]), "+f"(sum[1][26]),
-        "+f"(sum[1][27]), "+f"(sum[1][28]), "+f"(sum[1][29]), "+f"(sum[1][30]), "+f"(sum[1][31]), "+f"(sum[1][32]), "+f"(sum[1][33]),
-        "+f"(sum[1][34]), "+f"(sum[1][35]), "+f"(sum[1][36]), "+f"(sum[1][37]), "+f"(sum[1][38]), "+f"(sum[1][39]), "+f"(sum[1][40]),
-        "+f"(sum[1][41]), "+f"(sum[1][42]), "+f"(sum[1][43]), "+f"(sum[1][44]), "+f"(sum[1][45]), "+f"(sum[1][46]), "+f"(sum[1][47]),
-        "+f"(sum[1][48]), "+f"(sum[1][49]), "+f"(sum[1][50]), "+f"(sum[1][51]), "+f"(sum[1][52]), "+f"(sum[1][53]), "+f"(sum[1][54]),
-        "+f"(sum[1][55]), "+f"(sum[1][56]), "+f"(sum[1][57]), "+f"(sum[1][58]), "+f"(sum[1][59]), "+f"(sum[1][60]), "+f"(sum[1][61]),
+      : "+f"(sum[0][0]), "+f"(sum[0][1]), "+f"(sum[0][2]), "+f"(sum[0][3]), "+f"(sum[0][4]), "+f"(sum[0][5]),
+        "+f"(sum[0][6]), "+f"(sum[0][7]), "+f"(sum[0][8]), "+f"(sum[0][9]), "+f"(sum[0][10]), "+f"(sum[0][11]),
+        "+f"(sum[0][12]), "+f"(sum[0][13]), "+f"(sum[0][14]), "+f"(sum[0][15]), "+f"(sum[0][16]), "+f"(sum[0][17]),
+        "+f"(sum[0][18]), "+f"(sum[0][19]), "+f"(sum[0][20]), "+f"(sum[0][21]), "+f"(sum[0][22]), "+f"(sum[0][23]),
+        "+f"(sum[0][24]), "+f"(sum[0][25]), "+f"(sum[0][26]), "+f"(sum[0][27]), "+f"(sum[0][28]), "+f"(sum[0][29]),
+        "+f"(sum[0][30]), "+f"(sum[0][31]), "+f"(sum[0][32]), "+f"(sum[0][33]), "+f"(sum[0][34]), "+f"(sum[0][35]),
+        "+f"(sum[0][36]), "+f"(sum[0][37]), "+f"(sum[0][38]), "+f"(sum[0][39]), "+f"(sum[0][40]), "+f"(sum[0][41]),
+        "+f"(sum[0][42]), "+f"(sum[0][43]), "+f"(sum[0][44]), "+f"(sum[0][45]), "+f"(sum[0][46]), "+f"(sum[0][47]),
+        "+f"(sum[0][48]), "+f"(sum[0][49]), "+f"(sum[0][50]), "+f"(sum[0][51]), "+f"(sum[0][52]), "+f"(sum[0][53]),
+        "+f"(sum[0][54]), "+f"(sum[0][55]), "+f"(sum[0][56]), "+f"(sum[0][57]), "+f"(sum[0][58]), "+f"(sum[0][59]),
+        "+f"(sum[0][60]), "+f"(sum[0][61]), "+f"(sum[0][62]), "+f"(sum[0][63]), "+f"(sum[1][0]), "+f"(sum[1][1]),
+        "+f"(sum[1][2]), "+f"(sum[1][3]), "+f"(sum[1][4]), "+f"(sum[1][5]), "+f"(sum[1][6]), "+f"(sum[1][7]),
+        "+f"(sum[1][8]), "+f"(sum[1][9]), "+f"(sum[1][10]), "+f"(sum[1][11]), "+f"(sum[1][12]), "+f"(sum[1][13]),
+        "+f"(sum[1][14]), "+f"(sum[1][15]), "+f"(sum[1][16]), "+f"(sum[1][17]), "+f"(sum[1][18]), "+f"(sum[1][19]),
+        "+f"(sum[1][20]), "+f"(sum[1][21]), "+f"(sum[1][22]), "+f"(sum[1][23]), "+f"(sum[1][24]), "+f"(sum[1][25]),
+        "+f"(sum[1][26]), "+f"(sum[1][27]), "+f"(sum[1][28]), "+f"(sum[1][29]), "+f"(sum[1][30]), "+f"(sum[1][31]),
+        "+f"(sum[1][32]), "+f"(sum[1][33]), "+f"(sum[1][34]), "+f"(sum[1][35]), "+f"(sum[1][36]), "+f"(sum[1][37]),
+        "+f"(sum[1][38]), "+f"(sum[1][39]), "+f"(sum[1][40]), "+f"(sum[1][41]), "+f"(sum[1][42]), "+f"(sum[1][43]),
+        "+f"(sum[1][44]), "+f"(sum[1][45]), "+f"(sum[1][46]), "+f"(sum[1][47]), "+f"(sum[1][48]), "+f"(sum[1][49]),
+        "+f"(sum[1][50]), "+f"(sum[1][51]), "+f"(sum[1][52]), "+f"(sum[1][53]), "+f"(sum[1][54]), "+f"(sum[1][55]),
+        "+f"(sum[1][56]), "+f"(sum[1][57]), "+f"(sum[1][58]), "+f"(sum[1][59]), "+f"(sum[1][60]), "+f"(sum[1][61]),
         "+f"(sum[1][62]), "+f"(sum[1][63])
       : "l"(a), "l"(b), "r"(static_cast<int32_t>(add)));
 }

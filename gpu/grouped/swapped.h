@@ -1,6 +1,7 @@
-// Up to 64 rows an expert: weights are the tensor cores' 64-row side and rows of x the narrow one (8, 16, 32 or 64), so that nothing is
-// multiplied in vain and a tile needs only 64 rows of weights. A stage is 128 deep: what a stage costs beside its bytes is paid half as
-// often. Bound: the weights' bytes; up to 96 KiB of them (128 with a gate) are on their way a block.
+// Up to 64 rows an expert: weights are the tensor cores' 64-row side and rows of x the narrow one (8, 16, 32 or 64), so
+// that nothing is multiplied in vain and a tile needs only 64 rows of weights. A stage is 128 deep: what a stage costs
+// beside its bytes is paid half as often. Bound: the weights' bytes; up to 96 KiB of them (128 with a gate) are on
+// their way a block.
 #pragma once
 #include "gpu/grouped/tensor.h"
 #include "gpu/grouped/tensor_store.h"
@@ -24,8 +25,10 @@ STORMCELL_DEVICE void swapped_tile(X& x, const ProductArgs<Bf16>& a, const Stage
           const int block = step / kSteps, within = step % kSteps;
           STORMCELL_UNROLL
           for (int p = 0; p < kPanels; ++p)
-            x.multiply(sum[p], weights + ((block * Shape::kWeightBlockBytes + p * Shape::kBoxBytes) >> 4) + within * kDescriptorStep,
-                       rows + (block * Shape::kRowBlockBytes >> 4) + within * kDescriptorStep, !is_first || step > 0);
+            x.multiply(
+                sum[p],
+                weights + ((block * Shape::kWeightBlockBytes + p * Shape::kBoxBytes) >> 4) + within * kDescriptorStep,
+                rows + (block * Shape::kRowBlockBytes >> 4) + within * kDescriptorStep, !is_first || step > 0);
         }
       },
       [] {});
@@ -34,8 +37,8 @@ STORMCELL_DEVICE void swapped_tile(X& x, const ProductArgs<Bf16>& a, const Stage
 }
 
 template <class Shape, class X>
-STORMCELL_DEVICE_INLINED void swapped_tile(X& x, const ProductArgs<Bf16>& a, const Stages<Shape>& stages, const Tile& tile,
-                                           RingPlace<Shape::kStages>& at) {
+STORMCELL_DEVICE_INLINED void swapped_tile(X& x, const ProductArgs<Bf16>& a, const Stages<Shape>& stages,
+                                           const Tile& tile, RingPlace<Shape::kStages>& at) {
   switch (narrow_side(tile.rows)) {
     case 8:
       return swapped_tile<8>(x, a, stages, tile, at);

@@ -5,8 +5,10 @@
 namespace stormcell::gpu {
 
 template <>
-Status launch_swapped<2>(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes, Stream stream) {
-  return launch_tensor<SwappedShape<2>>(swapped_kernel<2>, "grouped product, swapped", device, args, experts, sizes, stream);
+Status launch_swapped<2>(const Device& device, const ProductArgs<Bf16>& args, int32_t experts, const char* sizes,
+                         Stream stream) {
+  return launch_tensor<SwappedShape<2>>(swapped_kernel<2>, "grouped product, swapped", device, args, experts, sizes,
+                                        stream);
 }
 
 }  // namespace stormcell::gpu

@@ -1,17 +1,21 @@
-// What the tensor-core kernels share: a ring of stages in shared memory, filled by one warpgroup (and a warp more where the shape has
-// one), emptied by the others. Weights come by the copy engine (64 rows x 64 numbers a box), rows of x by cp.async, sixteen bytes a thread,
-// because they may be gathered and the copy engine of this card gathers none. Both are swizzled alike (shared_layout.h).
+// What the tensor-core kernels share: a ring of stages in shared memory, filled by one warpgroup (and a warp more where
+// the shape has one), emptied by the others. Weights come by the copy engine (64 rows x 64 numbers a box), rows of x by
+// cp.async, sixteen bytes a thread, because they may be gathered and the copy engine of this card gathers none. Both
+// are swizzled alike (shared_layout.h).
 //
-// Written against an execution, as other kernels are, so that tests play these very loops on the host. Beside what gpu/base/execution.h has
-// it offers, with places in shared memory as addresses (hopper_execution.cuh has the card's, tests/gpu/hopper.h the host's):
+// Written against an execution, as other kernels are, so that tests play these very loops on the host. Beside what
+// gpu/base/execution.h has it offers, with places in shared memory as addresses (hopper_execution.cuh has the card's,
+// tests/gpu/hopper.h the host's):
 //     Map                                                         what the copy engine knows of the weights
 //     uint32_t shared_begin()                                     where the block's shared memory begins
 //     T& shared_at<T>(uint32_t address)
 //     void init_barrier(uint32_t barrier, uint32_t arrivals), barriers_are_there()
 //     void arrive(uint32_t barrier), arrive_expecting(uint32_t barrier, uint32_t bytes)
 //     void wait(uint32_t barrier, uint32_t parity, const Awaited&)
-//     void prefetch_map(const Map*), copy_box(uint32_t to, const Map*, int32_t c0, int32_t c1, int32_t c2, uint32_t barrier)
-//     void copy_piece(uint32_t to, const void* from, uint32_t bytes), commit_pieces(), wait_pieces<kLeft>(), fence_for_tensor_cores()
+//     void prefetch_map(const Map*)
+//     void copy_box(uint32_t to, const Map*, int32_t c0, int32_t c1, int32_t c2, uint32_t barrier)
+//     void copy_piece(uint32_t to, const void* from, uint32_t bytes), commit_pieces(), wait_pieces<kLeft>()
+//     void fence_for_tensor_cores()
 //     void begin_products(), multiply(sums, uint64_t a, uint64_t b, bool add), commit_products(), wait_products<kLeft>()
 //     void fewer_registers<kRegisters>(), more_registers<kRegisters>()
 #pragma once
@@ -66,7 +70,8 @@ struct Stages {
   }
 };
 
-/// How a warp of consumers gives a stage back: by a lane, or by one more where it arrives for a warp that takes no part.
+/// How a warp of consumers gives a stage back: by a lane, or by one more where it arrives for a warp that takes no
+/// part.
 template <class Shape>
 struct GivingBack {
   uint32_t first_empty;
@@ -80,14 +85,17 @@ struct GivingBack {
   }
 };
 
-/// The work of a block: tiles first(), first() + step(), ... (block numbers are not negative: nothing extends their signs)
+/// The work of a block: tiles first(), first() + step(), ... (block numbers are not negative: nothing extends their
+/// signs)
 template <class Shape>
 struct Work {
   TileList list;
   int32_t column_blocks;
   int64_t tiles;
   STORMCELL_DEVICE Work(const ProductArgs<Bf16>& a, Regime regime)
-      : list(tile_list(a.map, regime)), column_blocks(parts(a.n, Shape::kColumns)), tiles(tiles_of(list, column_blocks)) {}
+      : list(tile_list(a.map, regime)),
+        column_blocks(parts(a.n, Shape::kColumns)),
+        tiles(tiles_of(list, column_blocks)) {}
   template <class X>
   STORMCELL_DEVICE static int64_t first(X& x) {
     return static_cast<uint32_t>(x.block());
@@ -103,15 +111,16 @@ struct Work {
 
 /// One thread: asks the copy engine for a stage's weights.
 template <class Shape, class X, class Map>
-STORMCELL_DEVICE void ask_for_weights(X& x, const ProductArgs<Bf16>& a, const Map* map, const Stages<Shape>& stages, int stage,
-                                      const Tile& tile, int32_t depth) {
+STORMCELL_DEVICE void ask_for_weights(X& x, const ProductArgs<Bf16>& a, const Map* map, const Stages<Shape>& stages,
+                                      int stage, const Tile& tile, int32_t depth) {
   x.arrive_expecting(stages.full(stage), Shape::kWeightBytes);
   STORMCELL_UNROLL
   for (int block = 0; block < Shape::kBlocks; ++block) {
     STORMCELL_UNROLL
     for (int box = 0; box < Shape::kBoxes; ++box)
-      x.copy_box(stages.weights(stage) + block * Shape::kWeightBlockBytes + box * Shape::kBoxBytes, map, depth + block * kTileDepth,
-                 box_row<Shape>(a.n, tile.column_block, box), tile.expert, stages.full(stage));
+      x.copy_box(stages.weights(stage) + block * Shape::kWeightBlockBytes + box * Shape::kBoxBytes, map,
+                 depth + block * kTileDepth, box_row<Shape>(a.n, tile.column_block, box), tile.expert,
+                 stages.full(stage));
   }
 }
 
@@ -138,7 +147,8 @@ struct RowCopies {
   bool read[kMine];  ///< the consumers read this row
   bool live[kMine];  ///< it has numbers: else zeros
 
-  STORMCELL_DEVICE RowCopies(const ProductArgs<Bf16>& a, const RowPieces<Shape>& pieces, const Tile& tile, int rows_read) {
+  STORMCELL_DEVICE RowCopies(const ProductArgs<Bf16>& a, const RowPieces<Shape>& pieces, const Tile& tile,
+                             int rows_read) {
     STORMCELL_UNROLL
     for (int j = 0; j < kMine; ++j) {
       from[j] = pieces.source(a, tile, j);
@@ -147,7 +157,8 @@ struct RowCopies {
   }
   /// To the rows at `to`; `left` numbers of depth are left, fewer than kDepth (not kWhole) only in a tile's last stage.
   template <bool kWhole, class X>
-  STORMCELL_DEVICE void copy(X& x, const ProductArgs<Bf16>& a, const RowPieces<Shape>& pieces, uint32_t to, int32_t left) {
+  STORMCELL_DEVICE void copy(X& x, const ProductArgs<Bf16>& a, const RowPieces<Shape>& pieces, uint32_t to,
+                             int32_t left) {
     to += pieces.offset(0);
     STORMCELL_UNROLL
     for (int j = 0; j < kMine; ++j) {
@@ -165,7 +176,9 @@ struct RowCopies {
     STORMCELL_UNROLL
     for (int j = 0; j < kMine; ++j) from[j] += Shape::kDepth;
   }
-  STORMCELL_BOTH static constexpr int at(int j, int block) { return block * Shape::kRowBlockBytes + j * 16 * kRowBytes; }
+  STORMCELL_BOTH static constexpr int at(int j, int block) {
+    return block * Shape::kRowBlockBytes + j * 16 * kRowBytes;
+  }
 };
 
 /// How far a thread of the producer is: it goes on from tile to tile.
@@ -190,11 +203,12 @@ struct Produced {
   }
 };
 
-/// The producer of rows, a warpgroup; of weights too where no warp of its own asks for them. From tile `next` of this block on. `padded`
-/// says how many rows of a stage the consumers read for a tile of so many.
+/// The producer of rows, a warpgroup; of weights too where no warp of its own asks for them. From tile `next` of this
+/// block on. `padded` says how many rows of a stage the consumers read for a tile of so many.
 template <class Shape, class X, class Map, class Padded>
 STORMCELL_DEVICE_INLINED void produce_tiles(X& x, const ProductArgs<Bf16>& a, const Map* map, const Work<Shape>& work,
-                                            const Stages<Shape>& stages, int64_t& next, Produced<Shape::kStages>& done, Padded padded) {
+                                            const Stages<Shape>& stages, int64_t& next, Produced<Shape::kStages>& done,
+                                            Padded padded) {
   const int thread = thread_of(x) % 128;
   const RowPieces<Shape> pieces(thread);
   RingPlace<Shape::kStages>& at = done.at;
@@ -216,7 +230,8 @@ STORMCELL_DEVICE_INLINED void produce_tiles(X& x, const ProductArgs<Bf16>& a, co
       }
       at.next(), depth += Shape::kDepth;
     };
-    // Whole stages apart, where a stage's instructions are what bounds; the 56 registers of a producer of large tiles hold one way only.
+    // Whole stages apart, where a stage's instructions are what bounds; the 56 registers of a producer of large tiles
+    // hold one way only.
     if constexpr (Shape::kConsumers == 1)
       while (depth + Shape::kDepth <= a.k) fill(std::true_type());
     while (depth < a.k) fill(std::false_type());
@@ -224,20 +239,20 @@ STORMCELL_DEVICE_INLINED void produce_tiles(X& x, const ProductArgs<Bf16>& a, co
 }
 /// All tiles of a launch of one regime.
 template <class Shape, class X, class Map, class Padded>
-STORMCELL_DEVICE void produce(X& x, const ProductArgs<Bf16>& a, const Map* map, const Work<Shape>& work, const Stages<Shape>& stages,
-                              Padded padded) {
+STORMCELL_DEVICE void produce(X& x, const ProductArgs<Bf16>& a, const Map* map, const Work<Shape>& work,
+                              const Stages<Shape>& stages, Padded padded) {
   Produced<Shape::kStages> done;
   int64_t next = work.first(x);
   produce_tiles(x, a, map, work, stages, next, done, padded);
   done.finish(x, stages);
 }
 
-/// A consumer's way through one tile: for each stage of its depth multiply_stage(stage, is_first) queues products; a stage is given back as
-/// soon as the next one's products are queued and its own are done; while the first are under way meanwhile() is called. `at` goes on from
-/// tile to tile.
+/// A consumer's way through one tile: for each stage of its depth multiply_stage(stage, is_first) queues products; a
+/// stage is given back as soon as the next one's products are queued and its own are done; while the first are under
+/// way meanwhile() is called. `at` goes on from tile to tile.
 template <class Shape, class X, class Multiply, class Meanwhile>
-STORMCELL_DEVICE_INLINED void consume(X& x, const ProductArgs<Bf16>& a, const Stages<Shape>& stages, RingPlace<Shape::kStages>& at,
-                                      Multiply multiply_stage, Meanwhile meanwhile) {
+STORMCELL_DEVICE_INLINED void consume(X& x, const ProductArgs<Bf16>& a, const Stages<Shape>& stages,
+                                      RingPlace<Shape::kStages>& at, Multiply multiply_stage, Meanwhile meanwhile) {
   const GivingBack<Shape> give_back(x, stages);
   int before = at.stage;
   for (int32_t depth = 0; depth < a.k; depth += Shape::kDepth, at.next()) {

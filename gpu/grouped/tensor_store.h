@@ -1,5 +1,6 @@
-// How the tensor-core kernels' consumers store their sums: through the epilogue, neighbouring numbers together. Everything that a tile
-// decides once is decided before: within a tile nothing branches, a number outside is not stored.
+// How the tensor-core kernels' consumers store their sums: through the epilogue, neighbouring numbers together.
+// Everything that a tile decides once is decided before: within a tile nothing branches, a number outside is not
+// stored.
 #pragma once
 #include "gpu/grouped/tensor_shape.h"
 #include "gpu/grouped/transpose.h"
@@ -22,12 +23,13 @@ STORMCELL_BOTH constexpr int32_t swapped_column(const Tile& tile, int thread) {
   return tile.column_block * SwappedShape<kPanels>::kColumns + sum_row(thread, 0);
 }
 
-/// What storing a swapped tile needs beside its sums, fetched before its products, so that nothing waits for memory after them: a thread's
-/// biases; to shared memory of each warp, weights and targets of slots.
+/// What storing a swapped tile needs beside its sums, fetched before its products, so that nothing waits for memory
+/// after them: a thread's biases; to shared memory of each warp, weights and targets of slots.
 template <int kNarrow, int kPanels>
 struct SwappedFetched {
   float bias[2][kPanels] = {};
-  int32_t left[2];  ///< rows that are there from the first that this thread stores, of either column; none of one that is not there
+  int32_t left[2];  ///< rows that are there from the first that this thread stores, of either column; none of one that
+                    ///< is not there
   WarpSlots* slots;
 
   /// By all 128 threads of a warpgroup, which have stored the tile before.
@@ -58,7 +60,8 @@ struct SwappedFetched {
 
 template <int kNarrow, int kPanels, class E, class X>
 STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread,
-                                    const float (&sum)[kPanels][kNarrow / 2], const SwappedFetched<kNarrow, kPanels>& before, E epilogue) {
+                                    const float (&sum)[kPanels][kNarrow / 2],
+                                    const SwappedFetched<kNarrow, kPanels>& before, E epilogue) {
   const int32_t c = swapped_column<kPanels>(tile, thread);
   const int upper = thread / 4 % 2;
   const int32_t first = sum_column(thread, 0);  // row of the sums; eight more a group
@@ -91,22 +94,26 @@ STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile
     if constexpr (!E::kOfSlots) to += times(8, row_bytes);
   }
 }
-/// By all 128 threads of a warpgroup. Rows of the sums are columns of y, their columns are slots. A thread's two slots of a group of eight,
-/// at two columns eight apart.
+/// By all 128 threads of a warpgroup. Rows of the sums are columns of y, their columns are slots. A thread's two slots
+/// of a group of eight, at two columns eight apart.
 template <int kNarrow, int kPanels, class X>
 STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread,
-                                    const float (&sum)[kPanels][kNarrow / 2], const SwappedFetched<kNarrow, kPanels>& before) {
-  with_epilogue<kPanels>(a, [&](auto epilogue) { store_swapped<kNarrow, kPanels>(x, a, tile, thread, sum, before, epilogue); });
+                                    const float (&sum)[kPanels][kNarrow / 2],
+                                    const SwappedFetched<kNarrow, kPanels>& before) {
+  with_epilogue<kPanels>(
+      a, [&](auto epilogue) { store_swapped<kNarrow, kPanels>(x, a, tile, thread, sum, before, epilogue); });
 }
 
 template <int kPanels, class E, class X>
-STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int group, int thread, const float (&sum)[2][64],
-                                  E epilogue) {
+STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int group, int thread,
+                                  const float (&sum)[2][64], E epilogue) {
   constexpr int kHalf = 128, kHalves = kPanels == 2 ? 1 : 2;
   const int32_t first_column = tile.column_block * LargeShape<kPanels>::kColumns;
-  const int32_t sums_at = first_column + sum_column(thread, 0), stored_at = first_column + thread % 2 * 8 + thread % 4 / 2 * 4;
+  const int32_t sums_at = first_column + sum_column(thread, 0),
+                stored_at = first_column + thread % 2 * 8 + thread % 4 / 2 * 4;
   const float* bias = a.bias ? a.bias + static_cast<int64_t>(tile.expert) * kPanels * a.n + sums_at : nullptr;
-  const int32_t biases = E::kBias && a.bias ? a.n - sums_at : 0;  // that are there from this thread's first column on; so of the others
+  // that are there from this thread's first column on; so of the others
+  const int32_t biases = E::kBias && a.bias ? a.n - sums_at : 0;
   Bf16* y[2];
   float weight[2] = {1, 1};
   int32_t left[2];
@@ -125,7 +132,8 @@ STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& 
   STORMCELL_UNROLL
   for (int half = 0; half < kHalves; ++half) {
     STORMCELL_UNROLL
-    for (int part = 0; part < kHalf / 16; ++part) {  // 16 columns: a word of each of two groups of eight columns a thread and row
+    for (int part = 0; part < kHalf / 16;
+         ++part) {  // 16 columns: a word of each of two groups of eight columns a thread and row
       uint32_t word[2][2];
       STORMCELL_UNROLL
       for (int i = 0; i < 2; ++i) {
@@ -135,7 +143,8 @@ STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& 
           STORMCELL_UNROLL
           for (int p = 0; p < kPanels; ++p) {
             FloatPair pair{};
-            if (column < biases) pair = *reinterpret_cast<const FloatPair*>(bias + static_cast<int64_t>(p) * a.n + column);
+            if (column < biases)
+              pair = *reinterpret_cast<const FloatPair*>(bias + static_cast<int64_t>(p) * a.n + column);
             of_column[0][p] = pair.of[0], of_column[1][p] = pair.of[1];
           }
         }
@@ -161,15 +170,17 @@ STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& 
         pair_words(x, word[below]);
         const int column = half * kHalf + part * 16;
         if (column < left[below])
-          *reinterpret_cast<uint64_t*>(y[below] + column) = static_cast<uint64_t>(word[below][1]) << 32 | word[below][0];
+          *reinterpret_cast<uint64_t*>(y[below] + column) =
+              static_cast<uint64_t>(word[below][1]) << 32 | word[below][0];
       }
     }
   }
 }
-/// By all 128 threads of warpgroup `group` of two, which has rows 64 * group to 64 * group + 63 of the tile; sum[half] are the columns of
-/// 128 rows of weights: with a gate those of a panel.
+/// By all 128 threads of warpgroup `group` of two, which has rows 64 * group to 64 * group + 63 of the tile; sum[half]
+/// are the columns of 128 rows of weights: with a gate those of a panel.
 template <int kPanels, class X>
-STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int group, int thread, const float (&sum)[2][64]) {
+STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int group, int thread,
+                                  const float (&sum)[2][64]) {
   with_epilogue<kPanels>(a, [&](auto epilogue) { store_large<kPanels>(x, a, tile, group, thread, sum, epilogue); });
 }
 

@@ -1,5 +1,5 @@
-// Which block works on what: from the CSR offsets, on the device, to lists of experts by regime, heaviest first, and from a tile's number
-// to expert, rows and columns. The host never learns the loads.
+// Which block works on what: from the CSR offsets, on the device, to lists of experts by regime, heaviest first, and
+// from a tile's number to expert, rows and columns. The host never learns the loads.
 #pragma once
 #include "gpu/base/execution.h"
 
@@ -10,13 +10,16 @@ inline constexpr int32_t kMostExperts = 1024;
 /// How a product of one expert is computed; decided by its number of rows.
 enum class Regime : uint8_t {
   gemv,     ///< few rows: a warp takes some output columns; bound by the weights' bytes
-  swapped,  ///< up to 64 rows: weights are the tensor cores' 64-row side, rows their narrow one; bound by the weights' bytes
+  swapped,  ///< up to 64 rows: weights are the tensor cores' 64-row side, rows their narrow one; bound by the weights'
+            ///< bytes
   large,    ///< 128 rows a tile; bound by the tensor cores
   plain,    ///< any number of rows on any card, without tensor cores; the second opinion
 };
 inline constexpr int kRegimes = 4;
 /// Rows of a tile: powers of two, so that a kernel finds their number by shifting.
-STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime) { return regime == Regime::gemv ? 3 : regime == Regime::large ? 7 : 6; }
+STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime) {
+  return regime == Regime::gemv ? 3 : regime == Regime::large ? 7 : 6;
+}
 STORMCELL_BOTH constexpr int32_t row_block(Regime regime) { return 1 << row_block_bits(regime); }
 
 /// Where the regimes change.
@@ -71,8 +74,8 @@ STORMCELL_BOTH constexpr int64_t tiles_of(const TileList& list, int32_t column_b
   return static_cast<int64_t>(list.begin[*list.count]) * column_blocks;
 }
 /// Tile `t`: experts in the list's order; within one the rows run fastest, so that neighbours share a panel of weights.
-STORMCELL_BOTH constexpr Tile find_tile(const TileList& list, const int32_t* offsets, int32_t column_blocks, int32_t rows_a_tile,
-                                        int64_t t) {
+STORMCELL_BOTH constexpr Tile find_tile(const TileList& list, const int32_t* offsets, int32_t column_blocks,
+                                        int32_t rows_a_tile, int64_t t) {
   const auto place = find_expert(list.begin, *list.count, column_blocks, t);
   const int32_t expert = list.expert[place], blocks = list.begin[place + 1] - list.begin[place];
   const auto within = static_cast<int32_t>(t - static_cast<int64_t>(list.begin[place]) * column_blocks);
@@ -84,8 +87,8 @@ STORMCELL_BOTH constexpr Tile find_tile(const TileList& list, const int32_t* off
   return tile;
 }
 
-/// body(t) for the tiles of a list that are a block's: `next`, next + step, ... Afterwards `next` is in the list behind it, so that several
-/// lists are dealt out to the blocks of a launch as if they were one.
+/// body(t) for the tiles of a list that are a block's: `next`, next + step, ... Afterwards `next` is in the list behind
+/// it, so that several lists are dealt out to the blocks of a launch as if they were one.
 template <class Body>
 STORMCELL_BOTH constexpr void take_tiles(int64_t& next, int64_t step, int64_t tiles, const Body& body) {
   for (; next < tiles; next += step) body(next);
@@ -99,9 +102,9 @@ struct TileMapArgs {
   int32_t* map = nullptr;  ///< [kTileMapInts]
 };
 
-/// One block. Every expert counts those that come before it, in one pass over all of them in shared memory: experts comparisons a thread
-/// are less than a sort's barriers. Regimes change with the rows, so in the order of rows each regime's experts stand together: only where
-/// a regime begins must be taken off.
+/// One block. Every expert counts those that come before it, in one pass over all of them in shared memory: experts
+/// comparisons a thread are less than a sort's barriers. Regimes change with the rows, so in the order of rows each
+/// regime's experts stand together: only where a regime begins must be taken off.
 template <int kThreads_>
 struct TileMapBlock {
   using Args = TileMapArgs;
@@ -154,7 +157,8 @@ struct TileMapBlock {
       const Expert other = shared.expert[index];
       STORMCELL_UNROLL
       for (int i = 0; i < kHeld; ++i)
-        if (other.rows > rows[i] || (other.rows == rows[i] && index < x.thread() + i * kThreads)) ++place[i], begin[i] += other.blocks;
+        if (other.rows > rows[i] || (other.rows == rows[i] && index < x.thread() + i * kThreads))
+          ++place[i], begin[i] += other.blocks;
     }
     x.sync();
     STORMCELL_UNROLL
@@ -172,7 +176,8 @@ struct TileMapBlock {
   STORMCELL_DEVICE static void end_of_regime(const Args& a, Shared& shared, Regime regime) {
     const int r = static_cast<int>(regime);
     int32_t experts = 0, blocks = 0;
-    for (int more = r + 1; more < kRegimes; ++more) experts += shared.experts_of[more], blocks += shared.blocks_of[more];
+    for (int more = r + 1; more < kRegimes; ++more)
+      experts += shared.experts_of[more], blocks += shared.blocks_of[more];
     shared.experts_before[r] = experts, shared.blocks_before[r] = blocks;
     const TileList list = tile_list(a.map, regime);
     *list.count = shared.experts_of[r];

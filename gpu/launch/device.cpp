@@ -66,8 +66,8 @@ Status check_cuda(int error, const char* call, const char* sizes) {
   int index = -1;
   cudaGetDevice(&index);
   cudaGetLastError();
-  return Status::failure(code_of(error), "%s%s%s: %s (%s) on device %d", call, *sizes ? " " : "", sizes, cudaGetErrorString(e),
-                         cudaGetErrorName(e), index);
+  return Status::failure(code_of(error), "%s%s%s: %s (%s) on device %d", call, *sizes ? " " : "", sizes,
+                         cudaGetErrorString(e), cudaGetErrorName(e), index);
 }
 
 }  // namespace stormcell::gpu

@@ -17,7 +17,8 @@ constexpr int blocks_held() {
 }
 
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads, blocks_held<Kernel>()) run_kernel(const __grid_constant__ typename Kernel::Args args) {
+__global__ void __launch_bounds__(Kernel::kThreads, blocks_held<Kernel>())
+    run_kernel(const __grid_constant__ typename Kernel::Args args) {
   CudaExecution x;
   Kernel::run(x, args);
 }
@@ -31,7 +32,8 @@ struct Grid {
   int64_t blocks;
   int threads, shared_bytes;  ///< a block
 };
-/// Queues a kernel. What it returns is this launch's own error: cudaGetLastError() would also give what another call has left behind.
+/// Queues a kernel. What it returns is this launch's own error: cudaGetLastError() would also give what another call
+/// has left behind.
 template <class... Parameters, class... Arguments>
 Status launch_grid(const char* call, const char* sizes, void (*kernel)(Parameters...), const Grid& grid, Stream stream,
                    const Arguments&... arguments) {
@@ -48,8 +50,10 @@ template <class Kernel>
 Status launch(const char* call, const char* sizes, int64_t blocks, const typename Kernel::Args& args, Stream stream) {
   constexpr int kShared = shared_bytes_of<Kernel>();
   if constexpr (kShared > (48 << 10))
-    STORMCELL_TRY(check_cuda(cudaFuncSetAttribute(run_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), call, sizes));
-  return launch_grid(call, sizes, run_kernel<Kernel>, {most<int64_t>(1, blocks), Kernel::kThreads, kShared}, stream, args);
+    STORMCELL_TRY(check_cuda(
+        cudaFuncSetAttribute(run_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), call, sizes));
+  return launch_grid(call, sizes, run_kernel<Kernel>, {most<int64_t>(1, blocks), Kernel::kThreads, kShared}, stream,
+                     args);
 }
 
 /// Blocks for a kernel that strides over its work: as many as there is work for, at most `waves` a multiprocessor.

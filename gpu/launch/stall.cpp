@@ -17,8 +17,8 @@ Status stall_record(StallRecord*& record) {
   const std::lock_guard lock(mutex);
   if (!made) {
     void* memory = nullptr;
-    STORMCELL_TRY(check_cuda(cudaHostAlloc(&memory, sizeof(StallRecord), cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc",
-                             "(the record of a stall)"));
+    STORMCELL_TRY(check_cuda(cudaHostAlloc(&memory, sizeof(StallRecord), cudaHostAllocMapped | cudaHostAllocPortable),
+                             "cudaHostAlloc", "(the record of a stall)"));
     made = new (memory) StallRecord{};
   }
   record = made;

@@ -1,5 +1,5 @@
-// What a wait of the tensor-core kernels leaves behind where it gives up, in the build with STORMCELL_STALL (device_check_stall). A kernel
-// that traps takes its card's memory with it, so the record lies in the host's.
+// What a wait of the tensor-core kernels leaves behind where it gives up, in the build with STORMCELL_STALL
+// (device_check_stall). A kernel that traps takes its card's memory with it, so the record lies in the host's.
 #pragma once
 #include <cstdint>
 
@@ -28,11 +28,13 @@ struct StallRecord {
 /// Ok, or which wait gave up.
 inline Status check_stall(const StallRecord& record) {
   if (record.taken == 0) return {};
-  return Status::failure(StatusCode::device_fault, "stalled: block %d, warp %d, barrier '%s', stage %d, parity %u, depth %d", record.block,
-                         record.warp, to_text(record.awaited.what), record.awaited.stage, record.parity, record.awaited.depth);
+  return Status::failure(
+      StatusCode::device_fault, "stalled: block %d, warp %d, barrier '%s', stage %d, parity %u, depth %d", record.block,
+      record.warp, to_text(record.awaited.what), record.awaited.stage, record.parity, record.awaited.depth);
 }
 
-/// The process's record, memory of the host that cards write; made at the first call, which must not be while a stream is captured.
+/// The process's record, memory of the host that cards write; made at the first call, which must not be while a stream
+/// is captured.
 Status stall_record(StallRecord*& record);
 /// The same of the process's record, where one was made; it can be read after a fault.
 Status check_stall();

@@ -22,7 +22,8 @@ Status route_and_map(const LayerParts& parts, const RegimeLimits& limits, Stream
 
 }  // namespace
 
-Status layer(const LayerCall& call, const RegimeLimits& limits, void* workspace, size_t workspace_bytes, Stream stream) {
+Status layer(const LayerCall& call, const RegimeLimits& limits, void* workspace, size_t workspace_bytes,
+             Stream stream) {
   STORMCELL_TRY(check_layer(call, limits, workspace, workspace_bytes));
   const LayerParts parts = layer_parts(call, workspace);
   STORMCELL_TRY(route_and_map(parts, limits, stream));

@@ -1,5 +1,6 @@
-// A whole layer of experts as one call: route, dispatch, two products, combine. Everything is queued on the stream, nothing is allocated
-// and nothing waits for the host, so it can be captured in a CUDA graph once and replayed for any routing.
+// A whole layer of experts as one call: route, dispatch, two products, combine. Everything is queued on the stream,
+// nothing is allocated and nothing waits for the host, so it can be captured in a CUDA graph once and replayed for any
+// routing.
 #pragma once
 #include "gpu/grouped/grouped.h"
 #include "gpu/routing/one_block.h"
@@ -7,8 +8,9 @@
 
 namespace stormcell::gpu {
 
-/// y[c] = sum over the experts e that c's scores choose, in the order of the choices, of weight * (activation(x[c] . w1[e]^T) . w2[e]^T).
-/// Gated: w1 has 2 * hidden rows an expert, the gate's first. Device pointers, aligned to 16 bytes.
+/// y[c] = sum over the experts e that c's scores choose, in the order of the choices, of weight * (activation(x[c] .
+/// w1[e]^T) . w2[e]^T). Gated: w1 has 2 * hidden rows an expert, the gate's first. Device pointers, aligned to 16
+/// bytes.
 struct LayerCall {
   const float* scores = nullptr;      ///< [cells, experts]
   const float* score_bias = nullptr;  ///< [experts], of sigmoid_groups, nullable
@@ -19,17 +21,18 @@ struct LayerCall {
   Format format = Format::bf16;
   bool gated = false;
   Activation activation = Activation::relu;
-  const void* x = nullptr;        ///< [cells, width]
-  const void* w1 = nullptr;       ///< [experts, hidden or 2 * hidden, width]
-  const float* bias1 = nullptr;   ///< [experts, hidden or 2 * hidden], nullable
-  const void* w2 = nullptr;       ///< [experts, width, hidden]
-  const float* bias2 = nullptr;   ///< [experts, width], nullable
-  const void* dropped = nullptr;  ///< [cells, width]: row that a dropped choice contributes with its weight; null: nothing
-  void* y = nullptr;              ///< [cells, width]
+  const void* x = nullptr;       ///< [cells, width]
+  const void* w1 = nullptr;      ///< [experts, hidden or 2 * hidden, width]
+  const float* bias1 = nullptr;  ///< [experts, hidden or 2 * hidden], nullable
+  const void* w2 = nullptr;      ///< [experts, width, hidden]
+  const float* bias2 = nullptr;  ///< [experts, width], nullable
+  /// [cells, width]: row that a dropped choice contributes with its weight; null: nothing
+  const void* dropped = nullptr;
+  void* y = nullptr;  ///< [cells, width]
 };
 
-/// No expert gets more rows, whatever the scores: of each parent no more cells than the capacity, where the host knows how many parents
-/// there are. The limits of a layer's products are chosen by it (choose_limits).
+/// No expert gets more rows, whatever the scores: of each parent no more cells than the capacity, where the host knows
+/// how many parents there are. The limits of a layer's products are chosen by it (choose_limits).
 int64_t most_rows(const LayerCall& call);
 /// Bytes of workspace that layer() needs; pointers of the call are not looked at.
 size_t layer_workspace(const LayerCall& call);

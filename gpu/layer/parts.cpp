@@ -73,15 +73,18 @@ OneBlockArgs one_block_args(const LayerParts& parts, const RegimeLimits& limits)
 }
 
 size_t layer_workspace(const LayerCall& call) { return layer_parts(call, nullptr).bytes; }
-DecisionView layer_decision(const LayerCall& call, void* workspace) { return layer_parts(call, workspace).route.decision; }
+DecisionView layer_decision(const LayerCall& call, void* workspace) {
+  return layer_parts(call, workspace).route.decision;
+}
 
 Status check_layer(const LayerCall& call, const RegimeLimits& limits, void* workspace, size_t workspace_bytes) {
   constexpr int32_t kMostWidth = 1 << 24;
   // Also what the sizes of the workspace cannot be counted for.
-  if (call.cells < 0 || call.width < 1 || call.hidden < 1 || call.experts < 1 || call.rule.fan_out < 1 || call.cells > INT32_MAX ||
-      call.experts > kMostExperts || call.cells * call.rule.fan_out > INT32_MAX || call.width > kMostWidth || call.hidden > kMostWidth)
-    return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells, %d experts, width %d, hidden %d, fan-out %d", kCall, call.cells,
-                           call.experts, call.width, call.hidden, call.rule.fan_out);
+  if (call.cells < 0 || call.width < 1 || call.hidden < 1 || call.experts < 1 || call.rule.fan_out < 1 ||
+      call.cells > INT32_MAX || call.experts > kMostExperts || call.cells * call.rule.fan_out > INT32_MAX ||
+      call.width > kMostWidth || call.hidden > kMostWidth)
+    return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells, %d experts, width %d, hidden %d, fan-out %d",
+                           kCall, call.cells, call.experts, call.width, call.hidden, call.rule.fan_out);
   const LayerParts parts = layer_parts(call, workspace);
   STORMCELL_TRY(check_workspace(kCall, workspace, workspace_bytes, parts.bytes));
   STORMCELL_TRY(check_route(parts.route, parts.route_workspace, parts.route_workspace_bytes));

@@ -1,5 +1,5 @@
-// The steps of a program as a card will run them, without CUDA: which kernel each step has, what it reads, and the layout of memory. Chosen
-// and laid out by core/runtime, as on every device.
+// The steps of a program as a card will run them, without CUDA: which kernel each step has, what it reads, and the
+// layout of memory. Chosen and laid out by core/runtime, as on every device.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -47,7 +47,8 @@ struct PlannedSteps {
 };
 
 /// Throws Error as choose_kernel() does where no row supports a step. The program must outlive the result.
-inline PlannedSteps plan_steps(const Program& program, WeightStore& weights, const CompileOptions& options, std::span<const PlanRow> rows) {
+inline PlannedSteps plan_steps(const Program& program, WeightStore& weights, const CompileOptions& options,
+                               std::span<const PlanRow> rows) {
   ExecutableLayout layout;
   IdVector<int32_t, std::unique_ptr<PlanKernel>> kernels(program.steps.size());
   // A card has one thread of the host.

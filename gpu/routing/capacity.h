@@ -1,13 +1,14 @@
 // Capacity: within each (parent, branch) the first cells in order stay, the others are dropped. One choice a cell.
-// A cell's place is a running count that begins anew with each parent. Each tile says what it hands on, a scan carries that through the
-// tiles, and each tile ranks its own cells: so one parent of all cells takes as many blocks as many short ones. Bound: reading choices
-// twice; below some thousand cells the launches.
+// A cell's place is a running count that begins anew with each parent. Each tile says what it hands on, a scan carries
+// that through the tiles, and each tile ranks its own cells: so one parent of all cells takes as many blocks as many
+// short ones. Bound: reading choices twice; below some thousand cells the launches.
 #pragma once
 #include "gpu/routing/choice_tiles.h"
 
 namespace stormcell::gpu {
 
-/// What tiles hand on of a branch: its cells since the last beginning of a parent, and, as the sign bit, whether a parent began at all.
+/// What tiles hand on of a branch: its cells since the last beginning of a parent, and, as the sign bit, whether a
+/// parent began at all.
 inline constexpr int32_t kParentBegan = INT32_MIN;
 struct HandOn {
   STORMCELL_BOTH int32_t operator()(int32_t before, int32_t then) const { return then < 0 ? then : before + then; }
@@ -124,7 +125,8 @@ struct LimitKernel {
       goes_on |= static_cast<uint32_t>(parent == 0) << step;
       parents += x.count_bits(begins);
       x.sync_warp();
-      if (branch[step] >= 0 && before == 0 && parent == parents) taken[branch[step]] = parent * kOneParent + earlier + x.count_bits(same);
+      if (branch[step] >= 0 && before == 0 && parent == parents)
+        taken[branch[step]] = parent * kOneParent + earlier + x.count_bits(same);
       x.sync_warp();
     }
     if (lane == 0) shared.parents[warp] = parents;

@@ -25,8 +25,9 @@ Laid lay(int64_t cells, int32_t branches, const Rule& rule, void* workspace) {
 
 Status check_rule(const Rule& rule, int32_t branches) {
   const auto bad = [&](const char* what, int64_t value, int64_t from, int64_t to) {
-    return Status::failure(StatusCode::bad_input, "%s: %s is %" PRId64 ", allowed are %" PRId64 " to %" PRId64 " (%d branches)", kCall,
-                           what, value, from, to, branches);
+    return Status::failure(StatusCode::bad_input,
+                           "%s: %s is %" PRId64 ", allowed are %" PRId64 " to %" PRId64 " (%d branches)", kCall, what,
+                           value, from, to, branches);
   };
   if (rule.choose == DeviceChoice::none)
     return Status::failure(StatusCode::unsupported, "%s: the protocol is not decided on the device", kCall);
@@ -40,24 +41,29 @@ Status check_rule(const Rule& rule, int32_t branches) {
   if (rule.choose == DeviceChoice::in_groups) {
     if (rule.groups > kMostChoices) return bad("groups", rule.groups, 1, kMostChoices);  // as in core
     if (rule.groups < 1 || branches % rule.groups != 0)
-      return Status::failure(StatusCode::bad_input, "%s: %d branches cannot be split into %d equal groups", kCall, branches, rule.groups);
-    if (rule.groups_kept < 1 || rule.groups_kept > rule.groups) return bad("groups_kept", rule.groups_kept, 1, rule.groups);
+      return Status::failure(StatusCode::bad_input, "%s: %d branches cannot be split into %d equal groups", kCall,
+                             branches, rule.groups);
+    if (rule.groups_kept < 1 || rule.groups_kept > rule.groups)
+      return bad("groups_kept", rule.groups_kept, 1, rule.groups);
   }
   return {};
 }
 }  // namespace
 
-size_t route_workspace(int64_t cells, int32_t branches, const Rule& rule) { return lay(cells, branches, rule, nullptr).bytes; }
+size_t route_workspace(int64_t cells, int32_t branches, const Rule& rule) {
+  return lay(cells, branches, rule, nullptr).bytes;
+}
 
 Status check_route(const RouteCall& call, const void* workspace, size_t workspace_bytes) {
   STORMCELL_TRY(check_rule(call.rule, call.branches));
   if (call.cells < 0 || call.cells > INT32_MAX || call.cells * call.rule.fan_out > INT32_MAX - kTileChoices)
-    return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells of %d choices are beyond 2^31 slots", kCall, call.cells,
-                           call.rule.fan_out);
+    return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells of %d choices are beyond 2^31 slots", kCall,
+                           call.cells, call.rule.fan_out);
   const DecisionView& d = call.decision;
   if (d.branches != call.branches || d.fan_out != call.rule.fan_out)
-    return Status::failure(StatusCode::bad_input, "%s: the decision is laid out for %d branches and fan-out %d, the rule has %d and %d",
-                           kCall, d.branches, d.fan_out, call.branches, call.rule.fan_out);
+    return Status::failure(StatusCode::bad_input,
+                           "%s: the decision is laid out for %d branches and fan-out %d, the rule has %d and %d", kCall,
+                           d.branches, d.fan_out, call.branches, call.rule.fan_out);
   if (call.cells > 0) STORMCELL_TRY(check_pointer(kCall, "scores", call.scores, 4));
   if (call.bias) STORMCELL_TRY(check_pointer(kCall, "bias", call.bias, 4));
   if (call.parents.per_parent < 0)
@@ -65,10 +71,11 @@ Status check_route(const RouteCall& call, const void* workspace, size_t workspac
   const struct {
     const char* name;
     const void* pointer;
-  } parts_of_decision[] = {{"decision.cells", d.cells},   {"decision.offsets", d.offsets}, {"decision.cell", d.cell},
-                           {"decision.weight", d.weight}, {"decision.choice", d.choice},   {"decision.choice_weight", d.choice_weight},
-                           {"decision.slot", d.slot},     {"decision.wanted", d.wanted},   {"decision.padded", d.padded},
-                           {"decision.margin", d.margin}};
+  } parts_of_decision[] = {{"decision.cells", d.cells},   {"decision.offsets", d.offsets},
+                           {"decision.cell", d.cell},     {"decision.weight", d.weight},
+                           {"decision.choice", d.choice}, {"decision.choice_weight", d.choice_weight},
+                           {"decision.slot", d.slot},     {"decision.wanted", d.wanted},
+                           {"decision.padded", d.padded}, {"decision.margin", d.margin}};
   for (const auto& part : parts_of_decision) STORMCELL_TRY(check_pointer(kCall, part.name, part.pointer, 4));
   return check_workspace(kCall, workspace, workspace_bytes, route_workspace(call.cells, call.branches, call.rule));
 }

@@ -1,4 +1,5 @@
-// Choices in tiles of consecutive ones, as the kernels that make the index (index.h) and those of capacity (capacity.h) take them.
+// Choices in tiles of consecutive ones, as the kernels that make the index (index.h) and those of capacity (capacity.h)
+// take them.
 #pragma once
 #include "core/cell/decision.h"
 #include "gpu/base/execution.h"
@@ -13,10 +14,11 @@ struct IndexArgs {
   DecisionView decision;
   int32_t cells = 0;
   ParentMap parents;
-  int32_t capacity = 0;            ///< of a (parent, branch); 0: nothing is dropped
-  int32_t tiles = 0;               ///< of kTileChoices choices; at least 1
-  int32_t* tile_counts = nullptr;  ///< [rows, tiles]: choices of a branch, after the scan those of the tiles before; first capacity.h's
-  int32_t* counts = nullptr;       ///< [rows]: over all tiles
+  int32_t capacity = 0;  ///< of a (parent, branch); 0: nothing is dropped
+  int32_t tiles = 0;     ///< of kTileChoices choices; at least 1
+  /// [rows, tiles]: choices of a branch, after the scan those of the tiles before; first capacity.h's
+  int32_t* tile_counts = nullptr;
+  int32_t* counts = nullptr;  ///< [rows]: over all tiles
 
   /// True for the first cell of a parent. Parents lie side by side.
   STORMCELL_BOTH bool begins_parent(int32_t cell) const {
@@ -28,10 +30,12 @@ struct IndexArgs {
 };
 
 /// The branch that a choice belongs to, dropped or not; -1 for none.
-STORMCELL_BOTH inline int32_t branch_of(int32_t choice) { return choice >= 0 ? choice : choice == kNoBranch ? -1 : ~choice; }
+STORMCELL_BOTH inline int32_t branch_of(int32_t choice) {
+  return choice >= 0 ? choice : choice == kNoBranch ? -1 : ~choice;
+}
 
-/// A lane's choices of a warp's part of a tile, `first` and each 32nd from there on: all loads are under way before the first is needed.
-/// Past the end: none.
+/// A lane's choices of a warp's part of a tile, `first` and each 32nd from there on: all loads are under way before the
+/// first is needed. Past the end: none.
 struct HeldChoices {
   int32_t choice[kTileSteps];
   int steps = 0;  ///< with a choice in any lane: the rest is skipped

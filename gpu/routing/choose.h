@@ -1,6 +1,6 @@
 // Scores to choices, weights and margins: the rules of core/cell/choose.cpp, kLanes threads a cell.
-// Bound: reading the scores. Choices are exactly the CPU's for equal scores; sums over a softmax differ in their order, so weights in
-// the last bits.
+// Bound: reading the scores. Choices are exactly the CPU's for equal scores; sums over a softmax differ in their order,
+// so weights in the last bits.
 #pragma once
 #include "gpu/base/execution.h"
 #include "gpu/routing/rule.h"
@@ -19,7 +19,8 @@ struct ChooseArgs {
 
 /// NaN counts as the lowest score.
 STORMCELL_BOTH inline float usable(float score) { return score != score ? -kInfinity : score; }
-/// How far a choice was from going the other way; where a broken score makes that no number, it could have gone any way.
+/// How far a choice was from going the other way; where a broken score makes that no number, it could have gone any
+/// way.
 STORMCELL_BOTH inline float distance(float chosen, float other) {
   const float d = fabsf(chosen - other);
   return d != d ? 0.0f : d;
@@ -31,7 +32,9 @@ struct Best {
   float score = -kInfinity;
   int32_t index = INT32_MAX;
 };
-STORMCELL_BOTH inline bool is_better(Best a, Best b) { return a.score > b.score || (a.score == b.score && a.index < b.index); }
+STORMCELL_BOTH inline bool is_better(Best a, Best b) {
+  return a.score > b.score || (a.score == b.score && a.index < b.index);
+}
 
 /// kLanes neighbouring lanes that work on one cell; each holds kHeld scores: lane + i * kLanes.
 template <int kLanes, int kHeld, class X>
@@ -95,7 +98,8 @@ struct ChooseKernel {
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     const int place = x.thread() / kLanes;
     // All lanes of a warp go on together: those past the last cell repeat it and write nothing.
-    for (int64_t first = static_cast<int64_t>(x.block()) * kCells; first < a.cells; first += static_cast<int64_t>(x.blocks()) * kCells) {
+    for (int64_t first = static_cast<int64_t>(x.block()) * kCells; first < a.cells;
+         first += static_cast<int64_t>(x.blocks()) * kCells) {
       const bool live = first + place < a.cells;
       const int64_t cell = live ? first + place : a.cells - 1;
       switch (a.rule.choose) {
@@ -152,7 +156,8 @@ struct ChooseKernel {
     for (int j = 0; j < a.rule.k; ++j) {
       const Best best = all.best(held, gone);
       all.take(best, gone);
-      // From memory only where it may be no number, which counts as the lowest score: the wait for it would be in every choice.
+      // From memory only where it may be no number, which counts as the lowest score: the wait for it would be in every
+      // choice.
       const float score = best.score > -kInfinity ? best.score : s[best.index];
       if (over_chosen && j == 0) top = best.score;
       const float w = over_all ? expf(score - top) / sum : over_chosen ? expf(score - top) : score;

@@ -1,5 +1,5 @@
-// The instances of ChooseKernel: how many threads take a cell and how many scores a thread holds, by branches. Each is compiled in a file
-// of its own.
+// The instances of ChooseKernel: how many threads take a cell and how many scores a thread holds, by branches. Each is
+// compiled in a file of its own.
 #pragma once
 #include <cstdint>
 
@@ -25,7 +25,8 @@ struct ShapeList {
 };
 
 /// Those whose cells one block can take on its way through index and tile map (one_block.h).
-using OneBlockShapes = ShapeList<ChooseShape<8, 1>, ChooseShape<32, 1>, ChooseShape<8, 8>, ChooseShape<16, 8>, ChooseShape<32, 8>>;
+using OneBlockShapes =
+    ShapeList<ChooseShape<8, 1>, ChooseShape<32, 1>, ChooseShape<8, 8>, ChooseShape<16, 8>, ChooseShape<32, 8>>;
 using LargestChooseShape = ChooseShape<32, 32>;
 using ChooseShapes = OneBlockShapes::And<LargestChooseShape>;
 static_assert(LargestChooseShape::kBranches == kMostBranches);

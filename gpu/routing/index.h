@@ -1,6 +1,7 @@
-// Choices to CSR: a stable counting sort over tiles of consecutive choices. Each tile counts its branches, a scan over the tiles of each
-// branch gives every tile its place, and each tile puts its choices there in order. No atomics decide an order, so it is deterministic.
-// Bound: reading choices twice, writing slots, cells and weights once; below some thousand choices the launches.
+// Choices to CSR: a stable counting sort over tiles of consecutive choices. Each tile counts its branches, a scan over
+// the tiles of each branch gives every tile its place, and each tile puts its choices there in order. No atomics decide
+// an order, so it is deterministic. Bound: reading choices twice, writing slots, cells and weights once; below some
+// thousand choices the launches.
 #pragma once
 #include "gpu/routing/capacity.h"
 
@@ -29,7 +30,8 @@ struct CountKernel {
         if (a.capacity > 0) x.add(count + a.decision.branches + branch_of(choice), 1);
       }
       x.sync();
-      for (int row = x.thread(); row < a.rows(); row += kThreads) a.tile_counts[static_cast<int64_t>(row) * a.tiles + tile] = count[row];
+      for (int row = x.thread(); row < a.rows(); row += kThreads)
+        a.tile_counts[static_cast<int64_t>(row) * a.tiles + tile] = count[row];
       x.sync();
     }
   }
@@ -62,7 +64,8 @@ struct ScanKernel {
   }
 };
 
-/// A tile's choices, ranked among those of their branch: within a warp in registers, of the warps before in shared memory.
+/// A tile's choices, ranked among those of their branch: within a warp in registers, of the warps before in shared
+/// memory.
 struct Ranks {
   static constexpr int kThreads = kTileWarps * 32;
   struct Shared {
@@ -91,7 +94,8 @@ struct Ranks {
       const int before = x.count_bits(same & ((1u << lane) - 1));
       if (branch[step] >= 0) rank[step] = taken[branch[step]] + before;
       x.sync_warp();
-      if (branch[step] >= 0 && before == 0) taken[branch[step]] = static_cast<int16_t>(taken[branch[step]] + x.count_bits(same));
+      if (branch[step] >= 0 && before == 0)
+        taken[branch[step]] = static_cast<int16_t>(taken[branch[step]] + x.count_bits(same));
       x.sync_warp();
     }
     x.sync();
@@ -109,7 +113,8 @@ struct Ranks {
   }
   /// After a barrier.
   template <class X>
-  STORMCELL_DEVICE void write(X& x, const IndexArgs& a, const Shared& shared, int64_t first, const HeldChoices& held) const {
+  STORMCELL_DEVICE void write(X& x, const IndexArgs& a, const Shared& shared, int64_t first,
+                              const HeldChoices& held) const {
     const int64_t choices = static_cast<int64_t>(a.cells) * a.decision.fan_out;
     const int16_t* taken = shared.taken[x.thread() / 32];
     STORMCELL_UNROLL
@@ -182,8 +187,8 @@ struct PlaceKernel {
   }
 };
 
-/// All of it in one block, for choices that fit one tile: below some thousand choices a launch costs more than the work. Choices and
-/// weights are loaded once, counts stay in shared memory.
+/// All of it in one block, for choices that fit one tile: below some thousand choices a launch costs more than the
+/// work. Choices and weights are loaded once, counts stay in shared memory.
 struct IndexOneTileKernel {
   using Args = IndexArgs;
   static constexpr int kThreads = Ranks::kThreads;
@@ -231,7 +236,8 @@ struct IndexOneTileKernel {
   STORMCELL_DEVICE static void count_wanted(X& x, Placing& shared, const HeldChoices& held) {
     STORMCELL_UNROLL
     for (int step = 0; step < kTileSteps; ++step)
-      if (step < held.steps && branch_of(held.choice[step]) >= 0) x.add(shared.wanted + branch_of(held.choice[step]), 1);
+      if (step < held.steps && branch_of(held.choice[step]) >= 0)
+        x.add(shared.wanted + branch_of(held.choice[step]), 1);
     x.sync();
   }
 };

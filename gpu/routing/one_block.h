@@ -1,5 +1,5 @@
-// Routing of a few cells by one block, and the tile map of the products after it where one is wanted: each launch less is some microseconds
-// less, which is what a layer of few cells has beside its products. Bound: one block's latency.
+// Routing of a few cells by one block, and the tile map of the products after it where one is wanted: each launch less
+// is some microseconds less, which is what a layer of few cells has beside its products. Bound: one block's latency.
 #pragma once
 #include "gpu/grouped/tile_map.h"
 #include "gpu/routing/choose.h"
@@ -51,13 +51,15 @@ struct RouteAndMapKernel {
   }
 };
 
-/// body(the shape of RouteAndMapKernel for a call); false where the cells are too many for one block, or their choices for one tile.
+/// body(the shape of RouteAndMapKernel for a call); false where the cells are too many for one block, or their choices
+/// for one tile.
 template <class Body>
 bool with_one_block(const OneBlockArgs& args, const Body& body) {
   if (args.index.tiles != 1) return false;
   const auto fits = [&](auto shape) {
     using Shape = decltype(shape);
-    return args.choose.branches <= Shape::kBranches && args.choose.cells <= RouteAndMapKernel<Shape::kLanes, Shape::kHeld>::kMostCells;
+    return args.choose.branches <= Shape::kBranches &&
+           args.choose.cells <= RouteAndMapKernel<Shape::kLanes, Shape::kHeld>::kMostCells;
   };
   return OneBlockShapes::with_first(fits, body);
 }

@@ -11,8 +11,10 @@ namespace {
 
 Status index_in_parts(const Device& device, const IndexArgs& args, const char* sizes, Stream stream) {
   if (args.capacity > 0) {
-    STORMCELL_TRY(launch<TailKernel>("route: capacity of tiles", sizes, blocks_for(device, args.tiles, 8), args, stream));
-    STORMCELL_TRY(launch<CarryKernel>("route: capacity so far", sizes, blocks_for(device, args.decision.branches, 8), args, stream));
+    STORMCELL_TRY(
+        launch<TailKernel>("route: capacity of tiles", sizes, blocks_for(device, args.tiles, 8), args, stream));
+    STORMCELL_TRY(launch<CarryKernel>("route: capacity so far", sizes, blocks_for(device, args.decision.branches, 8),
+                                      args, stream));
     STORMCELL_TRY(launch<LimitKernel>("route: capacity", sizes, blocks_for(device, args.tiles, 4), args, stream));
   }
   STORMCELL_TRY(launch<CountKernel>("route: count", sizes, blocks_for(device, args.tiles, 8), args, stream));

@@ -1,4 +1,5 @@
-// Routing on the device: scores to a CSR decision, in the words of core/cell. Nothing waits on the host; all counts stay on the device.
+// Routing on the device: scores to a CSR decision, in the words of core/cell. Nothing waits on the host; all counts
+// stay on the device.
 #pragma once
 #include <cstddef>
 
@@ -30,14 +31,16 @@ inline ChooseArgs choose_args(const RouteCall& call) {
   args.scores = call.scores, args.bias = call.bias;
   args.cells = static_cast<int32_t>(call.cells), args.branches = call.branches;
   args.rule = call.rule;
-  args.choice = call.decision.choice, args.choice_weight = call.decision.choice_weight, args.margin = call.decision.margin;
+  args.choice = call.decision.choice, args.choice_weight = call.decision.choice_weight,
+  args.margin = call.decision.margin;
   return args;
 }
 IndexArgs index_args(const RouteCall& call, void* workspace);
 /// True where the choices fit one tile, so that one block makes the index.
 inline bool is_one_tile(const IndexArgs& args) { return args.tiles == 1; }
 
-/// Decides: choices, weights, margins, index. Queued on the stream; the workspace is free again when the stream got there.
+/// Decides: choices, weights, margins, index. Queued on the stream; the workspace is free again when the stream got
+/// there.
 Status route(const RouteCall& call, void* workspace, size_t workspace_bytes, Stream stream);
 
 }  // namespace stormcell::gpu

@@ -41,7 +41,8 @@ struct Rule {
 
 /// True where a Rule says all that the protocol says; capacity grids and path-wise padding are the CPU's.
 inline bool is_decided_on_device(const Protocol& p) {
-  return device_choice(p.kind) != DeviceChoice::none && p.supported_capacities.empty() && !p.capacity_padding && !p.path_wise_padding;
+  return device_choice(p.kind) != DeviceChoice::none && p.supported_capacities.empty() && !p.capacity_padding &&
+         !p.path_wise_padding;
 }
 
 /// The rule of a protocol that is decided on the device.
@@ -50,7 +51,8 @@ inline Rule rule_of(const Protocol& p, int32_t branches) {
   r.choose = device_choice(p.kind), r.softmax = softmax_of_weights(p), r.renormalize = p.renormalize;
   r.fan_out = fan_out_of(p, branches);
   r.k = r.choose == DeviceChoice::above_threshold ? 1 : r.fan_out;
-  r.capacity = mixes_parent(p) ? p.capacity : 0, r.residual = p.residual, r.groups = p.groups, r.groups_kept = p.groups_kept;
+  r.capacity = mixes_parent(p) ? p.capacity : 0, r.residual = p.residual, r.groups = p.groups,
+  r.groups_kept = p.groups_kept;
   r.threshold = p.threshold, r.scale = p.scale;
   return r;
 }

@@ -47,7 +47,8 @@ class TokenCopies {
   void send(int32_t home, double chance, RankRows& out) const {
     const int32_t ranks = network_.ranks();
     const auto add = [&](int32_t from, int32_t to, double rows) {
-      if (from != to) out[static_cast<size_t>(from) * static_cast<size_t>(ranks) + static_cast<size_t>(to)] += chance * rows;
+      if (from != to)
+        out[static_cast<size_t>(from) * static_cast<size_t>(ranks) + static_cast<size_t>(to)] += chance * rows;
     };
     if (backend_ != Backend::per_node) {
       for (int32_t r = 0; r < ranks; ++r) add(home, r, rows_[r]);
@@ -73,8 +74,9 @@ RankRows no_rows(const Network& network) {
 
 }  // namespace
 
-RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
-                         Backend backend, const Network& network, ReplicaRule replicas) {
+RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer,
+                         std::span<const BranchShares> shares, Backend backend, const Network& network,
+                         ReplicaRule replicas) {
   RankRows out = no_rows(network);
   TokenCopies copies(network, backend);
   const int32_t ranks = network.ranks();
@@ -97,21 +99,23 @@ RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> toke
   return out;
 }
 
-RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
-                         std::span<const BranchShares> lives, Backend backend, const Network& network) {
+RankRows dispatched_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer,
+                         std::span<const BranchShares> shares, std::span<const BranchShares> lives, Backend backend,
+                         const Network& network) {
   RankRows out = no_rows(network);
   TokenCopies copies(network, backend);
   const auto all = [&](int32_t choice) -> const BranchShares& { return shares[choice]; };
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (!copies.look_at(routes.at(tokens[i], layer), all)) continue;
     for (const BranchShare& home : lives[i]) copies.send(static_cast<int32_t>(home.rank), home.part, out);
-    for (int32_t home = 0; home < network.ranks() && lives[i].empty(); ++home) copies.send(home, 1. / network.ranks(), out);
+    for (int32_t home = 0; home < network.ranks() && lives[i].empty(); ++home)
+      copies.send(home, 1. / network.ranks(), out);
   }
   return out;
 }
 
-std::vector<BranchShares> lives_of_following(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
-                                             int32_t layer) {
+std::vector<BranchShares> lives_of_following(const TokenRoutes& routes, std::span<const size_t> tokens,
+                                             const Placement& placement, int32_t layer) {
   const bool homes = homes_known(routes, tokens, placement.ranks);
   std::vector<BranchShares> lives(tokens.size());
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -122,8 +126,8 @@ std::vector<BranchShares> lives_of_following(const TokenRoutes& routes, std::spa
   return lives;
 }
 
-RankRows followed_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer, std::span<const BranchShares> shares,
-                       Backend backend, const Network& network) {
+RankRows followed_rows(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t layer,
+                       std::span<const BranchShares> shares, Backend backend, const Network& network) {
   RankRows out = no_rows(network);
   TokenCopies copies(network, backend);
   for (const size_t t : tokens) {
@@ -147,7 +151,8 @@ RankRows dispatched_rows(std::span<const double> loads, double k, std::span<cons
   for (size_t from = 0; from < ranks; ++from) {
     std::fill(to.begin(), to.end(), backend == Backend::gather ? all / k : 0);
     for (size_t b = 0; b < loads.size() && backend != Backend::gather; ++b) {
-      if (replicas == ReplicaRule::nearest) find_nearest(shares[b], from, static_cast<size_t>(network.gpus_per_node()), near);
+      if (replicas == ReplicaRule::nearest)
+        find_nearest(shares[b], from, static_cast<size_t>(network.gpus_per_node()), near);
       for (const BranchShare& s : replicas == ReplicaRule::nearest ? near : shares[b]) to[s.rank] += loads[b] * s.part;
     }
     for (size_t r = 0; r < ranks; ++r)
@@ -161,7 +166,8 @@ std::vector<NetworkFlow> flows_of(const RankRows& rows, double row_bytes, const 
   const int32_t ranks = network.ranks();
   for (int32_t from = 0; from < ranks; ++from)
     for (int32_t to = 0; to < ranks; ++to)
-      if (const double sent = rows[static_cast<size_t>(from) * static_cast<size_t>(ranks) + static_cast<size_t>(to)]; sent > 0)
+      if (const double sent = rows[static_cast<size_t>(from) * static_cast<size_t>(ranks) + static_cast<size_t>(to)];
+          sent > 0)
         flows.push_back(network.flow(from, to, sent * row_bytes));
   return flows;
 }

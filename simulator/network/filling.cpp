@@ -14,7 +14,12 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 class FairRates {
  public:
   FairRates(std::span<const Link> links, std::span<const NetworkFlow> flows)
-      : links_(links), flows_(flows), rates_(flows.size()), of_link_(links.size()), left_(links.size()), rising_(links.size()) {
+      : links_(links),
+        flows_(flows),
+        rates_(flows.size()),
+        of_link_(links.size()),
+        left_(links.size()),
+        rising_(links.size()) {
     for (size_t f = 0; f < flows.size(); ++f)
       for (const size_t l : flows[f].links) of_link_[l].push_back(f);
   }
@@ -40,9 +45,11 @@ class FairRates {
     double rise = kNever;
     size_t full = 0;
     for (size_t l = 0; l < links_.size(); ++l)
-      if (rising_[l] > 0 && left_[l] < rise * static_cast<double>(rising_[l])) rise = left_[l] / static_cast<double>(rising_[l]), full = l;
+      if (rising_[l] > 0 && left_[l] < rise * static_cast<double>(rising_[l]))
+        rise = left_[l] / static_cast<double>(rising_[l]), full = l;
     level_ += rise;
-    for (size_t l = 0; l < links_.size(); ++l) left_[l] = std::max(left_[l] - rise * static_cast<double>(rising_[l]), 0.);
+    for (size_t l = 0; l < links_.size(); ++l)
+      left_[l] = std::max(left_[l] - rise * static_cast<double>(rising_[l]), 0.);
     size_t stopped = 0;
     // Another link that is full by now stops its flows in the next round, at a rise of nothing.
     for (const size_t f : of_link_[full]) {
@@ -67,7 +74,8 @@ class FairRates {
 
 }  // namespace
 
-std::vector<double> fair_rates(std::span<const Link> links, std::span<const NetworkFlow> flows, std::span<const size_t> waiting) {
+std::vector<double> fair_rates(std::span<const Link> links, std::span<const NetworkFlow> flows,
+                               std::span<const size_t> waiting) {
   return FairRates(links, flows).of(waiting);
 }
 

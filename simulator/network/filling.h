@@ -9,9 +9,11 @@
 
 namespace stormcell {
 
-/// [flows] of their loads a second, max-min fair by progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2): all rates rise
-/// alike until a link is full; what crosses it stays as it is, the others rise on. `waiting`: flows that still have something to send.
-std::vector<double> fair_rates(std::span<const Link> links, std::span<const NetworkFlow> flows, std::span<const size_t> waiting);
+/// [flows] of their loads a second, max-min fair by progressive filling (Bertsekas and Gallager, Data Networks, 6.5.2):
+/// all rates rise alike until a link is full; what crosses it stays as it is, the others rise on. `waiting`: flows that
+/// still have something to send.
+std::vector<double> fair_rates(std::span<const Link> links, std::span<const NetworkFlow> flows,
+                               std::span<const size_t> waiting);
 
 /// A span of time in which no message ended.
 struct FillingInterval {
@@ -26,8 +28,8 @@ struct Filling {
   std::vector<FillingInterval> intervals;
 };
 
-/// All messages begin at 0. Of a flow without load the end is 0. Cancelled by `progress`. Time grows with the square of the flows: a
-/// second for all pairs of 64 GPUs.
+/// All messages begin at 0. Of a flow without load the end is 0. Cancelled by `progress`. Time grows with the square of
+/// the flows: a second for all pairs of 64 GPUs.
 Filling fill(std::span<const Link> links, std::span<const NetworkFlow> flows, const Progress& progress = {});
 
 }  // namespace stormcell

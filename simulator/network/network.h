@@ -33,15 +33,18 @@ struct Link {
 struct NetworkFlow {
   int32_t from = 0, to = 0;
   double bytes = 0;
-  double load = 0;  ///< that each of its links carries: its bytes, or where GPUs have costs between them the seconds of its ports
+  /// that each of its links carries: its bytes, or where GPUs have costs between them the seconds of its ports
+  double load = 0;
   std::vector<size_t> links;
 };
 
-/// Of each GPU: a port of the fabric and of the network, both ways. Of each node: an uplink, both ways, where there are several nodes.
-/// Where there are costs between GPUs: one port of each, both ways, whose time its messages share; which links they meet on nobody says.
+/// Of each GPU: a port of the fabric and of the network, both ways. Of each node: an uplink, both ways, where there are
+/// several nodes. Where there are costs between GPUs: one port of each, both ways, whose time its messages share; which
+/// links they meet on nobody says.
 class Network {
  public:
-  /// `oversubscription`: what the network ports of a node could send together / what its uplink carries; 1: uplinks never bind.
+  /// `oversubscription`: what the network ports of a node could send together / what its uplink carries; 1: uplinks
+  /// never bind.
   Network(const Cluster& cluster, double oversubscription);
 
   const std::vector<Link>& links() const { return links_; }
@@ -57,7 +60,9 @@ class Network {
   enum CostPort : size_t { sends, receives, cost_ports };
   enum Uplink : size_t { up, down, uplinks };
   size_t port(int32_t rank, Port p) const { return static_cast<size_t>(rank) * ports + p; }
-  size_t uplink(int32_t node, Uplink u) const { return static_cast<size_t>(ranks_) * ports + static_cast<size_t>(node) * uplinks + u; }
+  size_t uplink(int32_t node, Uplink u) const {
+    return static_cast<size_t>(ranks_) * ports + static_cast<size_t>(node) * uplinks + u;
+  }
 
   int32_t ranks_, gpus_per_node_;
   std::vector<double> rank_cost_;  // as Cluster has it

@@ -1,5 +1,6 @@
-// Do sequences of unlike length decode together at no cost? A mixture-of-experts decoder of seeded weights decodes two sequences of 8 and
-// 200 tokens in one batch, and two of 200; each round runs both, one behind the other. The first may take 1.1 times the time of the second.
+// Do sequences of unlike length decode together at no cost? A mixture-of-experts decoder of seeded weights decodes two
+// sequences of 8 and 200 tokens in one batch, and two of 200; each round runs both, one behind the other. The first may
+// take 1.1 times the time of the second.
 //
 //   decode_bench [ROUNDS [NEW_TOKENS [THREADS [f32|bf16]]]]      (9, 64, all, f32)
 //
@@ -58,7 +59,9 @@ double median(std::vector<double> x) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const auto number = [&](int i, int otherwise) { return count > i ? std::max(1, std::atoi(arguments[i])) : otherwise; };
+  const auto number = [&](int i, int otherwise) {
+    return count > i ? std::max(1, std::atoi(arguments[i])) : otherwise;
+  };
   const int rounds = number(1, 9), most = number(2, 64), threads = number(3, available_cores());
   const DType dtype = count > 4 && std::string_view(arguments[4]) == "bf16" ? DType::bf16 : DType::f32;
 
@@ -70,7 +73,8 @@ int main(int count, char** arguments) {
   cpu::CpuDevice device(threads);
   WeightStore store(device, catalog.source());
   Bindings bindings(graph->symbols.size(), 0);
-  for (const auto& [name, value] : {std::pair{kSequences, int64_t{2}}, {kLength, kLongest}, {kDecoderLength, int64_t{most}}})
+  for (const auto& [name, value] :
+       {std::pair{kSequences, int64_t{2}}, {kLength, kLongest}, {kDecoderLength, int64_t{most}}})
     bindings[static_cast<size_t>(graph->find_symbol(name))] = value;
   Executor executor(device, store, std::make_shared<const Program>(lower(graph)), bindings);
 
@@ -86,7 +90,8 @@ int main(int count, char** arguments) {
       if (round >= 0) c.milliseconds.push_back(result.milliseconds);
     }
   std::vector<double> ratios;
-  for (size_t r = 0; r < cases[0].milliseconds.size(); ++r) ratios.push_back(cases[0].milliseconds[r] / cases[1].milliseconds[r]);
+  for (size_t r = 0; r < cases[0].milliseconds.size(); ++r)
+    ratios.push_back(cases[0].milliseconds[r] / cases[1].milliseconds[r]);
   for (const Case& c : cases)
     fmt::print("{} and {} tokens, then {} new ones each: {:.1f} ms (median of {})\n", c.lengths[0], c.lengths[1], most,
                median(c.milliseconds), rounds);

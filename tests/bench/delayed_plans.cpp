@@ -1,5 +1,5 @@
-// The program with slower plans: each measured execution of a plan that is not the baseline computes STORMCELL_DELAY_MS longer. Compared
-// with the ordinary program, the difference has a known size (tests/bench/spread_between_runs.py).
+// The program with slower plans: each measured execution of a plan that is not the baseline computes STORMCELL_DELAY_MS
+// longer. Compared with the ordinary program, the difference has a known size (tests/bench/spread_between_runs.py).
 #include <cstdlib>
 
 #include "core/base/clock.h"

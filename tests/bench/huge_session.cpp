@@ -22,16 +22,19 @@ struct Random {
 };
 
 RunLayout layout_of(const HugeSession& size) {
-  static const char* const kOps[] = {"norm", "linear", "attention", "linear", "add", "route", "scatter", "grouped_product", "gather"};
+  static const char* const kOps[] = {"norm",  "linear",  "attention",       "linear", "add",
+                                     "route", "scatter", "grouped_product", "gather"};
   RunLayout layout;
   layout.spaces = {"tokens"};
   for (int32_t r = 0; r < size.routers; ++r)
-    layout.routers.push_back({"layers." + std::to_string(r) + ".mlp.gate", size.branches, 1, "top-k", 0, "decoder", -1, -1, r});
+    layout.routers.push_back(
+        {"layers." + std::to_string(r) + ".mlp.gate", size.branches, 1, "top-k", 0, "decoder", -1, -1, r});
   const int32_t per_router = std::max(1, size.events / size.routers);
   for (int32_t e = 0; e < size.events; ++e) {
     const int32_t r = std::min(e / per_router, size.routers - 1);
     const char* op = kOps[e % static_cast<int32_t>(std::size(kOps))];
-    const bool routed = std::string_view(op) == "route" || std::string_view(op) == "scatter" || std::string_view(op) == "grouped_product";
+    const bool routed = std::string_view(op) == "route" || std::string_view(op) == "scatter" ||
+                        std::string_view(op) == "grouped_product";
     layout.steps.push_back({"layers." + std::to_string(r) + "." + op, op, routed ? r : -1, -1, 1e6, 1e5});
   }
   return layout;

@@ -1,7 +1,8 @@
-// The kernels at the shapes of Switch-T5-base and of the networks of images, with their share of the limit max(bytes / read bandwidth, FLOP
-// / peak), both probed at the start.
+// The kernels at the shapes of Switch-T5-base and of the networks of images, with their share of the limit max(bytes /
+// read bandwidth, FLOP / peak), both probed at the start.
 //
-//   kernels_bench --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
+//   kernels_bench --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true
+//   --benchmark_report_aggregates_only=true
 //
 // Compare medians of interleaved repetitions, and only within one placement of the cores (printed before and after).
 // "cold": 32 sets of weights in rotation, so that they come from memory as an expert's do. "hot": one set.
@@ -61,8 +62,8 @@ struct LinearCase {
 };
 
 void linear_bench(benchmark::State& state, Machine& machine, const LinearCase& c) {
-  HugePages rows_of_weights(static_cast<size_t>(c.n * c.k) * sizeof(float)), x(static_cast<size_t>(c.rows * c.k) * sizeof(float)),
-      y(static_cast<size_t>(c.rows * c.n) * sizeof(float));
+  HugePages rows_of_weights(static_cast<size_t>(c.n * c.k) * sizeof(float)),
+      x(static_cast<size_t>(c.rows * c.k) * sizeof(float)), y(static_cast<size_t>(c.rows * c.n) * sizeof(float));
   fill(rows_of_weights.floats(), c.n * c.k, 1);
   fill(x.floats(), c.rows * c.k, 2);
   const size_t bytes = packed_bytes(c.n, c.k, c.dtype);
@@ -74,7 +75,8 @@ void linear_bench(benchmark::State& state, Machine& machine, const LinearCase& c
   } else {
     HugePages weights(bytes * static_cast<size_t>(c.sets));
     pack({rows_of_weights.data(), DType::f32, c.n, c.k}, c.dtype, weights.data(), 0, panel_count(c.n));
-    for (int i = 1; i < c.sets; ++i) std::memcpy(weights.data() + static_cast<size_t>(i) * bytes, weights.data(), bytes);
+    for (int i = 1; i < c.sets; ++i)
+      std::memcpy(weights.data() + static_cast<size_t>(i) * bytes, weights.data(), bytes);
     HugePages scratch(linear_scratch_bytes(c.rows, c.k, c.dtype, machine.team.size()));
     for (auto _ : state) {
       const PackedWeight weight{weights.data() + static_cast<size_t>(set++ % c.sets) * bytes, c.n, c.k, c.dtype};
@@ -84,22 +86,26 @@ void linear_bench(benchmark::State& state, Machine& machine, const LinearCase& c
   report(state, machine, 2.0 * static_cast<double>(c.rows * c.n * c.k), c.sets > 1 ? static_cast<double>(bytes) : 0);
 }
 
-/// Norm, first product with its activation, second product, as vertical fusion leaves the three: rows lie in f32, or in bf16 between them.
+/// Norm, first product with its activation, second product, as vertical fusion leaves the three: rows lie in f32, or in
+/// bf16 between them.
 void chain_bench(benchmark::State& state, Machine& machine, int64_t rows, bool in_bf16) {
   constexpr int64_t kWidth = 768, kHidden = 3072;
-  HugePages one(static_cast<size_t>(kWidth * kHidden) * sizeof(float)), x(static_cast<size_t>(rows * kWidth) * sizeof(float)),
-      normed(static_cast<size_t>(rows * kWidth) * sizeof(float)), hidden(static_cast<size_t>(rows * kHidden) * sizeof(float)),
+  HugePages one(static_cast<size_t>(kWidth * kHidden) * sizeof(float)),
+      x(static_cast<size_t>(rows * kWidth) * sizeof(float)), normed(static_cast<size_t>(rows * kWidth) * sizeof(float)),
+      hidden(static_cast<size_t>(rows * kHidden) * sizeof(float)),
       y(static_cast<size_t>(rows * kWidth) * sizeof(float));
   fill(one.floats(), kWidth * kHidden, 1);
   fill(x.floats(), rows * kWidth, 2);
-  const size_t up_bytes = packed_bytes(kHidden, kWidth, DType::bf16), down_bytes = packed_bytes(kWidth, kHidden, DType::bf16);
+  const size_t up_bytes = packed_bytes(kHidden, kWidth, DType::bf16),
+               down_bytes = packed_bytes(kWidth, kHidden, DType::bf16);
   HugePages up(up_bytes), down(down_bytes);
   pack({one.data(), DType::f32, kHidden, kWidth}, DType::bf16, up.data(), 0, panel_count(kHidden));
   pack({one.data(), DType::f32, kWidth, kHidden}, DType::bf16, down.data(), 0, panel_count(kWidth));
   HugePages scratch(linear_scratch_bytes(rows, kHidden, DType::bf16, machine.team.size()));
   Epilogue first;
   first.activation = Activation::relu, first.to_bf16 = in_bf16;
-  const PackedWeight to_hidden{up.data(), kHidden, kWidth, DType::bf16}, back{down.data(), kWidth, kHidden, DType::bf16};
+  const PackedWeight to_hidden{up.data(), kHidden, kWidth, DType::bf16},
+      back{down.data(), kWidth, kHidden, DType::bf16};
   auto* const half_normed = reinterpret_cast<uint16_t*>(normed.data());
   auto* const half_hidden = reinterpret_cast<uint16_t*>(hidden.data());
   for (auto _ : state) {
@@ -113,7 +119,8 @@ void chain_bench(benchmark::State& state, Machine& machine, int64_t rows, bool i
       linear(machine.team, hidden.floats(), kHidden, rows, back, {}, y.floats(), kWidth, scratch.data());
     }
   }
-  report(state, machine, 4.0 * static_cast<double>(rows * kWidth * kHidden), static_cast<double>(up_bytes + down_bytes));
+  report(state, machine, 4.0 * static_cast<double>(rows * kWidth * kHidden),
+         static_cast<double>(up_bytes + down_bytes));
 }
 
 /// The first product of `active` of 32 experts, `rows` rows each, as routing leaves them.
@@ -139,11 +146,13 @@ void grouped_bench(benchmark::State& state, Machine& machine, int32_t active, in
     offsets.push_back(offsets.back() + (e % (kExperts / active) == 0 ? rows : 0));
   }
   GroupedRows group;
-  group.x = x.floats(), group.ldx = k, group.offsets = offsets.data(), group.branches = kExperts, group.weights = experts.data();
+  group.x = x.floats(), group.ldx = k, group.offsets = offsets.data(), group.branches = kExperts,
+  group.weights = experts.data();
   Epilogue epilogue;
   epilogue.activation = Activation::relu;
   for (auto _ : state) grouped_linear(machine.team, group, epilogue, y.floats(), n, scratch.data());
-  report(state, machine, 2.0 * static_cast<double>(slots * n * k), static_cast<double>(active) * static_cast<double>(bytes));
+  report(state, machine, 2.0 * static_cast<double>(slots * n * k),
+         static_cast<double>(active) * static_cast<double>(bytes));
 }
 
 /// Eight sequences, 12 heads of 64, with T5's bias; the decoding step sees a cache of `keys`.
@@ -151,14 +160,18 @@ void attention_bench(benchmark::State& state, Machine& machine, int64_t queries,
   AttentionProblem p;
   p.heads = p.kv_heads = 12, p.sequences = 8, p.q_length = queries, p.k_length = keys;
   const int64_t width = 768;
-  HugePages q(static_cast<size_t>(8 * queries * width) * sizeof(float)), k(static_cast<size_t>(8 * keys * width) * sizeof(float)),
-      v(static_cast<size_t>(8 * keys * width) * sizeof(float)), out(static_cast<size_t>(8 * queries * width) * sizeof(float));
-  fill(q.floats(), 8 * queries * width, 1), fill(k.floats(), 8 * keys * width, 2), fill(v.floats(), 8 * keys * width, 3);
+  HugePages q(static_cast<size_t>(8 * queries * width) * sizeof(float)),
+      k(static_cast<size_t>(8 * keys * width) * sizeof(float)),
+      v(static_cast<size_t>(8 * keys * width) * sizeof(float)),
+      out(static_cast<size_t>(8 * queries * width) * sizeof(float));
+  fill(q.floats(), 8 * queries * width, 1), fill(k.floats(), 8 * keys * width, 2),
+      fill(v.floats(), 8 * keys * width, 3);
   std::vector<float> table(32 * 12, 0.1f);
   p.bias_table = table.data();
   HugePages scratch(attention_scratch_bytes(p, machine.team.size()));
   for (auto _ : state)
-    attention(machine.team, q.floats(), width, k.floats(), width, v.floats(), width, p, out.floats(), width, scratch.data());
+    attention(machine.team, q.floats(), width, k.floats(), width, v.floats(), width, p, out.floats(), width,
+              scratch.data());
   report(state, machine, 4.0 * 8 * 12 * 64 * static_cast<double>(queries * keys), 0);
 }
 
@@ -171,7 +184,9 @@ struct ConvCase {
     s.kernel_height = s.kernel_width = kernel, s.pad_height = s.pad_width = kernel / 2;
     return s;
   }
-  double flop() const { return 2.0 * static_cast<double>(images * height * width * out_channels * kernel * kernel * in_channels); }
+  double flop() const {
+    return 2.0 * static_cast<double>(images * height * width * out_channels * kernel * kernel * in_channels);
+  }
 };
 constexpr ConvCase kConvCases[] = {{1, 256, 512, 64, 64, 3}, {1, 128, 256, 128, 128, 3}, {1, 64, 128, 256, 256, 3},
                                    {1, 32, 64, 512, 512, 3}, {1, 256, 512, 64, 256, 1},  {8, 32, 32, 8, 8, 3},
@@ -182,7 +197,8 @@ constexpr ConvCase kConvCases[] = {{1, 256, 512, 64, 64, 3}, {1, 128, 256, 128, 
 void conv_bench(benchmark::State& state, Machine& machine, const ConvCase& c, std::string_view kernel, DType dtype) {
   const Conv2dShape s = c.shape();
   const int64_t pixels = s.images * s.height * s.width;
-  HugePages x(static_cast<size_t>(pixels * s.in_channels) * sizeof(float)), y(static_cast<size_t>(pixels * s.out_channels) * sizeof(float));
+  HugePages x(static_cast<size_t>(pixels * s.in_channels) * sizeof(float)),
+      y(static_cast<size_t>(pixels * s.out_channels) * sizeof(float));
   std::vector<float> w(static_cast<size_t>(s.out_channels * s.group_k()));
   fill(x.floats(), pixels * s.in_channels, 1), fill(w.data(), s.out_channels * s.group_k(), 2);
   const int threads = machine.team.size();
@@ -206,7 +222,8 @@ void conv_bench(benchmark::State& state, Machine& machine, const ConvCase& c, st
 constexpr int64_t kSeparableCases[][3] = {{256, 512, 64}, {128, 256, 128}, {64, 128, 256}, {32, 64, 512}};
 
 /// A depthwise convolution of 3 x 3 and a pointwise one, one after the other or as one.
-void separable_bench(benchmark::State& state, Machine& machine, int64_t height, int64_t width, int64_t channels, bool joined) {
+void separable_bench(benchmark::State& state, Machine& machine, int64_t height, int64_t width, int64_t channels,
+                     bool joined) {
   Conv2dShape s = ConvCase{1, height, width, channels, channels, 3}.shape(),
               pointwise = ConvCase{1, height, width, channels, channels, 1}.shape();
   s.groups = channels;
@@ -216,8 +233,9 @@ void separable_bench(benchmark::State& state, Machine& machine, int64_t height, 
   HugePages x(bytes(floats)), between(bytes(floats)), y(bytes(floats)), w(packed_conv2d_bytes(s, DType::f32)),
       v(direct_conv2d_bytes(pointwise));
   fill(x.floats(), floats, 1), fill(w.floats(), 9 * channels, 2), fill(v.floats(), channels * channels, 3);
-  HugePages scratch(std::max({conv2d_scratch_bytes(s, DType::f32, threads), direct_conv2d_scratch_bytes(pointwise, threads),
-                              separable_conv2d_scratch_bytes(s, threads)}));
+  HugePages scratch(
+      std::max({conv2d_scratch_bytes(s, DType::f32, threads), direct_conv2d_scratch_bytes(pointwise, threads),
+                separable_conv2d_scratch_bytes(s, threads)}));
   for (auto _ : state) {
     if (joined) {
       separable_conv2d(machine.team, s, channels, x.floats(), w.floats(), v.floats(), {}, y.floats(), scratch.data());
@@ -243,41 +261,50 @@ void norm_bench(benchmark::State& state, Machine& machine, int64_t rows) {
   report(state, machine, 3.0 * static_cast<double>(rows * 768), 8.0 * static_cast<double>(rows * 768));
 }
 
-/// One thread is measured in its own CPU time, which other processes disturb little; a team in real time, which wants an idle machine.
+/// One thread is measured in its own CPU time, which other processes disturb little; a team in real time, which wants
+/// an idle machine.
 template <class F>
 void add(const Machine& machine, const std::string& name, F&& f) {
-  auto* bench = benchmark::RegisterBenchmark(name.c_str(), std::forward<F>(f))->Unit(benchmark::kMicrosecond)->MinTime(0.05);
+  auto* bench =
+      benchmark::RegisterBenchmark(name.c_str(), std::forward<F>(f))->Unit(benchmark::kMicrosecond)->MinTime(0.05);
   if (machine.team.size() > 1) bench->UseRealTime();
 }
 
 void add_all(Machine& machine) {
   const std::string threads = fmt::format("/threads:{}", machine.team.size());
   for (const DType dtype : {DType::f32, DType::bf16})
-    for (const auto& [k, n] : {std::pair<int64_t, int64_t>{768, 3072}, {3072, 768}, {768, 768}, {128, 128}, {128, 384}, {256, 128}})
+    for (const auto& [k, n] :
+         {std::pair<int64_t, int64_t>{768, 3072}, {3072, 768}, {768, 768}, {128, 128}, {128, 384}, {256, 128}})
       for (const int64_t rows : {1, 4, 16, 64, 200, 256, 1024})
         for (const int sets : {32, 1})
           for (const bool rival : {false, true}) {
             const LinearCase c{rows, n, k, dtype, sets, rival};
             add(machine,
-                fmt::format("linear/{}/{}x{}/{}/rows:{}{}/{}", to_text(dtype), k, n, sets > 1 ? "cold" : "hot", rows, threads,
-                            rival ? "onednn" : "own"),
+                fmt::format("linear/{}/{}x{}/{}/rows:{}{}/{}", to_text(dtype), k, n, sets > 1 ? "cold" : "hot", rows,
+                            threads, rival ? "onednn" : "own"),
                 [&machine, c](benchmark::State& state) { linear_bench(state, machine, c); });
           }
   for (const DType dtype : {DType::f32, DType::bf16})
     for (const int32_t active : {1, 8, 32})
       for (const int32_t rows : {1, 4, 16, 64})
         add(machine, fmt::format("grouped/{}/768x3072/active:{}/rows:{}{}", to_text(dtype), active, rows, threads),
-            [&machine, active, rows, dtype](benchmark::State& state) { grouped_bench(state, machine, active, rows, dtype); });
+            [&machine, active, rows, dtype](benchmark::State& state) {
+              grouped_bench(state, machine, active, rows, dtype);
+            });
   for (const int64_t rows : {1, 4, 16, 64, 200, 256, 1024})
     for (const bool in_bf16 : {false, true})
-      add(machine, fmt::format("chain/bf16/768x3072x768/rows:{}{}/{}", rows, threads, in_bf16 ? "bf16_rows" : "f32_rows"),
+      add(machine,
+          fmt::format("chain/bf16/768x3072x768/rows:{}{}/{}", rows, threads, in_bf16 ? "bf16_rows" : "f32_rows"),
           [&machine, rows, in_bf16](benchmark::State& state) { chain_bench(state, machine, rows, in_bf16); });
-  for (const auto& [queries, keys] : {std::pair<int64_t, int64_t>{8, 8}, {32, 32}, {128, 128}, {512, 512}, {1, 128}, {1, 1024}})
+  for (const auto& [queries, keys] :
+       {std::pair<int64_t, int64_t>{8, 8}, {32, 32}, {128, 128}, {512, 512}, {1, 128}, {1, 1024}})
     add(machine, fmt::format("attention/8x12x64/q:{}/k:{}{}", queries, keys, threads),
-        [&machine, queries = queries, keys = keys](benchmark::State& state) { attention_bench(state, machine, queries, keys); });
+        [&machine, queries = queries, keys = keys](benchmark::State& state) {
+          attention_bench(state, machine, queries, keys);
+        });
   for (const ConvCase& c : kConvCases) {
-    const std::string name = fmt::format("conv/{}x{}x{}/{}to{}/{}x{}{}", c.images, c.height, c.width, c.in_channels, c.out_channels,
-                                         c.kernel, c.kernel, threads);
+    const std::string name = fmt::format("conv/{}x{}x{}/{}to{}/{}x{}{}", c.images, c.height, c.width, c.in_channels,
+                                         c.out_channels, c.kernel, c.kernel, threads);
     const auto own = [&](std::string_view kernel, DType dtype) {
       add(machine, fmt::format("{}/{}/{}", name, to_text(dtype), kernel),
           [&machine, c, kernel, dtype](benchmark::State& state) { conv_bench(state, machine, c, kernel, dtype); });
@@ -286,13 +313,17 @@ void add_all(Machine& machine) {
     for (const std::string_view kernel : {"panels", "direct", "planar"})
       if (kernel != "planar" || c.out_channels <= 32) own(kernel, DType::f32);
     if (machine.team.size() > 1) continue;
-    for (const auto& [algorithm, word] : {std::pair{RivalAlgorithm::direct, "direct"}, {RivalAlgorithm::winograd, "winograd"}})
+    for (const auto& [algorithm, word] :
+         {std::pair{RivalAlgorithm::direct, "direct"}, {RivalAlgorithm::winograd, "winograd"}})
       add(machine, fmt::format("{}/f32/onednn_{}", name, word),
-          [&machine, c, algorithm = algorithm](benchmark::State& state) { rival_conv_bench(state, machine, c, algorithm); });
+          [&machine, c, algorithm = algorithm](benchmark::State& state) {
+            rival_conv_bench(state, machine, c, algorithm);
+          });
   }
   for (const auto& [height, width, channels] : kSeparableCases)
     for (const bool joined : {false, true})
-      add(machine, fmt::format("separable/{}x{}/{}{}/{}", height, width, channels, threads, joined ? "joined" : "apart"),
+      add(machine,
+          fmt::format("separable/{}x{}/{}{}/{}", height, width, channels, threads, joined ? "joined" : "apart"),
           [&machine, height = height, width = width, channels = channels, joined](benchmark::State& state) {
             separable_bench(state, machine, height, width, channels, joined);
           });
@@ -303,9 +334,10 @@ void add_all(Machine& machine) {
 
 void describe(Machine& machine) {
   const PlacementProbe p = probe_placement(machine.team);
-  fmt::print("{} threads: {} (FMA gain {:.2f}, fork-join {:.0f} ns), {}; f32 {:.0f}, bf16 {:.0f} GFLOP/s, read {:.1f} GB/s\n",
-             machine.team.size(), to_text(p.placement), p.fma_gain, p.hand_off_ns, to_text(machine.ceilings.isa),
-             machine.ceilings.f32_gflops, machine.ceilings.bf16_gflops, machine.ceilings.read_gbs);
+  fmt::print(
+      "{} threads: {} (FMA gain {:.2f}, fork-join {:.0f} ns), {}; f32 {:.0f}, bf16 {:.0f} GFLOP/s, read {:.1f} GB/s\n",
+      machine.team.size(), to_text(p.placement), p.fma_gain, p.hand_off_ns, to_text(machine.ceilings.isa),
+      machine.ceilings.f32_gflops, machine.ceilings.bf16_gflops, machine.ceilings.read_gbs);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Seconds to open a model of very many tensors, warm and without looking for NaN: 48 layers of 128 experts, 11 tensors each of 8 KiB; and
-// of as many experts in two tensors a layer, each weight by a recipe.
+// Seconds to open a model of very many tensors, warm and without looking for NaN: 48 layers of 128 experts, 11 tensors
+// each of 8 KiB; and of as many experts in two tensors a layer, each weight by a recipe.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +32,8 @@ void open_often(const std::string& folder, const testing::ManyTensors& sizes, co
       continue;
     }
     const bool other = model->older_fingerprint() != model->fingerprint;
-    std::printf("; the older fingerprint, asked for only by older sessions: %.3f s%s\n", seconds_since(again), other ? "" : " (the same)");
+    std::printf("; the older fingerprint, asked for only by older sessions: %.3f s%s\n", seconds_since(again),
+                other ? "" : " (the same)");
   }
 }
 

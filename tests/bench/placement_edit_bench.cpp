@@ -1,4 +1,5 @@
-// What a hand that drags experts waits for: an edit at 61 layers of 256 experts on 64 GPUs, both parts of the data judged after each.
+// What a hand that drags experts waits for: an edit at 61 layers of 256 experts on 64 GPUs, both parts of the data
+// judged after each.
 //
 //   placement_edit_bench [TOKENS of each part, 8192: about what the Studio follows of these sizes]
 //
@@ -41,7 +42,8 @@ TokenRoutes drawn(size_t tokens) {
       while (routes.choice.size() < begin + kK) {
         const double u = uniform(random);
         const auto b = static_cast<int32_t>(u * u * kBranches);
-        if (std::find(routes.choice.begin() + static_cast<std::ptrdiff_t>(begin), routes.choice.end(), b) == routes.choice.end())
+        if (std::find(routes.choice.begin() + static_cast<std::ptrdiff_t>(begin), routes.choice.end(), b) ==
+            routes.choice.end())
           routes.choice.push_back(b);
       }
     }
@@ -51,7 +53,8 @@ TokenRoutes drawn(size_t tokens) {
 
 void tell(const char* what, std::vector<double> ms) {
   std::sort(ms.begin(), ms.end());
-  fmt::print("| {} | {} | {:.3f} | {:.3f} | {:.3f} |\n", what, ms.size(), ms[ms.size() / 2], ms[ms.size() * 95 / 100], ms.back());
+  fmt::print("| {} | {} | {:.3f} | {:.3f} | {:.3f} |\n", what, ms.size(), ms[ms.size() / 2], ms[ms.size() * 95 / 100],
+             ms.back());
 }
 
 void run(size_t tokens) {
@@ -72,8 +75,8 @@ void run(size_t tokens) {
     parts[p].steps.emplace(routes, steps, start, kNodes, Backend::per_rank, model);
   }
   PlacementEdit edit(start, std::move(parts));
-  fmt::print("{} layers of {} experts on {} GPUs, {} tokens in steps of {} in each of two parts; made in {:.0f} ms\n\n", kLayers, kBranches,
-             kRanks, tokens, kStepTokens, ms_since(begin));
+  fmt::print("{} layers of {} experts on {} GPUs, {} tokens in steps of {} in each of two parts; made in {:.0f} ms\n\n",
+             kLayers, kBranches, kRanks, tokens, kStepTokens, ms_since(begin));
   fmt::print("| edit and all its figures, CPU time | edits | median ms | 95 % | most |\n|---|---|---|---|---|\n");
   std::mt19937 random(2);
   std::vector<double> swaps, replicas, back, whole;
@@ -81,7 +84,8 @@ void run(size_t tokens) {
   const auto timed = [&](std::vector<double>& ms, auto&& edited) {
     const double at = cpu_ms();
     edited();
-    for (size_t p = 0; p < 2; ++p) sum += edit.figures(p).imbalance + *edit.figures(p).step_ms + *edit.figures(p).cross_pairs;
+    for (size_t p = 0; p < 2; ++p)
+      sum += edit.figures(p).imbalance + *edit.figures(p).step_ms + *edit.figures(p).cross_pairs;
     ms.push_back(ms_since(at));
   };
   const auto slots = static_cast<size_t>(start.slot_count());

@@ -8,7 +8,8 @@ namespace stormcell::bench {
 
 enum class RivalAlgorithm { direct, winograd };
 
-/// One convolution on one thread. Maps lie as oneDNN likes them best, and turning them from and to channels last is not counted.
+/// One convolution on one thread. Maps lie as oneDNN likes them best, and turning them from and to channels last is not
+/// counted.
 class RivalConv2d {
  public:
   virtual ~RivalConv2d() = default;

@@ -2,7 +2,9 @@
 
 #ifndef STORMCELL_WITH_ONEDNN
 namespace stormcell::bench {
-std::unique_ptr<RivalLinear> make_rival_linear(ThreadTeam&, int64_t, int64_t, int64_t, DType, const float*, int) { return nullptr; }
+std::unique_ptr<RivalLinear> make_rival_linear(ThreadTeam&, int64_t, int64_t, int64_t, DType, const float*, int) {
+  return nullptr;
+}
 }  // namespace stormcell::bench
 #else
 #include <omp.h>
@@ -26,11 +28,14 @@ class OneDnnLinear final : public RivalLinear {
     team.run([&](int member) {
       omp_set_num_threads(1);
       Slice& s = slices_[static_cast<size_t>(member)];
-      const int64_t first = n / 64 * member / team.size() * 64, columns = n / 64 * (member + 1) / team.size() * 64 - first;
+      const int64_t first = n / 64 * member / team.size() * 64,
+                    columns = n / 64 * (member + 1) / team.size() * 64 - first;
       const auto type = rounds_ ? memory::data_type::bf16 : memory::data_type::f32;
-      const memory::desc plain({rows, k}, memory::data_type::f32, memory::format_tag::ab), x({rows, k}, type, memory::format_tag::ab);
+      const memory::desc plain({rows, k}, memory::data_type::f32, memory::format_tag::ab),
+          x({rows, k}, type, memory::format_tag::ab);
       const memory::desc y({rows, columns}, memory::data_type::f32, memory::dims{n, 1});
-      s.product = dnnl::matmul::primitive_desc(dnnl::matmul::desc(x, {{k, columns}, type, memory::format_tag::any}, y), engine_);
+      s.product = dnnl::matmul::primitive_desc(dnnl::matmul::desc(x, {{k, columns}, type, memory::format_tag::any}, y),
+                                               engine_);
       s.execute = dnnl::matmul(s.product);
       s.stream = dnnl::stream(engine_);
       s.plain = memory(plain, engine_, nullptr), s.y = memory(y, engine_, nullptr);
@@ -40,10 +45,12 @@ class OneDnnLinear final : public RivalLinear {
       s.weights = HugePages(s.bytes * static_cast<size_t>(sets));
       s.w = memory(s.product.weights_desc(), engine_, s.weights.data());
       s.first = first;
-      memory source({{k, columns}, memory::data_type::f32, memory::dims{1, k}}, engine_, const_cast<float*>(weights + first * k));
+      memory source({{k, columns}, memory::data_type::f32, memory::dims{1, k}}, engine_,
+                    const_cast<float*>(weights + first * k));
       dnnl::reorder(source, s.w).execute(s.stream, source, s.w);
       s.stream.wait();
-      for (int set = 1; set < sets; ++set) std::memcpy(s.weights.data() + static_cast<size_t>(set) * s.bytes, s.weights.data(), s.bytes);
+      for (int set = 1; set < sets; ++set)
+        std::memcpy(s.weights.data() + static_cast<size_t>(set) * s.bytes, s.weights.data(), s.bytes);
     });
   }
 
@@ -77,8 +84,8 @@ class OneDnnLinear final : public RivalLinear {
 
 }  // namespace
 
-std::unique_ptr<RivalLinear> make_rival_linear(ThreadTeam& team, int64_t rows, int64_t n, int64_t k, DType dtype, const float* weights,
-                                               int sets) {
+std::unique_ptr<RivalLinear> make_rival_linear(ThreadTeam& team, int64_t rows, int64_t n, int64_t k, DType dtype,
+                                               const float* weights, int sets) {
   return std::make_unique<OneDnnLinear>(team, rows, n, k, dtype, weights, sets);
 }
 

@@ -1,5 +1,6 @@
-// Does a speed-up stand beside a neighbour? The demo is optimised on the machine as it is, then beside processes that compute half of the
-// time in periods of 100 ms and more; the interval should hold the quiet value and be at most three times as wide.
+// Does a speed-up stand beside a neighbour? The demo is optimised on the machine as it is, then beside processes that
+// compute half of the time in periods of 100 ms and more; the interval should hold the quiet value and be at most three
+// times as wide.
 //
 //   speedup_bench [MODEL [DATA [SECONDS]]]      (demo:switch-names, the same, 8)
 //
@@ -48,7 +49,8 @@ class Neighbours {
     volatile double sink = 1;
     // All processes in step: the clock is the same for all.
     for (;;) {
-      const double now = std::chrono::duration<double>(Clock::now().time_since_epoch()).count(), place = std::fmod(now, period);
+      const double now = std::chrono::duration<double>(Clock::now().time_since_epoch()).count(),
+                   place = std::fmod(now, period);
       if (place < period / 2)
         for (int i = 0; i < 10000; ++i) sink = sink * 1.0000001 + 1e-9;
       else
@@ -101,8 +103,8 @@ int main(int count, char** arguments) {
     }
     const bool holds = busy.low <= quiet.value && quiet.value <= busy.high, narrow = busy.width() <= 3 * quiet.width();
     good = good && holds && narrow;
-    fmt::print("period {:4.0f} ms {:.4f} [{:.4f}, {:.4f}]  {} the quiet value, {:.1f} times as wide\n", period * 1e3, busy.value, busy.low,
-               busy.high, holds ? "holds" : "DOES NOT HOLD", busy.width() / quiet.width());
+    fmt::print("period {:4.0f} ms {:.4f} [{:.4f}, {:.4f}]  {} the quiet value, {:.1f} times as wide\n", period * 1e3,
+               busy.value, busy.low, busy.high, holds ? "holds" : "DOES NOT HOLD", busy.width() / quiet.width());
   }
   return good ? 0 : 1;
 }

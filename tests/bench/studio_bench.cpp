@@ -1,9 +1,10 @@
-// The Studio on a session of 10^8 routed cells: first picture, memory, frames, idleness, and how long the window ever waits.
+// The Studio on a session of 10^8 routed cells: first picture, memory, frames, idleness, and how long the window ever
+// waits.
 //
 //   studio_bench [--folder DIR] [--small]
 //
-// The session is made in DIR (default: a folder `studio-bench` beside the program) and kept there, about 2 GiB. Prints a Markdown table, as
-// docs/benchmarks/studio.md has it. No display is needed.
+// The session is made in DIR (default: a folder `studio-bench` beside the program) and kept there, about 2 GiB. Prints
+// a Markdown table, as docs/benchmarks/studio.md has it. No display is needed.
 #include <sys/resource.h>
 
 #include <QApplication>
@@ -136,13 +137,14 @@ Frames frames(QWidget& widget, int count, Step step) {
 }
 
 void wheel(QWidget& widget, QPointF at, int steps) {
-  QWheelEvent event(at, widget.mapToGlobal(at), {}, {0, 120 * steps}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+  QWheelEvent event(at, widget.mapToGlobal(at), {}, {0, 120 * steps}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
+                    false);
   QApplication::sendEvent(&widget, &event);
 }
 
 void mouse(QWidget& widget, QEvent::Type type, QPointF at) {
-  QMouseEvent event(type, at, widget.mapToGlobal(at), Qt::LeftButton, type == QEvent::MouseButtonRelease ? Qt::NoButton : Qt::LeftButton,
-                    {});
+  QMouseEvent event(type, at, widget.mapToGlobal(at), Qt::LeftButton,
+                    type == QEvent::MouseButtonRelease ? Qt::NoButton : Qt::LeftButton, {});
   QApplication::sendEvent(&widget, &event);
 }
 
@@ -155,7 +157,8 @@ void drop(QWidget& window, const QString& file) {
 
 void write_trace(const QString& file, int tokens) {
   std::ofstream out(file.toStdString());
-  out << "# route_trace v1\n# model=bench arch=made n_layer=8 n_expert=64 n_expert_used=4\nturn,phase,step,layer,slot,expert,weight\n";
+  out << "# route_trace v1\n# model=bench arch=made n_layer=8 n_expert=64 "
+         "n_expert_used=4\nturn,phase,step,layer,slot,expert,weight\n";
   for (int t = 0; t < tokens; ++t)
     for (int layer = 0; layer < 8; ++layer)
       for (int slot = 0; slot < 4; ++slot)
@@ -170,7 +173,9 @@ struct Bench {
 };
 
 // A view without data shows its message, which is a picture too.
-bool has_picture(MainWindow& window) { return window.view() && !window.document().empty() && window.background().idle(); }
+bool has_picture(MainWindow& window) {
+  return window.view() && !window.document().empty() && window.background().idle();
+}
 bool wait_for_picture(MainWindow& window) {
   return wait_for([&] { return has_picture(window); });
 }
@@ -194,7 +199,8 @@ void make_session(const Bench& bench) {
   timer.start();
   write_huge_session(bench.session.toStdString() + ".part", bench.size);
   QFile::rename(bench.session + ".part", bench.session);
-  std::fprintf(stderr, "made %s: %.0f s, %.0f MiB\n", qPrintable(bench.session), static_cast<double>(timer.elapsed()) * 1e-3,
+  std::fprintf(stderr, "made %s: %.0f s, %.0f MiB\n", qPrintable(bench.session),
+               static_cast<double>(timer.elapsed()) * 1e-3,
                static_cast<double>(QFileInfo(bench.session).size()) / 1048576);
 }
 
@@ -255,11 +261,14 @@ void heatmap_frames(MainWindow& window) {
   auto* picture = window.view()->findChild<views::HeatmapPicture*>();
   if (!picture) return;
   const QPointF middle(picture->width() * 0.6, picture->height() * 0.25);
-  row("heatmap, a frame of zooming", frames(*picture, 120, [&](int i) { wheel(*picture, middle, i % 24 < 12 ? 1 : -1); }).text(), "8 ms");
+  row("heatmap, a frame of zooming",
+      frames(*picture, 120, [&](int i) { wheel(*picture, middle, i % 24 < 12 ? 1 : -1); }).text(), "8 ms");
   for (int i = 0; i < 6; ++i) wheel(*picture, middle, 1);
   mouse(*picture, QEvent::MouseButtonPress, middle);
   row("heatmap, a frame of moving",
-      frames(*picture, 120, [&](int i) { mouse(*picture, QEvent::MouseMove, middle + QPointF(i % 40 * 6 - 120, i % 20 * 4 - 40)); }).text(),
+      frames(*picture, 120,
+             [&](int i) { mouse(*picture, QEvent::MouseMove, middle + QPointF(i % 40 * 6 - 120, i % 20 * 4 - 40)); })
+          .text(),
       "8 ms");
   mouse(*picture, QEvent::MouseButtonRelease, middle + QPointF(9, 9));
   views::Selection selection = window.document().selection();
@@ -293,7 +302,8 @@ void idle_views(MainWindow& window) {
     QTest::qWait(500);
     const double before = cpu_seconds();
     QTest::qWait(3000);
-    row(QString("idle: %1").arg(entry.id), QString("%1 % of a core").arg((cpu_seconds() - before) / 3 * 100, 0, 'f', 1), "none");
+    row(QString("idle: %1").arg(entry.id), QString("%1 % of a core").arg((cpu_seconds() - before) / 3 * 100, 0, 'f', 1),
+        "none");
   }
 }
 
@@ -346,7 +356,10 @@ void exports_of_every_view(MainWindow& window) {
     timer.restart();
     const size_t rows = window.view()->table().rows.size();
     row(QString("window waits at most: export of %1 at 2x, and of its table").arg(entry.id),
-        QString("%1, %2 for %3 rows").arg(ms(picture_ms), ms(static_cast<double>(timer.nsecsElapsed()) * 1e-6)).arg(rows), "100 ms");
+        QString("%1, %2 for %3 rows")
+            .arg(ms(picture_ms), ms(static_cast<double>(timer.nsecsElapsed()) * 1e-6))
+            .arg(rows),
+        "100 ms");
   }
 }
 
@@ -366,9 +379,10 @@ int run(int argc, char** argv) {
   if (first >= 0) return first_picture(bench, arguments.value(first + 1), since_start);
 
   const HugeSession& size = bench.size;
-  std::printf("Session: %d routers x %d branches, %d batches of %d cells at each: %lld routed cells, %lld events, %.2f GB.\n\n",
-              size.routers, size.branches, size.batches, size.cells, static_cast<long long>(size.routed()),
-              static_cast<long long>(size.events) * size.batches, static_cast<double>(QFileInfo(bench.session).size()) * 1e-9);
+  std::printf(
+      "Session: %d routers x %d branches, %d batches of %d cells at each: %lld routed cells, %lld events, %.2f GB.\n\n",
+      size.routers, size.branches, size.batches, size.cells, static_cast<long long>(size.routed()),
+      static_cast<long long>(size.events) * size.batches, static_cast<double>(QFileInfo(bench.session).size()) * 1e-9);
   std::printf("| what | figure | bar |\n|---|---|---|\n");
   std::fflush(stdout);
   first_pictures(bench);

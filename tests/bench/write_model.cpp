@@ -1,5 +1,5 @@
-// Writes the weights of a preset into a folder that Stormcell opens: for measurements of models that lie in files, such as a run under a
-// budget for weights. Tensor by tensor, so that the model need not fit in memory.
+// Writes the weights of a preset into a folder that Stormcell opens: for measurements of models that lie in files, such
+// as a run under a budget for weights. Tensor by tensor, so that the model need not fit in memory.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

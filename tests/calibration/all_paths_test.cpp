@@ -1,5 +1,6 @@
-// What the calibration of DynamicRouting's presets promises of the pictures that it was fitted on: their operations on average are those
-// that the paper states, within 5 %, and no gate is open, or closed, in more than 95 % of the pictures that come to it.
+// What the calibration of DynamicRouting's presets promises of the pictures that it was fitted on: their operations on
+// average are those that the paper states, within 5 %, and no gate is open, or closed, in more than 95 % of the
+// pictures that come to it.
 #include <numeric>
 
 #include "tests/testing/taken_paths.h"
@@ -19,13 +20,15 @@ constexpr int64_t kFew = 2;
 void add(AllLoads& all, const std::vector<RouterLoads>& of_picture) {
   for (const RouterLoads& of : of_picture) {
     RouterLoads& to =
-        all.try_emplace(of.router, RouterLoads{of.router, of.decision, 0, std::vector<double>(of.branches.size(), 0)}).first->second;
+        all.try_emplace(of.router, RouterLoads{of.router, of.decision, 0, std::vector<double>(of.branches.size(), 0)})
+            .first->second;
     to.came += of.came;
     for (size_t b = 0; b < of.branches.size(); ++b) to.branches[b] += of.branches[b];
   }
 }
 
-/// Shares of the pictures that come to a node in which each of its ways is open, by way; of nodes to which more than kFew came.
+/// Shares of the pictures that come to a node in which each of its ways is open, by way; of nodes to which more than
+/// kFew came.
 std::map<std::string, double> open_shares(const AllLoads& all) {
   constexpr std::string_view kCompute = ".compute";
   std::map<std::string, double> shares;
@@ -48,7 +51,8 @@ class AllPathsTest : public QObject {
  private slots:
   void pictures_of_the_fit_spend_what_is_stated_and_no_gate_is_fixed_data() {
     QTest::addColumn<int>("index");
-    for (size_t i = 0; i < std::size(kCalibratedPaths); ++i) QTest::newRow(kCalibratedPaths[i].arch) << static_cast<int>(i);
+    for (size_t i = 0; i < std::size(kCalibratedPaths); ++i)
+      QTest::newRow(kCalibratedPaths[i].arch) << static_cast<int>(i);
   }
   void pictures_of_the_fit_spend_what_is_stated_and_no_gate_is_fixed() {
     QFETCH(int, index);
@@ -65,11 +69,13 @@ class AllPathsTest : public QObject {
     const std::map<std::string, double> shares = open_shares(all);
     for (const auto& [way, share] : shares) {
       least = std::min(least, share), most = std::max(most, share);
-      QVERIFY2(share >= 0.05 && share <= 0.95, qPrintable(QString("%1: %2 is open in %3").arg(row.arch).arg(way.c_str()).arg(share)));
+      QVERIFY2(share >= 0.05 && share <= 0.95,
+               qPrintable(QString("%1: %2 is open in %3").arg(row.arch).arg(way.c_str()).arg(share)));
     }
-    qInfo("%s: %.2f G multiplications, stated %.1f; %zu of 149 ways open in %.2f to %.2f of the pictures", row.arch, spent, row.stated,
-          shares.size(), least, most);
-    QVERIFY2(std::fabs(spent / row.stated - 1) < 0.05, qPrintable(QString("%1: %2, not %3").arg(row.arch).arg(spent).arg(row.stated)));
+    qInfo("%s: %.2f G multiplications, stated %.1f; %zu of 149 ways open in %.2f to %.2f of the pictures", row.arch,
+          spent, row.stated, shares.size(), least, most);
+    QVERIFY2(std::fabs(spent / row.stated - 1) < 0.05,
+             qPrintable(QString("%1: %2, not %3").arg(row.arch).arg(spent).arg(row.stated)));
     QVERIFY(shares.size() > 140);
   }
 };

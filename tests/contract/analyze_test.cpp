@@ -7,12 +7,14 @@
 namespace stormcell::testing {
 namespace {
 
-bool is_near(const nlohmann::json& value, double expected) { return value.is_number() && std::abs(value.get<double>() - expected) < 1e-9; }
+bool is_near(const nlohmann::json& value, double expected) {
+  return value.is_number() && std::abs(value.get<double>() - expected) < 1e-9;
+}
 
 /// A trace of tokens that are decoded one after the other, one expert a layer.
 std::string decoded_trace(int steps, int layers, const std::function<int(int step, int layer)>& expert) {
-  std::string text =
-      "# route_trace v1\n# n_layer=" + std::to_string(layers) + " n_expert=4 n_expert_used=1\nturn,phase,step,layer,slot,expert\n";
+  std::string text = "# route_trace v1\n# n_layer=" + std::to_string(layers) +
+                     " n_expert=4 n_expert_used=1\nturn,phase,step,layer,slot,expert\n";
   for (int s = 0; s < steps; ++s)
     for (int l = 0; l < layers; ++l)
       text += "0,1," + std::to_string(s) + "," + std::to_string(l) + ",0," + std::to_string(expert(s, l)) + "\n";
@@ -42,9 +44,10 @@ class ContractAnalyzeTest : public QObject, private Imports {
  private slots:
   void transitions_are_told_with_their_share() {
     // 40 tokens go from 0 to 2, 15 from 1 to 3, 5 from 1 to 2.
-    const std::string session = session_of("transitions", decoded_trace(60, 2, [](int step, int layer) {
-                                             return layer == 0 ? (step < 40 ? 0 : 1) : (step < 40 || step >= 55 ? 2 : 3);
-                                           }));
+    const std::string session =
+        session_of("transitions", decoded_trace(60, 2, [](int step, int layer) {
+                     return layer == 0 ? (step < 40 ? 0 : 1) : (step < 40 || step >= 55 ? 2 : 3);
+                   }));
     const Json analysis = analyzed(session);
     QCOMPARE(analysis["transitions"].size(), size_t{1});
     const Json& edge = analysis["transitions"][0];
@@ -63,7 +66,8 @@ class ContractAnalyzeTest : public QObject, private Imports {
     QVERIFY2(strongest == expected, edge.dump().c_str());
     QVERIFY(analysis["coactivation"] == Json::array());
     const std::string text = text_of({"analyze", session});
-    for (const char* part : {"transitions from", "91.7 %", "75.0 %", "#0 -> #2 100 %  #1 -> #3 75.0 %  #1 -> #2 25.0 %"})
+    for (const char* part :
+         {"transitions from", "91.7 %", "75.0 %", "#0 -> #2 100 %  #1 -> #3 75.0 %  #1 -> #2 25.0 %"})
       QVERIFY2(text.find(part) != std::string::npos, text.c_str());
     QVERIFY(text.find("chosen together") == std::string::npos);
   }
@@ -91,7 +95,8 @@ class ContractAnalyzeTest : public QObject, private Imports {
       }
     }
     const std::string text = text_of({"analyze", session});
-    for (const char* part : {"chosen together above chance", " x", " + "}) QVERIFY2(text.find(part) != std::string::npos, text.c_str());
+    for (const char* part : {"chosen together above chance", " x", " + "})
+      QVERIFY2(text.find(part) != std::string::npos, text.c_str());
   }
 
   void counts_have_neither() {
@@ -101,18 +106,22 @@ class ContractAnalyzeTest : public QObject, private Imports {
   }
 
   void another_recording_is_judged_as_the_halves_are() {
-    const std::string one = session_of("one", decoded_trace(200, 1, in_turn)), same = session_of("same", decoded_trace(200, 1, in_turn)),
+    const std::string one = session_of("one", decoded_trace(200, 1, in_turn)),
+                      same = session_of("same", decoded_trace(200, 1, in_turn)),
                       other = session_of("other", decoded_trace(200, 1, always_first));
     const Json halves = analyzed(one)["drift"], alike = against(one, same), unlike = against(one, other + "#1");
     for (const auto& [key, value] : halves.items()) QVERIFY2(unlike["drift"][key].is_number(), key.c_str());
     QCOMPARE(unlike["drift"].size(), halves.size());
     QVERIFY(unlike["session"].get<std::string>() == other && unlike["run"] == 1 && unlike["status"] == "finished" &&
             unlike["why_not"].is_null());
-    QVERIFY2(is_near(alike["drift"]["total_variation"], 0) && is_near(alike["drift"]["confidence"], 0), alike.dump().c_str());
-    QVERIFY2(is_near(unlike["drift"]["total_variation"], .75) && unlike["drift"]["blocks"] == 50, unlike.dump().c_str());
+    QVERIFY2(is_near(alike["drift"]["total_variation"], 0) && is_near(alike["drift"]["confidence"], 0),
+             alike.dump().c_str());
+    QVERIFY2(is_near(unlike["drift"]["total_variation"], .75) && unlike["drift"]["blocks"] == 50,
+             unlike.dump().c_str());
     QVERIFY2(unlike["drift"]["p_value"].get<double>() <= .005, unlike.dump().c_str());
     const std::string text = text_of({"analyze", one, "--against", other});
-    for (const std::string& part : {"drift from " + other + "#1: total variation 0.750, by chance ", std::string("(they differ, p = ")})
+    for (const std::string& part :
+         {"drift from " + other + "#1: total variation 0.750, by chance ", std::string("(they differ, p = ")})
       QVERIFY2(text.find(part) != std::string::npos, text.c_str());
   }
 
@@ -130,9 +139,11 @@ class ContractAnalyzeTest : public QObject, private Imports {
   }
 
   void too_few_steps_are_not_judged() {
-    const std::string one = session_of("long", decoded_trace(200, 1, in_turn)), other = session_of("short", decoded_trace(15, 1, in_turn));
+    const std::string one = session_of("long", decoded_trace(200, 1, in_turn)),
+                      other = session_of("short", decoded_trace(15, 1, in_turn));
     const Json judged = against(one, other);
-    QVERIFY2(judged["drift"].is_null() && judged["why_not"].get<std::string>().find("too few steps") == 0, judged.dump().c_str());
+    QVERIFY2(judged["drift"].is_null() && judged["why_not"].get<std::string>().find("too few steps") == 0,
+             judged.dump().c_str());
     QVERIFY(text_of({"analyze", one, "--against", other}).find("#1: not judged: too few steps: ") != std::string::npos);
   }
 
@@ -141,7 +152,8 @@ class ContractAnalyzeTest : public QObject, private Imports {
     const auto refused = [&](const std::string& other, const std::string& where, const std::string& words) {
       VERIFY_REFUSED((Arguments{"analyze", session, "--against", other}), where, words);
     };
-    refused(wider, wider, "is of another model than " + session + ": 3 routers of 16 branches and not 3 routers of 8 branches");
+    refused(wider, wider,
+            "is of another model than " + session + ": 3 routers of 16 branches and not 3 routers of 8 branches");
     refused("no/such.storm", "no/such.storm", "no such file");
     // Of those that ran here their weights say it.
     const ModelCopy copy;
@@ -153,23 +165,28 @@ class ContractAnalyzeTest : public QObject, private Imports {
     profiled(switch_model(), "weights.storm"), profiled(copy.folder(), "other-weights.storm");
     const std::string other = scratch_.path("other-weights.storm");
     VERIFY_REFUSED((Arguments{"analyze", scratch_.path("weights.storm"), "--against", other}), other,
-                   "is of another model than " + scratch_.path("weights.storm") + ": " + copy.folder() + " and not " + switch_model());
+                   "is of another model than " + scratch_.path("weights.storm") + ": " + copy.folder() + " and not " +
+                       switch_model());
   }
 
   void a_recording_whose_model_is_not_known_is_judged_with_a_doubt() {
     TraceSize size;
     size.steps = 200;
-    const std::string session = session_of("named", route_trace(size)), same = session_of("named-alike", route_trace(size)),
+    const std::string session = session_of("named", route_trace(size)),
+                      same = session_of("named-alike", route_trace(size)),
                       renamed = session_of("renamed", route_trace(size, "other.gguf"));
     QVERIFY(against(session, same)["doubt"].is_null());
-    const std::string doubt = "nobody knows whether " + renamed + "#1 is of this model: it is named other.gguf and not made-up.gguf";
+    const std::string doubt =
+        "nobody knows whether " + renamed + "#1 is of this model: it is named other.gguf and not made-up.gguf";
     const Json judged = against(session, renamed);
-    QVERIFY2(judged["drift"].is_object() && judged["doubt"].get<std::string>().starts_with(doubt), judged.dump().c_str());
+    QVERIFY2(judged["drift"].is_object() && judged["doubt"].get<std::string>().starts_with(doubt),
+             judged.dump().c_str());
     const std::string text = text_of({"analyze", session, "--against", renamed});
     QVERIFY2(text.find("\n" + doubt) != std::string::npos, text.c_str());
     const char* const counts = R"({"logical_count": [[8,1,1,8]]})";
     const Json unnamed = against(session_of("unnamed", counts, ".json"), session_of("unnamed-too", counts, ".json"));
-    QVERIFY2(unnamed["doubt"].get<std::string>().find("a trace did not name its own") != std::string::npos, unnamed.dump().c_str());
+    QVERIFY2(unnamed["doubt"].get<std::string>().find("a trace did not name its own") != std::string::npos,
+             unnamed.dump().c_str());
   }
 
   void slots_are_told_where_a_server_counted_them() {
@@ -179,10 +196,12 @@ class ContractAnalyzeTest : public QObject, private Imports {
     const Json analysis = analyzed(session);
     for (const Json& imbalance : {analysis["routers"][0]["imbalance"], analysis["imbalance"]}) {
       QVERIFY2(is_near(imbalance["max_over_mean_minus_1"], .5), imbalance.dump().c_str());  // 4, 5 and 1 of the experts
-      QVERIFY2(is_near(imbalance["trtllm_by_slot"], 1) && is_near(imbalance["trtllm_by_rank"], .4), imbalance.dump().c_str());
+      QVERIFY2(is_near(imbalance["trtllm_by_slot"], 1) && is_near(imbalance["trtllm_by_rank"], .4),
+               imbalance.dump().c_str());
     }
     const std::string text = text_of({"analyze", session});
-    for (const char* part : {"by slot", "by GPU", "TensorRT-LLM"}) QVERIFY2(text.find(part) != std::string::npos, text.c_str());
+    for (const char* part : {"by slot", "by GPU", "TensorRT-LLM"})
+      QVERIFY2(text.find(part) != std::string::npos, text.c_str());
     // Experts moved between the steps of the other: what a slot got is not what its expert got.
     const std::string moved = session_of("moved", vllm_loads(), ".jsonl");
     QVERIFY(analyzed(moved)["imbalance"]["trtllm_by_slot"].is_null());

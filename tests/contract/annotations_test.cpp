@@ -1,4 +1,5 @@
-// --annotate: which kernel runs a node, how a value lies, how a weight is held; shown, kept, replayed, and refused in one line.
+// --annotate: which kernel runs a node, how a value lies, how a weight is held; shown, kept, replayed, and refused in
+// one line.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -33,13 +34,15 @@ class AnnotateTest : public QObject {
       QVERIFY2(j["verified"]["passed"] == true, j["verified"].dump().c_str());
       QVERIFY2(j["settings"]["annotations"] == Json(std::vector<std::string>{forced}), j["settings"].dump().c_str());
       const std::string told = j["annotated"].dump();
-      QVERIFY2(j["annotated"].size() == 1 && told.find(": " + forced) != std::string::npos && told.find("node") != std::string::npos,
+      QVERIFY2(j["annotated"].size() == 1 && told.find(": " + forced) != std::string::npos &&
+                   told.find("node") != std::string::npos,
                told.c_str());
     }
     // And what follows it is folded no further into it than a plan says.
     const Json j = json_of(annotated("optimize", {kAct + ".kernel=activation"}, {"--only", "vertical-fusion"}));
     const std::string reason = j["passes"][0]["reason"].get<std::string>();
-    QVERIFY2(reason.find("not folded, because of their annotations: activation \"" + kAct + "\"") != std::string::npos, reason.c_str());
+    QVERIFY2(reason.find("not folded, because of their annotations: activation \"" + kAct + "\"") != std::string::npos,
+             reason.c_str());
   }
 
   void what_is_asked_to_round_is_held_to_the_tolerance_of_what_rounds() {
@@ -50,14 +53,16 @@ class AnnotateTest : public QObject {
       QVERIFY2(v["passed"] == true && v["tolerance"] == 2e-2 && v["max_rel_diff"] > 1e-4, v.dump().c_str());
     }
     // What is stored in f16 rounds as well.
-    const Json f16 =
-        json_of(short_run("run", switch_model("stored-f16"), "random:6x9x5", {"--batch", "2", "--annotate", "*mlp*wi.weight.format=bf16"}));
-    QVERIFY2(f16["verified"]["passed"] == true && f16["verified"]["tolerance"] == 2e-2 && f16["verified"]["max_rel_diff"] > 1e-4,
+    const Json f16 = json_of(short_run("run", switch_model("stored-f16"), "random:6x9x5",
+                                       {"--batch", "2", "--annotate", "*mlp*wi.weight.format=bf16"}));
+    QVERIFY2(f16["verified"]["passed"] == true && f16["verified"]["tolerance"] == 2e-2 &&
+                 f16["verified"]["max_rel_diff"] > 1e-4,
              f16["verified"].dump().c_str());
   }
 
   void inspect_shows_them() {
-    const Arguments inspect = {"inspect", switch_model(), "--annotate", kWi + ".kernel=linear.plain", "--annotate", kAct + ".storage=bf16"};
+    const Arguments inspect = {"inspect",    switch_model(),        "--annotate", kWi + ".kernel=linear.plain",
+                               "--annotate", kAct + ".storage=bf16"};
     Arguments with_text = inspect;
     with_text.insert(with_text.end(), {"--text", "-"});
     const std::string text = run_program(with_text).out;
@@ -65,7 +70,8 @@ class AnnotateTest : public QObject {
     QVERIFY(text.find(" @kernel=linear.plain\n") != std::string::npos);
     QVERIFY(text.find("%" + kAct + " : f32 token [48] @storage=bf16 = activation(") != std::string::npos);
     const Json j = json_of(inspect);
-    QVERIFY2(j["annotations"] == Json(std::vector<std::string>{kWi + ".kernel=linear.plain", kAct + ".storage=bf16"}), j.dump().c_str());
+    QVERIFY2(j["annotations"] == Json(std::vector<std::string>{kWi + ".kernel=linear.plain", kAct + ".storage=bf16"}),
+             j.dump().c_str());
     const std::string shown = run_program(inspect).out;
     QVERIFY(shown.find("  " + kAct + ".storage=bf16\n") != std::string::npos);
     // What kernel= may name, and how small a budget may be.
@@ -83,25 +89,29 @@ class AnnotateTest : public QObject {
   void a_configuration_keeps_and_replays_them() {
     const std::string config = scratch_.path("config.json");
     const std::vector<std::string> said = {kWi + ".kernel=linear.plain"};
-    const Json found =
-        json_of(annotated("optimize", said, {"--only", "horizontal-fusion,vertical-fusion", "--config-out", config, "--keep-all"}));
+    const Json found = json_of(annotated(
+        "optimize", said, {"--only", "horizontal-fusion,vertical-fusion", "--config-out", config, "--keep-all"}));
     QVERIFY2(found["config"]["annotations"] == Json(said), found["config"].dump().c_str());
     const Json replayed = json_of(short_run("run", switch_model(), switch_data(), {"--config", config}));
-    QVERIFY2(replayed["config"]["annotations"] == Json(said) && replayed["verified"]["passed"] == true, replayed.dump().c_str());
+    QVERIFY2(replayed["config"]["annotations"] == Json(said) && replayed["verified"]["passed"] == true,
+             replayed.dump().c_str());
     // Beside it others may be said, and those of the command line stand above it.
     const Json more = json_of(annotated("run", {kAct + ".kernel=activation"}, {"--config", config}));
     QVERIFY2(more["config"]["annotations"] == Json(std::vector<std::string>{said[0], kAct + ".kernel=activation"}),
              more["config"].dump().c_str());
     const std::string panels = kWi + ".kernel=linear.panels";
     const Json above = json_of(annotated("run", {panels}, {"--config", config}));
-    QVERIFY2(
-        above["warnings"].dump().find("--annotate " + panels + " stands above what " + config + " says: " + said[0]) != std::string::npos,
-        above["warnings"].dump().c_str());
-    QVERIFY2(above["config"]["annotations"] == Json(std::vector<std::string>{said[0], panels}), above["config"].dump().c_str());
+    QVERIFY2(above["warnings"].dump().find("--annotate " + panels + " stands above what " + config +
+                                           " says: " + said[0]) != std::string::npos,
+             above["warnings"].dump().c_str());
+    QVERIFY2(above["config"]["annotations"] == Json(std::vector<std::string>{said[0], panels}),
+             above["config"].dump().c_str());
     const Json shown = json_of({"inspect", switch_model(), "--annotate", panels, "--config", config});
-    QVERIFY2(shown["annotations"].dump().find("linear.plain") == std::string::npos, shown["annotations"].dump().c_str());
+    QVERIFY2(shown["annotations"].dump().find("linear.plain") == std::string::npos,
+             shown["annotations"].dump().c_str());
     const Json twice = json_of(annotated("run", {said[0], panels}));
-    QVERIFY(twice["warnings"].dump().find("--annotate " + panels + " stands above --annotate " + said[0]) != std::string::npos);
+    QVERIFY(twice["warnings"].dump().find("--annotate " + panels + " stands above --annotate " + said[0]) !=
+            std::string::npos);
     // A configuration of before says nothing.
     Json old = Json::parse(Scratch::read(config));
     old.erase("annotations");
@@ -153,7 +163,8 @@ class AnnotateTest : public QObject {
     const std::string pinned = "*.expert_0.wi.weight.residency=pinned", dense = "shared.weight.residency=pinned";
     const auto warned = [](const Json& j, const std::string& annotation) {
       for (const Json& w : j["warnings"])
-        if (const std::string text = w.get<std::string>(); text.starts_with("--annotate " + annotation + " has no effect: "))
+        if (const std::string text = w.get<std::string>();
+            text.starts_with("--annotate " + annotation + " has no effect: "))
           return text.substr(text.find("effect: ") + 8);
       return std::string();
     };
@@ -164,7 +175,8 @@ class AnnotateTest : public QObject {
     QCOMPARE(warned(json_of(annotated("run", {dense}, {"--weight-budget", "64KiB"})), dense), no_branch);
     QCOMPARE(warned(json_of({"inspect", switch_model(), "--annotate", dense}), dense), no_branch);
     QCOMPARE(warned(json_of({"inspect", switch_model(), "--annotate", pinned}), pinned), std::string());
-    QCOMPARE(warned(json_of({"inspect", switch_model(), "--annotate", pinned, "--segments", "/dev/null"}), pinned), no_budget);
+    QCOMPARE(warned(json_of({"inspect", switch_model(), "--annotate", pinned, "--segments", "/dev/null"}), pinned),
+             no_budget);
   }
 
   void a_session_lists_them() {
@@ -172,7 +184,8 @@ class AnnotateTest : public QObject {
     json_of(annotated("run", {}, {"-o", session}));
     json_of(annotated("run", {said}, {"-o", session}));
     const Json runs = json_of({"inspect", session})["runs"];
-    QVERIFY2(runs[0]["annotations"] == Json::array() && runs[1]["annotations"] == Json::array({said}), runs.dump(1).c_str());
+    QVERIFY2(runs[0]["annotations"] == Json::array() && runs[1]["annotations"] == Json::array({said}),
+             runs.dump(1).c_str());
     const std::string list = run_program({"inspect", session}).out, words = "annotated " + said;
     QVERIFY2(list.find(words) != std::string::npos && list.find(words) == list.rfind(words), list.c_str());
   }
@@ -192,16 +205,19 @@ class AnnotateTest : public QObject {
     const auto warned = [](const Json& j) {
       std::string all;
       for (const Json& warning : j["warnings"])
-        if (const std::string text = warning.get<std::string>(); text.find("has no effect") != std::string::npos) all += text + "\n";
+        if (const std::string text = warning.get<std::string>(); text.find("has no effect") != std::string::npos)
+          all += text + "\n";
       return all;
     };
     QCOMPARE(warned(json_of(with("decode", of_turns))), std::string());
     QCOMPARE(warned(json_of(with("forward", of_turns))),
-             "--annotate " + of_turns + " has no effect: only the graph of decoding has this name, and --phase forward does not run it\n");
+             "--annotate " + of_turns +
+                 " has no effect: only the graph of decoding has this name, and --phase forward does not run it\n");
     const Json both = json_of(with("both", of_turns));
     QCOMPARE(warned(both) + warned(both["decode"]), std::string());
     QVERIFY2(both["config"]["annotations"] == Json::array(), both["config"].dump().c_str());
-    QVERIFY2(both["decode"]["config"]["annotations"] == Json::array({of_turns}), both["decode"]["config"].dump().c_str());
+    QVERIFY2(both["decode"]["config"]["annotations"] == Json::array({of_turns}),
+             both["decode"]["config"].dump().c_str());
     QCOMPARE(warned(json_of(with("decode", of_both))), std::string());
     for (const char* phase : {"forward", "decode", "both"})
       VERIFY_REFUSED(with(phase, "no.such.kernel=reduce"), "--annotate", "the model has no node \"no.such\"");
@@ -223,9 +239,11 @@ class AnnotateTest : public QObject {
       QVERIFY2(pass["reason"] == "products of this device read activations in f32", pass.dump().c_str());
       QSKIP("this processor's products do not round their input");
     }
-    QVERIFY2(pass["reason"].get<std::string>().find(" values that only products in bf16 read lie in bf16: ") != std::string::npos,
+    QVERIFY2(pass["reason"].get<std::string>().find(" values that only products in bf16 read lie in bf16: ") !=
+                 std::string::npos,
              pass.dump().c_str());
-    QVERIFY(j["optimized"]["peak_activation_bytes"].get<int64_t>() <= j["baseline"]["peak_activation_bytes"].get<int64_t>());
+    QVERIFY(j["optimized"]["peak_activation_bytes"].get<int64_t>() <=
+            j["baseline"]["peak_activation_bytes"].get<int64_t>());
     Arguments replay = as_bf16;
     replay.insert(replay.end(), {"--config", config});
     const Json replayed = json_of(short_run("run", switch_model(), switch_data(), replay));
@@ -240,7 +258,8 @@ class AnnotateTest : public QObject {
   }
 
   void pinned_weights_are_read_once_and_replayed() {
-    const std::string config = scratch_.path("pinned.json"), pinned = "encoder.block.*.mlp.experts.expert_0.*.weight.residency=pinned";
+    const std::string config = scratch_.path("pinned.json"),
+                      pinned = "encoder.block.*.mlp.experts.expert_0.*.weight.residency=pinned";
     const Arguments budget = {"--weight-budget", "64KiB"};
     const auto with = [&](Arguments more) {
       more.insert(more.end(), budget.begin(), budget.end());
@@ -264,28 +283,33 @@ class AnnotateTest : public QObject {
     QVERIFY(run_program(inspect).out.find(" @residency=pinned") != std::string::npos);
     VERIFY_REFUSED(annotated("run", {"*.weight.residency=pinned"}, {"--weight-budget", "21kB"}), "--weight-budget",
                    "are pinned (residency=pinned)");
-    VERIFY_REFUSED(annotated("run", {"*.weight.residency=often"}), "--annotate", "expected residency streamed or pinned");
+    VERIFY_REFUSED(annotated("run", {"*.weight.residency=often"}), "--annotate",
+                   "expected residency streamed or pinned");
   }
 
   void what_no_kernel_supports_is_one_line() {
     const auto refused = [](const std::string& text) { return annotated("run", {text}); };
     VERIFY_REFUSED(refused("no.such.kernel=linear.plain"), "--annotate", "the model has no node \"no.such\"");
-    VERIFY_REFUSED(refused(kWi + ".speed=high"), "--annotate", "\"speed\" is no annotation (kernel, storage, format or residency)");
+    VERIFY_REFUSED(refused(kWi + ".speed=high"), "--annotate",
+                   "\"speed\" is no annotation (kernel, storage, format or residency)");
     VERIFY_REFUSED(refused(kWi), "--annotate", "is not NAME.KEY=WORD");
     VERIFY_REFUSED(refused(kWi + ".kernel=linear.fast"), "--annotate",
                    "linear \"" + kWi + "\": expected kernel linear.panels or linear.plain, got \"linear.fast\"");
     VERIFY_REFUSED(refused(kWi + ".storage=f64"), "--annotate", "expected storage f32 or bf16, got \"f64\"");
-    VERIFY_REFUSED(refused(kWi + ".storage=bf16"), "--annotate", "activation \"" + kAct + "\": no kernel reads %" + kWi + " in bf16");
+    VERIFY_REFUSED(refused(kWi + ".storage=bf16"), "--annotate",
+                   "activation \"" + kAct + "\": no kernel reads %" + kWi + " in bf16");
     // inspect asks alike.
-    for (const auto& [text, words] : {std::pair{"no.such.kernel=linear.plain"s, "has no node"},
-                                      {kWi + ".kernel=linear.fast", "got \"linear.fast\""},
-                                      {kWi + ".storage=bf16", "no kernel reads %"},
-                                      {"input_ids.storage=bf16", "is an input, and storage is said of what nodes make"}}) {
+    for (const auto& [text, words] :
+         {std::pair{"no.such.kernel=linear.plain"s, "has no node"},
+          {kWi + ".kernel=linear.fast", "got \"linear.fast\""},
+          {kWi + ".storage=bf16", "no kernel reads %"},
+          {"input_ids.storage=bf16", "is an input, and storage is said of what nodes make"}}) {
       VERIFY_REFUSED(refused(text), "--annotate", words);
       VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--annotate", text}), "--annotate", words);
     }
     const Json of_turns = json_of({"inspect", mixtral_model(), "--annotate", "step.hidden.kernel=reduce"});
-    QVERIFY2(of_turns["warnings"].dump().find("only the graph of decoding has this name") != std::string::npos, of_turns.dump().c_str());
+    QVERIFY2(of_turns["warnings"].dump().find("only the graph of decoding has this name") != std::string::npos,
+             of_turns.dump().c_str());
   }
 };
 STORMCELL_TEST(AnnotateTest)

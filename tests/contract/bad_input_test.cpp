@@ -20,7 +20,9 @@ class BadInputTest : public QObject {
 
   static Arguments inspect(const ModelCopy& model) { return {"inspect", model.folder()}; }
   static Arguments run(const ModelCopy& model) { return short_run("run", model.folder(), switch_data()); }
-  static Arguments run_on(const std::string& data, const Arguments& more = {}) { return short_run("run", switch_model(), data, more); }
+  static Arguments run_on(const std::string& data, const Arguments& more = {}) {
+    return short_run("run", switch_model(), data, more);
+  }
 
  private slots:
   // Models -----------------------------------------------------------------------------------------------------------
@@ -46,25 +48,28 @@ class BadInputTest : public QObject {
   void a_configuration_of_another_model_is_refused() {
     const Scratch scratch;
     const std::string config = scratch.path("config.json");
-    const Arguments found = short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--config-out", config});
+    const Arguments found =
+        short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--config-out", config});
     VERIFY_DONE(run_program(found), found);
-    VERIFY_REFUSED(short_run("run", switch_model("two-experts-left-padding"), "random:2x5", {"--config", config}), config,
-                   "was found for another model, " + switch_model());
+    VERIFY_REFUSED(short_run("run", switch_model("two-experts-left-padding"), "random:2x5", {"--config", config}),
+                   config, "was found for another model, " + switch_model());
     // What the model does not have is said, not passed over.
     nlohmann::json other = nlohmann::json::parse(Scratch::read(config));
     other["passes"]["dead-path"]["elsewhere"] = "0";
-    const Arguments replay = short_run("run", switch_model(), "random:1x1x1", {"--config", scratch.write("other.json", other.dump())});
+    const Arguments replay =
+        short_run("run", switch_model(), "random:1x1x1", {"--config", scratch.write("other.json", other.dump())});
     const Ended ended = run_program(replay);
     VERIFY_DONE(ended, replay);
-    QVERIFY2(ended.err.find("what the configuration says of elsewhere could not be taken over by pass dead-path: ") != std::string::npos,
+    QVERIFY2(ended.err.find("what the configuration says of elsewhere could not be taken over by pass dead-path: ") !=
+                 std::string::npos,
              ended.err.c_str());
   }
 
   void what_a_configuration_says_otherwise_is_told() {
     const Scratch scratch;
     const std::string config = scratch.path("config.json");
-    const Arguments found =
-        short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--keep-all", "--config-out", config});
+    const Arguments found = short_run("optimize", switch_model(), "random:1x1x1",
+                                      {"--only", "dead-path", "--keep-all", "--config-out", config});
     VERIFY_DONE(run_program(found), found);
     const nlohmann::json good = nlohmann::json::parse(Scratch::read(config));
     const auto replay = [&](const char* name, const std::function<void(nlohmann::json&)>& change) {
@@ -82,16 +87,21 @@ class BadInputTest : public QObject {
     warned(replay("device.json", [](auto& c) { c["device"] = "cuda:0"; }),
            "the configuration was found on device cuda:0, here it is used on cpu");
     warned(replay("dtypes.json", [](auto& c) { c["dtypes"]["products"] = "bf16"; }),
-           "the configuration was found with products in bf16, here they are computed in f32: --dtype bf16 asks for the same");
+           "the configuration was found with products in bf16, here they are computed in f32: --dtype bf16 asks for "
+           "the same");
     warned(replay("stranger.json", [](auto& c) { c["model"].erase("fingerprint"); }),
            "the configuration does not say for which model it was found");
-    warned(replay("older.json", [](auto& c) { c["version"] = "0.0.9"; }), "the configuration is of version 0.0.9 of Stormcell");
-    warned(replay("old.json", [](auto& c) { c.erase("version"); }), "the configuration is of an unknown version of Stormcell");
+    warned(replay("older.json", [](auto& c) { c["version"] = "0.0.9"; }),
+           "the configuration is of version 0.0.9 of Stormcell");
+    warned(replay("old.json", [](auto& c) { c.erase("version"); }),
+           "the configuration is of an unknown version of Stormcell");
     const auto refused = [&](const char* name, const std::function<void(nlohmann::json&)>& change, const char* words) {
       VERIFY_REFUSED(replay(name, change), scratch.path(name), words);
     };
     const std::string router = good["passes"]["dead-path"].begin().key();
-    const auto branches = [&](const char* list) { return [&, list](nlohmann::json& c) { c["passes"]["dead-path"][router] = list; }; };
+    const auto branches = [&](const char* list) {
+      return [&, list](nlohmann::json& c) { c["passes"]["dead-path"][router] = list; };
+    };
     refused("beyond.json", branches("0,99"), "there is no branch 99, its branches are 0 to ");
     refused("words.json", branches("0,x"), "expected branches as \"1,4,5\"");
     refused(
@@ -108,7 +118,8 @@ class BadInputTest : public QObject {
     std::filesystem::rename(model.weights(), model.file("pytorch_model.bin"));
     const Ended ended = run_program(inspect(model));
     QCOMPARE(ended.exit, 2);
-    QVERIFY2(ended.err.find("save_file") != std::string::npos || ended.err.find("save_pretrained") != std::string::npos, ended.err.c_str());
+    QVERIFY2(ended.err.find("save_file") != std::string::npos || ended.err.find("save_pretrained") != std::string::npos,
+             ended.err.c_str());
     QVERIFY2(ended.err.starts_with("stormcell: "), ended.err.c_str());
   }
 
@@ -151,7 +162,8 @@ class BadInputTest : public QObject {
     model.change_config([&](nlohmann::json& c) { c[key.toStdString()] = static_cast<int64_t>(value); });
     const Ended ended = run_program(inspect(model));
     QVERIFY2(ended.exit == 2, told(inspect(model), ended).c_str());
-    QVERIFY2(ended.err.starts_with("stormcell: " + model.folder()) && ended.err.find('\n') == ended.err.size() - 1, ended.err.c_str());
+    QVERIFY2(ended.err.starts_with("stormcell: " + model.folder()) && ended.err.find('\n') == ended.err.size() - 1,
+             ended.err.c_str());
   }
 
   // Weights ----------------------------------------------------------------------------------------------------------
@@ -205,7 +217,8 @@ class BadInputTest : public QObject {
       Arguments allowed = run(model);
       allowed.push_back("--allow-nonfinite");
       const Ended ended = run_program(allowed);
-      QVERIFY2(ended.exit != 2 && ended.err.find("stormcell: warning: ") != std::string::npos, told(allowed, ended).c_str());
+      QVERIFY2(ended.exit != 2 && ended.err.find("stormcell: warning: ") != std::string::npos,
+               told(allowed, ended).c_str());
     }
   }
 
@@ -222,8 +235,10 @@ class BadInputTest : public QObject {
   void more_new_tokens_than_the_model_has_positions() {
     const ModelCopy model(mixtral_model());
     model.change_config([](nlohmann::json& config) { config["max_position_embeddings"] = 8; });
-    VERIFY_REFUSED(short_run("generate", model.folder(), "random:1x5", {"--max-new-tokens", "4"}), "--max-new-tokens", "8 positions");
-    VERIFY_DONE(run_program(short_run("generate", model.folder(), "random:1x5", {"--max-new-tokens", "3"})), Arguments{"generate"});
+    VERIFY_REFUSED(short_run("generate", model.folder(), "random:1x5", {"--max-new-tokens", "4"}), "--max-new-tokens",
+                   "8 positions");
+    VERIFY_DONE(run_program(short_run("generate", model.folder(), "random:1x5", {"--max-new-tokens", "3"})),
+                Arguments{"generate"});
   }
 
   void decoder_inputs_for_a_model_that_takes_none() {
@@ -269,16 +284,19 @@ class BadInputTest : public QObject {
   void text_that_is_not_utf8() {
     const Scratch scratch;
     const std::string reader = model_with_tokenizer(scratch);
-    VERIFY_REFUSED(short_run("run", reader, scratch.write("bad.txt", "fine\nnot \xff fine\n")), scratch.path("bad.txt"), "UTF-8");
-    VERIFY_REFUSED(short_run("run", reader, scratch.write("bad.jsonl", "{\"text\": \"\xff\"}\n")), scratch.path("bad.jsonl"), "UTF-8");
+    VERIFY_REFUSED(short_run("run", reader, scratch.write("bad.txt", "fine\nnot \xff fine\n")), scratch.path("bad.txt"),
+                   "UTF-8");
+    VERIFY_REFUSED(short_run("run", reader, scratch.write("bad.jsonl", "{\"text\": \"\xff\"}\n")),
+                   scratch.path("bad.jsonl"), "UTF-8");
   }
 
   void lines_that_are_no_json() {
     const Scratch scratch;
     const std::string reader = model_with_tokenizer(scratch);
-    VERIFY_REFUSED(short_run("run", reader, scratch.write("bad.jsonl", "{\"text\": \"a\"}\n{\"text\"\n")), scratch.path("bad.jsonl"),
-                   "line 2");
-    VERIFY_REFUSED(short_run("run", reader, scratch.write("other.jsonl", "{\"words\": \"a\"}\n")), scratch.path("other.jsonl"), "text");
+    VERIFY_REFUSED(short_run("run", reader, scratch.write("bad.jsonl", "{\"text\": \"a\"}\n{\"text\"\n")),
+                   scratch.path("bad.jsonl"), "line 2");
+    VERIFY_REFUSED(short_run("run", reader, scratch.write("other.jsonl", "{\"words\": \"a\"}\n")),
+                   scratch.path("other.jsonl"), "text");
   }
 
   void text_for_a_model_without_tokenizer() {
@@ -307,12 +325,14 @@ class BadInputTest : public QObject {
       VERIFY_REFUSED(run_on(switch_data(), {"--config", file}), file, words);
     };
     refused("empty.json", "", "");
-    refused("other.json", "{\"schema\": \"stormcell.jobs/1\"}", "is a list of jobs, not a configuration that optimize wrote");
+    refused("other.json", "{\"schema\": \"stormcell.jobs/1\"}",
+            "is a list of jobs, not a configuration that optimize wrote");
     refused("types.json", "{\"schema\": \"stormcell.config/1\", \"passes\": 3}", "");
     refused("keys.json", "{\"schema\": 5, \"device\": 7, \"passes\": []}", "");
     refused("device.json", "{\"schema\": \"stormcell.config/1\", \"device\": 7, \"passes\": {}}", "");
     refused("unknown.json", "{\"schema\": \"stormcell.config/1\", \"passes\": {\"magic\": {}}}", "magic");
-    refused("planned.json", "{\"schema\": \"stormcell.config/1\", \"passes\": {\"capacity\": {}}}", "not in this version");
+    refused("planned.json", "{\"schema\": \"stormcell.config/1\", \"passes\": {\"capacity\": {}}}",
+            "not in this version");
     VERIFY_REFUSED(run_on(switch_data(), {"--config", "no/such.json"}), "no/such.json", "");
   }
 
@@ -328,9 +348,11 @@ class BadInputTest : public QObject {
     refused("none.json", "{\"schema\": \"stormcell.jobs/1\"}", "jobs");
     refused("args.json", "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": \"a\"}]}", "args");
     refused("types.json", "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"args\": [1]}]}", "");
-    refused("itself.json", "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"args\": [\"batch\", \"itself.json\"]}]}", "");
+    refused("itself.json", "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"args\": [\"batch\", \"itself.json\"]}]}",
+            "");
     refused("twice.json",
-            "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": \"a\", \"args\": [\"doctor\"]}, {\"name\": \"a\", \"args\": "
+            "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": \"a\", \"args\": [\"doctor\"]}, {\"name\": "
+            "\"a\", \"args\": "
             "[\"doctor\"]}]}",
             "twice");
     VERIFY_REFUSED((Arguments{"batch", "no/such.json"}), "no/such.json", "");

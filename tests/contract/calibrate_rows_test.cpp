@@ -1,4 +1,5 @@
-// Times over rows, from a table or from a recorded run: what experts of a step cost by them, and other numbers of rows predicted.
+// Times over rows, from a table or from a recorded run: what experts of a step cost by them, and other numbers of rows
+// predicted.
 #include <cmath>
 #include <utility>
 
@@ -10,7 +11,8 @@ namespace stormcell::testing {
 class ContractCalibrateRowsTest : public QObject, private Imports {
   Q_OBJECT
 
-  /// As somebody would measure them: two products of a plain expert, 12 us for the weights and beyond 24 rows half a microsecond a row.
+  /// As somebody would measure them: two products of a plain expert, 12 us for the weights and beyond 24 rows half a
+  /// microsecond a row.
   static std::string rows_of(double factor = 1, const char* gpu = "H100") {
     std::string text = "id,op,gpu,dtype,inputs,outputs,experts,rows,us,source\n";
     int id = 0;
@@ -23,13 +25,16 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
 
  private slots:
   void times_over_rows_cost_the_experts_of_a_step() {
-    const std::string session = scratch_.path("rows.storm"), cal = scratch_.path("rows.json"), slow = scratch_.path("slow.json");
+    const std::string session = scratch_.path("rows.storm"), cal = scratch_.path("rows.json"),
+                      slow = scratch_.path("slow.json");
     imported(scratch_.write("rows-trace.csv", route_trace()), session);
     const Json j = json_of({"calibrate", scratch_.write("rows.csv", rows_of()), "-o", cal, "--json", "-"});
-    QVERIFY2(j["calls"] == 10 && j["fits"].empty() && j["curves"].size() == 2 && j["warnings"].empty(), j.dump().c_str());
+    QVERIFY2(j["calls"] == 10 && j["fits"].empty() && j["curves"].size() == 2 && j["warnings"].empty(),
+             j.dump().c_str());
     const Json& curve = j["curves"][0];
-    QVERIFY2(curve["what"] == "product bf16" && curve["gpu"] == "H100" && curve["inputs"] == 64 && curve["outputs"] == 32 &&
-                 curve["experts"] == 1 && curve["points"].size() == 5 && curve["points"][4] == Json({{"rows", 256.}, {"us", 128.}}),
+    QVERIFY2(curve["what"] == "product bf16" && curve["gpu"] == "H100" && curve["inputs"] == 64 &&
+                 curve["outputs"] == 32 && curve["experts"] == 1 && curve["points"].size() == 5 &&
+                 curve["points"][4] == Json({{"rows", 256.}, {"us", 128.}}),
              curve.dump().c_str());
     json_of({"calibrate", scratch_.write("slow.csv", rows_of(1.3)), "-o", slow, "--json", "-"});
     const auto simulated = [&](const std::string& with, const char* tokens) {
@@ -48,7 +53,8 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
       const Json sheets = simulated("", tokens), fast = simulated(cal, tokens), slower = simulated(slow, tokens);
       const Json& p = fast["calibration"]["phases"][1];
       QVERIFY2(p["kind"] == "interpolated" || p["kind"] == "extrapolated", p.dump().c_str());
-      QVERIFY2(p["like"] == "product bf16 of H100" && p["rate"].is_null() && p["rows"]["measured"] == Json({1., 256.}), p.dump().c_str());
+      QVERIFY2(p["like"] == "product bf16 of H100" && p["rate"].is_null() && p["rows"]["measured"] == Json({1., 256.}),
+               p.dump().c_str());
       QVERIFY(p["held_out_error"].is_number() && !p["from"].empty() && p["why_not"].is_null());
       QVERIFY2(compute_ms(fast) > 2 * compute_ms(sheets), fast["layers"].dump().c_str());
       QVERIFY(std::abs(compute_ms(slower) / (1.3 * compute_ms(fast)) - 1) < 1e-9);
@@ -61,11 +67,14 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
       QVERIFY(told);
     }
     const Json far = simulated(cal, "4000")["calibration"]["phases"][1];
-    QVERIFY2(far["kind"].is_null() && far["why_not"].get<std::string>().find("and what was measured tells 1 to 512") != std::string::npos,
+    QVERIFY2(far["kind"].is_null() &&
+                 far["why_not"].get<std::string>().find("and what was measured tells 1 to 512") != std::string::npos,
              far.dump().c_str());
-    // Two weights of rows of their own that took twice what the curve makes of them: the phase costs the same, and is so much less sure.
+    // Two weights of rows of their own that took twice what the curve makes of them: the phase costs the same, and is
+    // so much less sure.
     const std::string off = scratch_.path("off.json");
-    const std::string twice = "id,op,gpu,dtype,inputs,outputs,rows_each,us,source\ng,grouped,H100,bf16,64,32,8 64,88,my desk\n";
+    const std::string twice =
+        "id,op,gpu,dtype,inputs,outputs,rows_each,us,source\ng,grouped,H100,bf16,64,32,8 64,88,my desk\n";
     json_of({"calibrate", cal, scratch_.write("off.csv", twice), "-o", off, "--json", "-"});
     const Json sure = simulated(cal, "16"), unsure = simulated(off, "16");
     QCOMPARE(compute_ms(unsure), compute_ms(sure));
@@ -88,18 +97,20 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
       if (names || out) asked += text;
     }
     asked += "far,product,H100,bf16,64,32,,600,300,my desk\nother,product,H100,bf16,64,48,,8,12,my desk\n";
-    const Json c = json_of(
-        {"calibrate", scratch_.write("kept-rows.csv", kept), "--check", scratch_.write("asked-rows.csv", asked), "--json", "-"})["check"];
+    const Json c = json_of({"calibrate", scratch_.write("kept-rows.csv", kept), "--check",
+                            scratch_.write("asked-rows.csv", asked), "--json", "-"})["check"];
     // 24 rows between 8 (12 us) and 64 (32 us).
     const double at = 12 + 20. * (24 - 8) / (64 - 8);
-    QVERIFY2(c[0]["kind"] == "interpolated" && std::abs(c[0]["predicted"].get<double>() - at) < 1e-9, c[0].dump().c_str());
+    QVERIFY2(c[0]["kind"] == "interpolated" && std::abs(c[0]["predicted"].get<double>() - at) < 1e-9,
+             c[0].dump().c_str());
     QVERIFY(c[0]["from"] == Json({"p1", "p3"}) && std::abs(c[0]["error"].get<double>() - (at / 12 - 1)) < 1e-9);
     QVERIFY(c[1]["kind"].is_null() && c[1]["why_not"] == "too far from the rows that were measured");
     QVERIFY(c[2]["kind"].is_null() && c[2]["why_not"] == "no such call of this GPU was measured");
   }
 
   void grouped_products_are_checked_and_refused() {
-    const std::string names = "id,op,gpu,dtype,inputs,outputs,experts,rows,rows_each,us\n", cal = scratch_.path("grouped.json");
+    const std::string names = "id,op,gpu,dtype,inputs,outputs,experts,rows,rows_each,us\n",
+                      cal = scratch_.path("grouped.json");
     const std::string rows = scratch_.write("like-rows.csv", rows_of());
     const auto grouped = [&](const std::string& line) { return scratch_.write("grouped.csv", names + line + "\n"); };
     const auto checked = [&](const std::string& file, const std::string& line) {
@@ -108,21 +119,24 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
     const Json c = checked(rows, "g,grouped,H100,bf16,64,32,4,323,256 2x1 65,80");
     // 256 rows 128 us, 1 row 12 us, 65 half a microsecond more than 64.
     const double sum = 128 + 2 * 12 + 32.5;
-    QVERIFY2(c["op"] == "grouped" && c["kind"] == "interpolated" && std::abs(c["predicted"].get<double>() - sum) < 1e-9, c.dump().c_str());
+    QVERIFY2(c["op"] == "grouped" && c["kind"] == "interpolated" && std::abs(c["predicted"].get<double>() - sum) < 1e-9,
+             c.dump().c_str());
     QVERIFY(std::abs(c["error"].get<double>() - (sum / 80 - 1)) < 1e-9);
     json_of({"calibrate", grouped("g,grouped,H100,bf16,64,32,,,1 65 256 1,80"), "-o", cal, "--json", "-"});
     const Json written = Json::parse(read_file_text(cal, 1 << 20))["calls"][0];
-    QVERIFY2(written["rows_each"] == "256 65 2x1" && written["experts"] == 4 && written["rows"] == 323, written.dump().c_str());
+    QVERIFY2(written["rows_each"] == "256 65 2x1" && written["experts"] == 4 && written["rows"] == 323,
+             written.dump().c_str());
     const Json again = checked(cal, "g,grouped,H100,bf16,64,32,,,65 256 2x1,80");
     QVERIFY2(again["kind"] == "measured" && again["error"] == 0., again.dump().c_str());
-    for (const auto& [line, words] : {std::pair{"g,grouped,H100,bf16,64,32,4,,,80", "line 2: rows_each is \"\", no rows of each weight"},
-                                      {"g,grouped,H100,bf16,64,32,,,3x0,80", "no rows of each weight"},
-                                      {"g,grouped,H100,bf16,64,32,,,3;4,80", "rows_each is \"3;4\", no rows of each weight"},
-                                      {"g,grouped,H100,bf16,64,32,3,,3 4,80", "experts is 3, and rows_each has 2"},
-                                      {"g,grouped,H100,bf16,64,32,,8,3 4,80", "rows is 8, and rows_each has 7"},
-                                      {"g,grouped,H100,,64,32,,,3 4,80", "dtype is missing for op \"grouped\""},
-                                      {"g,grouped,H100,bf16,64,,,,3 4,80", "outputs is missing or too small"},
-                                      {"g,product,H100,bf16,64,32,,3,3 4,80", "rows_each belongs to op \"grouped\""}}) {
+    for (const auto& [line, words] :
+         {std::pair{"g,grouped,H100,bf16,64,32,4,,,80", "line 2: rows_each is \"\", no rows of each weight"},
+          {"g,grouped,H100,bf16,64,32,,,3x0,80", "no rows of each weight"},
+          {"g,grouped,H100,bf16,64,32,,,3;4,80", "rows_each is \"3;4\", no rows of each weight"},
+          {"g,grouped,H100,bf16,64,32,3,,3 4,80", "experts is 3, and rows_each has 2"},
+          {"g,grouped,H100,bf16,64,32,,8,3 4,80", "rows is 8, and rows_each has 7"},
+          {"g,grouped,H100,,64,32,,,3 4,80", "dtype is missing for op \"grouped\""},
+          {"g,grouped,H100,bf16,64,,,,3 4,80", "outputs is missing or too small"},
+          {"g,product,H100,bf16,64,32,,3,3 4,80", "rows_each belongs to op \"grouped\""}}) {
       const std::string file = grouped(line);
       VERIFY_REFUSED((Arguments{"calibrate", file, "-o", cal}), file, words);
     }
@@ -173,30 +187,35 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
                  j["curves"][1]["inputs"] == 256 && j["curves"][1]["outputs"] == 128,
              j.dump().c_str());
     const std::string what = j["curves"][0]["what"];
-    QVERIFY2(what.starts_with("product ") && what.find("thread") != std::string::npos && what.ends_with(" bf16"), what.c_str());
+    QVERIFY2(what.starts_with("product ") && what.find("thread") != std::string::npos && what.ends_with(" bf16"),
+             what.c_str());
     const std::string written = read_file_text(cal, 1 << 20), device = j["curves"][0]["gpu"];
     QVERIFY(written.find("median of ") != std::string::npos && !device.empty());
     const Json same = json_of({"calibrate", cal, "--check", session, "--json", "-"});
     QVERIFY2(same["errors"].size() == 1 && same["errors"][0]["kind"] == "measured" && same["errors"][0]["worst"] == 0.,
              same["errors"].dump().c_str());
     const std::string cluster = scratch_.write(
-        "here.json", Json({{"schema", "stormcell.cluster/1"},
-                           {"nodes", 1},
-                           {"gpus_per_node", 4},
-                           {"gpu", {{"name", device}, {"memory_bytes", 8e10}, {"memory_bytes_per_s", 3e10}, {"flops_per_s", 4e11}}},
-                           {"fabric", {{"bytes_per_s", 1e10}}}})
-                         .dump());
-    const Json p = json_of({"simulate", session, "--cluster", cluster, "--calibration", cal, "--json", "-"})["calibration"]["phases"][1];
-    QVERIFY2(p["kind"].is_string() ? p["rows"].is_object()
-                                   : p["why_not"].get<std::string>().find("what was measured tells") != std::string::npos,
+        "here.json",
+        Json({{"schema", "stormcell.cluster/1"},
+              {"nodes", 1},
+              {"gpus_per_node", 4},
+              {"gpu", {{"name", device}, {"memory_bytes", 8e10}, {"memory_bytes_per_s", 3e10}, {"flops_per_s", 4e11}}},
+              {"fabric", {{"bytes_per_s", 1e10}}}})
+            .dump());
+    const Json p = json_of(
+        {"simulate", session, "--cluster", cluster, "--calibration", cal, "--json", "-"})["calibration"]["phases"][1];
+    QVERIFY2(p["kind"].is_string()
+                 ? p["rows"].is_object()
+                 : p["why_not"].get<std::string>().find("what was measured tells") != std::string::npos,
              p.dump().c_str());
   }
 
   void a_session_that_has_no_times_says_how_to_record_them() {
     const std::string session = scratch_.path("imported.storm");
     imported(scratch_.write("no-times.csv", route_trace()), session);
-    VERIFY_REFUSED((Arguments{"calibrate", session, "--hidden", "64", "--ffn", "32", "-o", scratch_.path("none.json")}), session,
-                   "keeps no times of single experts' products (record one: stormcell profile MODEL --data D -o S.storm)");
+    VERIFY_REFUSED(
+        (Arguments{"calibrate", session, "--hidden", "64", "--ffn", "32", "-o", scratch_.path("none.json")}), session,
+        "keeps no times of single experts' products (record one: stormcell profile MODEL --data D -o S.storm)");
     VERIFY_REFUSED((Arguments{"calibrate", scratch_.path("missing.storm"), "-o", scratch_.path("none.json")}),
                    scratch_.path("missing.storm"), "");
   }
@@ -212,8 +231,8 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
       if (rows == 0 || !out) kept += text;
       if (rows == 0 || out) asked += text;
     }
-    const Json j =
-        json_of({"calibrate", scratch_.write("kept-rows.csv", kept), "--check", scratch_.write("asked-rows.csv", asked), "--json", "-"});
+    const Json j = json_of({"calibrate", scratch_.write("kept-rows.csv", kept), "--check",
+                            scratch_.write("asked-rows.csv", asked), "--json", "-"});
     QCOMPARE(j["check"].size(), size_t{16});
     double sum = 0, most = 0;
     for (const Json& c : j["check"]) {

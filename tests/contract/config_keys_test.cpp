@@ -16,8 +16,8 @@ class ContractConfigKeysTest : public QObject {
   static std::string model_with_base_500() { return mixtral_model("top-3-of-8-sliding-window"); }
   std::string outputs(const std::string& model, const char* name) const {
     const std::string file = scratch_.path(name);
-    const Arguments arguments =
-        short_run("run", model, model_with_base_500() + "/input.safetensors", {"--verify-seconds", "0", "--outputs", file});
+    const Arguments arguments = short_run("run", model, model_with_base_500() + "/input.safetensors",
+                                          {"--verify-seconds", "0", "--outputs", file});
     const Ended ended = run_program(arguments);
     if (ended.exit != 0 || ended.err.find("nothing reads") != std::string::npos)
       QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
@@ -46,16 +46,19 @@ class ContractConfigKeysTest : public QObject {
     QTest::addColumn<QByteArray>("key");
     QTest::addColumn<QByteArray>("value");
     QTest::addColumn<QByteArray>("words");
-    QTest::newRow("yarn") << QByteArray("rope_parameters")
-                          << QByteArray(
-                                 R"({"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0, "original_max_position_embeddings": 64})")
-                          << QByteArray("\"rope_parameters.rope_type\": expected \"default\"");
+    QTest::newRow("yarn")
+        << QByteArray("rope_parameters")
+        << QByteArray(
+               R"({"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0, "original_max_position_embeddings": 64})")
+        << QByteArray("\"rope_parameters.rope_type\": expected \"default\"");
     QTest::newRow("partial") << QByteArray("rope_parameters")
-                             << QByteArray(R"({"rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.5})")
+                             << QByteArray(
+                                    R"({"rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.5})")
                              << QByteArray("\"rope_parameters.partial_rotary_factor\": expected 1.0");
     QTest::newRow("linear") << QByteArray("rope_scaling") << QByteArray(R"({"type": "linear", "factor": 2.0})")
                             << QByteArray("\"rope_scaling.type\"");
-    QTest::newRow("biases") << QByteArray("attention_bias") << QByteArray("true") << QByteArray("\"attention_bias\": expected false");
+    QTest::newRow("biases") << QByteArray("attention_bias") << QByteArray("true")
+                            << QByteArray("\"attention_bias\": expected false");
   }
   void other_positions_are_refused_in_one_line() {
     QFETCH(QByteArray, key);
@@ -68,12 +71,13 @@ class ContractConfigKeysTest : public QObject {
 
   void keys_that_nothing_reads_are_one_warning() {
     const ModelCopy copy(model_with_base_500());
-    copy.change_config([](Json& c) { c["residual_gate"] = 0.5, c["temperature"] = 0.7, c["unknown_and_null"] = nullptr; });
+    copy.change_config(
+        [](Json& c) { c["residual_gate"] = 0.5, c["temperature"] = 0.7, c["unknown_and_null"] = nullptr; });
     const Ended ended = run_program({"inspect", copy.folder()});
     QCOMPARE(ended.exit, 0);
-    QVERIFY2(
-        ended.err.starts_with("stormcell: warning: " + copy.file("config.json") + ": nothing reads \"residual_gate\", \"temperature\"; "),
-        ended.err.c_str());
+    QVERIFY2(ended.err.starts_with("stormcell: warning: " + copy.file("config.json") +
+                                   ": nothing reads \"residual_gate\", \"temperature\"; "),
+             ended.err.c_str());
     QCOMPARE(std::count(ended.err.begin(), ended.err.end(), '\n'), 1);
   }
 };

@@ -1,5 +1,5 @@
-// The trained network of windows and experts on digits of our own, held to what PyTorch answers: logits, the expert of each cell, which
-// cells have none, accuracy.
+// The trained network of windows and experts on digits of our own, held to what PyTorch answers: logits, the expert of
+// each cell, which cells have none, accuracy.
 #include <algorithm>
 #include <cmath>
 
@@ -61,7 +61,8 @@ class DigitExpertsTest : public QObject {
     for (const char* router : kRouters) {
       const std::vector<int32_t> branch = of_all_batches<int32_t>(*expected, std::string(router) + ".branch");
       for (int32_t expert = -1; expert < 8; ++expert)
-        QVERIFY2(std::count(branch.begin(), branch.end(), expert) > 0, qPrintable(QString("%1: %2").arg(router).arg(expert)));
+        QVERIFY2(std::count(branch.begin(), branch.end(), expert) > 0,
+                 qPrintable(QString("%1: %2").arg(router).arg(expert)));
     }
   }
 
@@ -74,7 +75,8 @@ class DigitExpertsTest : public QObject {
     for (const char* router : kRouters)
       QCOMPARE(of_all_batches<int32_t>(*outputs, std::string(router) + ".branch"),
                of_all_batches<int32_t>(*expected, std::string(router) + ".branch"));
-    const float difference = relative_difference(of_all_batches<float>(*outputs, "logits"), of_all_batches<float>(*expected, "logits"));
+    const float difference =
+        relative_difference(of_all_batches<float>(*outputs, "logits"), of_all_batches<float>(*expected, "logits"));
     QVERIFY2(difference <= 1e-4F, qPrintable(QString::number(static_cast<double>(difference))));
   }
 
@@ -96,12 +98,14 @@ class DigitExpertsTest : public QObject {
     }
     const double served = static_cast<double>(cells - without_place) / static_cast<double>(cells);
     QVERIFY2(std::fabs(j["item_costs"]["served"].get<double>() - served) < 1e-12, j["item_costs"].dump().c_str());
-    for (size_t r = 0; r < std::size(kRouters); ++r) QVERIFY(j["routing"][r]["router"] == kRouters[r] && j["routing"][r]["dropped"] > 0);
+    for (size_t r = 0; r < std::size(kRouters); ++r)
+      QVERIFY(j["routing"][r]["router"] == kRouters[r] && j["routing"][r]["dropped"] > 0);
   }
 
   /// Held out in the model card; who has the data can do it again.
   void the_card_s_quality_is_what_training_left() {
-    const Json figures = Json::parse(Scratch::read(source_folder() + "/resources/demos/swinv2-moe-digits/expected.json"));
+    const Json figures =
+        Json::parse(Scratch::read(source_folder() + "/resources/demos/swinv2-moe-digits/expected.json"));
     const double share = figures["right"].get<double>() / figures["held_out"].get<double>();
     QVERIFY2(share >= 0.96, qPrintable(QString::number(share)));
     const std::string card = Scratch::read(source_folder() + "/resources/demos/swinv2-moe-digits/README.md"),

@@ -1,5 +1,5 @@
-// The trained network with exits on digits of our own, held to what PyTorch answers: exits, logits, accuracy, in every way in which the
-// digits may be given.
+// The trained network with exits on digits of our own, held to what PyTorch answers: exits, logits, accuracy, in every
+// way in which the digits may be given.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -39,8 +39,8 @@ struct Expected {
 Expected expected() {
   const auto reference = SafetensorsFile::open(reference_path("msdnet-digits/digits.safetensors"));
   const auto sample = SafetensorsFile::open(source_folder() + "/resources/sample/digits.safetensors");
-  return {values_of<float>(*reference, "logits"), values_of<int32_t>(*reference, "exit"), values_of<int32_t>(*sample, "labels"),
-          values_of<uint8_t>(*sample, "pixels")};
+  return {values_of<float>(*reference, "logits"), values_of<int32_t>(*reference, "exit"),
+          values_of<int32_t>(*sample, "labels"), values_of<uint8_t>(*sample, "pixels")};
 }
 
 Arguments quick(const std::string& verb, const std::string& data, const Arguments& more = {}) {
@@ -96,7 +96,8 @@ class DigitsTest : public QObject {
     const Expected e = expected();
     const Scratch scratch;
     const std::string session = scratch.path("x.storm"), config = scratch.path("c.json"), page = scratch.path("p.html");
-    const Arguments optimize = quick("optimize", kSample, {"-o", session, "--config-out", config, "--report", page, "--json", "-"});
+    const Arguments optimize =
+        quick("optimize", kSample, {"-o", session, "--config-out", config, "--report", page, "--json", "-"});
     const Ended optimized = run_program(optimize);
     VERIFY_DONE(optimized, optimize);
     const Json j = optimized.json(), quality = j["quality"];
@@ -134,17 +135,22 @@ class DigitsTest : public QObject {
   void the_curve_of_thresholds_is_what_runs_with_them_give() {
     const Expected e = expected();
     const Json told = json_of(quick("run", kSample)), exits = told["exits"], costs = told["item_costs"];
-    QVERIFY2(std::fabs(costs["share"].get<double>() - exits["chosen"]["mean_cost"].get<double>()) < 1e-12, costs.dump().c_str());
+    QVERIFY2(std::fabs(costs["share"].get<double>() - exits["chosen"]["mean_cost"].get<double>()) < 1e-12,
+             costs.dump().c_str());
     QVERIFY2(std::fabs(costs["least"]["share"].get<double>() - exits["exits"][0]["cost"].get<double>()) < 1e-12 &&
-                 costs["most"]["share"] == 1.0 && costs["item"] == "picture" && costs["items"] == kDigits && costs["served"].is_null(),
+                 costs["most"]["share"] == 1.0 && costs["item"] == "picture" && costs["items"] == kDigits &&
+                 costs["served"].is_null(),
              costs.dump().c_str());
     QCOMPARE(costs["groups"].size(), kClasses);
     // What lies behind an exit is a part that may be left out.
-    QVERIFY2(costs["parts"]["of"] == 2 &&
-                 std::fabs(costs["parts"]["mean"].get<double>() - static_cast<double>(e.at_exit(1) + 2 * e.at_exit(2)) / kDigits) < 1e-12,
-             costs.dump().c_str());
-    QVERIFY(costs["groups"][9]["name"] == "9" && costs["groups"][9]["with"]["items"] == 6 && costs["groups"][9]["without"].is_null());
-    QVERIFY2(told["dataset"]["note"].get<std::string>().starts_with("drawings for a first look"), told["dataset"].dump().c_str());
+    QVERIFY2(
+        costs["parts"]["of"] == 2 && std::fabs(costs["parts"]["mean"].get<double>() -
+                                               static_cast<double>(e.at_exit(1) + 2 * e.at_exit(2)) / kDigits) < 1e-12,
+        costs.dump().c_str());
+    QVERIFY(costs["groups"][9]["name"] == "9" && costs["groups"][9]["with"]["items"] == 6 &&
+            costs["groups"][9]["without"].is_null());
+    QVERIFY2(told["dataset"]["note"].get<std::string>().starts_with("drawings for a first look"),
+             told["dataset"].dump().c_str());
     QVERIFY(exits["items"] == kDigits && exits["measure"] == "accuracy" && exits["exits"].size() == 3);
     QVERIFY(exits["chosen"]["items"] == (Json{e.at_exit(0), e.at_exit(1), e.at_exit(2)}));
     QVERIFY(exits["chosen"]["value"] == static_cast<double>(e.right()) / kDigits);
@@ -157,7 +163,8 @@ class DigitsTest : public QObject {
     for (const Json& of : exits["classes"])
       for (const Json& items : of["items"]) of_classes += items.get<int64_t>();
     QCOMPARE(of_classes, static_cast<int64_t>(kDigits));
-    QVERIFY(exits["curve"].front()["items"] == (Json{kDigits, 0, 0}) && exits["curve"].back()["items"] == (Json{0, 0, kDigits}));
+    QVERIFY(exits["curve"].front()["items"] == (Json{kDigits, 0, 0}) &&
+            exits["curve"].back()["items"] == (Json{0, 0, kDigits}));
     QVERIFY(exits["curve"].back()["value"] == exits["exits"][2]["value_of_all"]);
     const size_t points = exits["curve"].size();
     QVERIFY2(points > 15, exits["curve"].dump().c_str());
@@ -176,7 +183,8 @@ class DigitsTest : public QObject {
 
   /// As the program counts them: folded norms have none of their own.
   void cards_have_the_parameters_that_inspect_has() {
-    for (const char* name : {"msdnet-digits", "swinv2-moe-digits", "livesr-street", "dynamic-routing-street", "switch-names"}) {
+    for (const char* name :
+         {"msdnet-digits", "swinv2-moe-digits", "livesr-street", "dynamic-routing-street", "switch-names"}) {
       const int64_t parameters = json_of({"inspect", std::string("demo:") + name})["parameters"];
       const std::string card = Scratch::read(source_folder() + "/resources/demos/" + name + "/README.md");
       QVERIFY2(card.find(" " + with_commas(parameters) + " parameters,") != std::string::npos,
@@ -190,10 +198,11 @@ class DigitsTest : public QObject {
                  std::fabs(j["routers"][1]["exit_cost"].get<double>() - 0.7871) < 0.01,
              j["routers"].dump().c_str());
     const double whole = j["item_flops"]["whole"], first = j["item_flops"]["first_exit"];
-    // Two operations for each of the 2,140,496 multiplications of the reference; sums, activations and tests beside them.
-    QVERIFY2(
-        whole > 2 * 2140496 && whole < 1.02 * 2 * 2140496 && std::fabs(first / whole - j["routers"][0]["exit_cost"].get<double>()) < 1e-9,
-        j["item_flops"].dump().c_str());
+    // Two operations for each of the 2,140,496 multiplications of the reference; sums, activations and tests beside
+    // them.
+    QVERIFY2(whole > 2 * 2140496 && whole < 1.02 * 2 * 2140496 &&
+                 std::fabs(first / whole - j["routers"][0]["exit_cost"].get<double>()) < 1e-9,
+             j["item_flops"].dump().c_str());
     const std::string told = run_program({"inspect", kModel}).out, head = told.substr(0, told.find('\n'));
     QVERIFY2(head.find(", trained weights, ") != std::string::npos &&
                  head.find(" MFLOP an item, from the first exit to the whole network") != std::string::npos &&
@@ -223,12 +232,14 @@ class DigitsTest : public QObject {
   void pictures_without_labels_have_exits_too() {
     const Json j = json_of({"run", "demo:msdnet-digits", "--data", "random:3", "--measure-seconds", "0"});
     const Json& exits = j["exits"];
-    QVERIFY2(exits["items"] == 3 && exits["judged"] == 0 && exits["chosen"]["value"].is_null() && exits["curve"].size() > 1,
-             exits.dump().c_str());
+    QVERIFY2(
+        exits["items"] == 3 && exits["judged"] == 0 && exits["chosen"]["value"].is_null() && exits["curve"].size() > 1,
+        exits.dump().c_str());
     int64_t left = 0;
     for (const Json& at : exits["chosen"]["items"]) left += at.get<int64_t>();
     QCOMPARE(left, int64_t{3});
-    QVERIFY(j["quality"].is_null() && j["item_costs"]["items"] == 3 && j["item_costs"]["groups"].empty() && j["dataset"]["note"].is_null());
+    QVERIFY(j["quality"].is_null() && j["item_costs"]["items"] == 3 && j["item_costs"]["groups"].empty() &&
+            j["dataset"]["note"].is_null());
     const Arguments words = {"run", "demo:msdnet-digits", "--data", "random:3", "--measure-seconds", "0"};
     const std::string told = run_program(words).out;
     QVERIFY2(told.find(" of 3 pictures answer at exit 1") != std::string::npos, told.c_str());
@@ -237,7 +248,8 @@ class DigitsTest : public QObject {
   void the_dense_plan_stands_beside_the_others() {
     const Scratch scratch;
     const std::string page = scratch.path("p.html");
-    const Arguments optimize = quick("optimize", kSample, {"--dense", "--report", page, "--json", scratch.path("j.json")});
+    const Arguments optimize =
+        quick("optimize", kSample, {"--dense", "--report", page, "--json", scratch.path("j.json")});
     const Ended ended = run_program(optimize);
     VERIFY_DONE(ended, optimize);
     const Json j = Json::parse(Scratch::read(scratch.path("j.json")));
@@ -249,16 +261,18 @@ class DigitsTest : public QObject {
     QVERIFY(beside > 0);
     // Its own pairs alone stand beside it.
     const size_t told = ended.out.find("dense (every cell through every branch, masked): ");
-    QVERIFY2(told != std::string::npos && ended.out.find(stated ? " in the same pairs: routing alone makes it "
-                                                                : " in the same pairs; what routing saves was not measured well enough: ",
-                                                         told) != std::string::npos,
+    QVERIFY2(told != std::string::npos &&
+                 ended.out.find(stated ? " in the same pairs: routing alone makes it "
+                                       : " in the same pairs; what routing saves was not measured well enough: ",
+                                told) != std::string::npos,
              ended.out.c_str());
     QCOMPARE(ended.out.find("dense"), told);
     QVERIFY(Scratch::read(page).find("Dense, a batch") != std::string::npos);
     QVERIFY(json_of(quick("run", kSample))["dense"].is_null());
     QVERIFY(json_of(quick("run", kSample, {"--dense"}))["dense"]["latency_ms"]["mean"].get<double>() > 0);
     VERIFY_REFUSED(quick("run", kSample, {"--dense", "--weight-budget", "1GiB"}), "--dense", "--weight-budget");
-    VERIFY_REFUSED((Arguments{"optimize", "demo:switch-names", "--data", "demo:switch-names-sample", "--phase", "decode", "--dense"}),
+    VERIFY_REFUSED((Arguments{"optimize", "demo:switch-names", "--data", "demo:switch-names-sample", "--phase",
+                              "decode", "--dense"}),
                    "--dense", "--phase decode decodes");
   }
 
@@ -270,12 +284,14 @@ class DigitsTest : public QObject {
       const Arguments asked = short_run(verb, model, "random:8x5", {"--batch", "2", "--dense", "--json", json});
       const Ended ended = run_program(asked);
       VERIFY_DONE(ended, asked);
-      QVERIFY2(ended.err.find("stormcell: warning: --dense: there is no dense plan to show: ") != std::string::npos, ended.err.c_str());
+      QVERIFY2(ended.err.find("stormcell: warning: --dense: there is no dense plan to show: ") != std::string::npos,
+               ended.err.c_str());
       QVERIFY2(ended.err.find(" works on ragged cells") != std::string::npos, ended.err.c_str());
       QVERIFY(ended.out.find("routing alone") == std::string::npos);
       const Json j = Json::parse(Scratch::read(json));
       QVERIFY(j["dense"].is_null() && j["dense_baseline_latency_ms"].is_null() && j["routing_speedup"].is_null());
-      QVERIFY2(j["warnings"].dump().find("there is no dense plan to show") != std::string::npos, j["warnings"].dump().c_str());
+      QVERIFY2(j["warnings"].dump().find("there is no dense plan to show") != std::string::npos,
+               j["warnings"].dump().c_str());
     }
   }
 
@@ -295,11 +311,13 @@ class DigitsTest : public QObject {
     const Arguments flat = quick("run", scratch.path("flat"));
     const Ended ended = run_program(flat);
     VERIFY_DONE(ended, flat);
-    QVERIFY2(ended.err.find("labels.csv: 1 picture has no line, and so no label; the first is \"00.npy\"") != std::string::npos,
+    QVERIFY2(ended.err.find("labels.csv: 1 picture has no line, and so no label; the first is \"00.npy\"") !=
+                 std::string::npos,
              ended.err.c_str());
     const std::string said = std::to_string(e.right() - e.is_right(0)) + " of 59 pictures right";
     QVERIFY2(ended.out.find(said) != std::string::npos, ended.out.c_str());
-    QVERIFY2(ended.out.find("of 1 picture more the data do not say what is right") != std::string::npos, ended.out.c_str());
+    QVERIFY2(ended.out.find("of 1 picture more the data do not say what is right") != std::string::npos,
+             ended.out.c_str());
     QVERIFY(json_of(quick("run", "random:8x20x20x1"))["quality"].is_null());
   }
 };

@@ -8,7 +8,8 @@ namespace stormcell::testing {
 namespace {
 
 const std::string kCallNames =
-    "op,mode,dtype,gpu,laboratory,nodes,ranks,gpus_per_node,nic_gbit,tokens_per_rank,top_k,experts,hidden,ffn,bytes_per_copy,us,source,"
+    "op,mode,dtype,gpu,laboratory,nodes,ranks,gpus_per_node,nic_gbit,tokens_per_rank,top_k,experts,hidden,ffn,bytes_"
+    "per_copy,us,source,"
     "id\n";
 // The calls take 20 us and half a microsecond a token.
 std::string call_rows() {
@@ -51,10 +52,12 @@ class ContractEditedCallsTest : public QObject, private Imports {
     QFETCH(QByteArray, bytes);
     QFETCH(QString, words);
     const std::string cal = scratch_.path("edited.json"), as_plain = scratch_.path("plain.json");
-    const Arguments arguments = {"calibrate", scratch_.write("edited.csv", bytes.toStdString()), "-o", cal, "--json", "-"};
+    const Arguments arguments = {"calibrate", scratch_.write("edited.csv", bytes.toStdString()), "-o", cal, "--json",
+                                 "-"};
     const Ended ended = run_program(arguments);
     QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
-    QVERIFY2(words.isEmpty() ? ended.err.empty() : ended.err.find(words.toStdString()) != std::string::npos, ended.err.c_str());
+    QVERIFY2(words.isEmpty() ? ended.err.empty() : ended.err.find(words.toStdString()) != std::string::npos,
+             ended.err.c_str());
     const Json fit = ended.json()["fits"][0];
     // The fit is 20 us, and 16 tokens of 8 copies in 8 us.
     QVERIFY2(std::abs(fit["t0_us"].get<double>() - 20) < 1e-6, fit.dump().c_str());
@@ -69,19 +72,28 @@ class ContractEditedCallsTest : public QObject, private Imports {
     const std::string plain = plain_calls();
     edited_row("decimal commas", replaced(replaced(plain, ",", ";"), ".000", ",000"),
                "line 2, column 16: us is \"28,000\", with a comma in a number");
-    edited_row("thousands", replaced(plain, "84.000", "\"1,084.000\""), "line 5, column 16: us is \"1,084.000\", with a comma in a number");
-    edited_row("thousands with blanks", replaced(plain, "84.000", "1 084.000"), "line 5, column 16: us is \"1 084.000\"");
+    edited_row("thousands", replaced(plain, "84.000", "\"1,084.000\""),
+               "line 5, column 16: us is \"1,084.000\", with a comma in a number");
+    edited_row("thousands with blanks", replaced(plain, "84.000", "1 084.000"),
+               "line 5, column 16: us is \"1 084.000\"");
     edited_row("NaN", replaced(plain, "84.000", "NaN"), "line 5, column 16: us is \"NaN\", not a finite number");
-    edited_row("half a rank", replaced(plain, ",8,8,0,128", ",8.5,8,0,128"), "line 5, column 7: ranks is \"8.5\", not a whole number");
-    edited_row("half a byte", replaced(plain, "14336", "14336.5"), "line 2, column 15: bytes_per_copy is \"14336.5\", not a whole number");
-    edited_row("a misspelt column", replaced(plain, ",us,", ",usec,"), "line 1: has no column us (is it the column \"usec\"? Call it us)");
+    edited_row("half a rank", replaced(plain, ",8,8,0,128", ",8.5,8,0,128"),
+               "line 5, column 7: ranks is \"8.5\", not a whole number");
+    edited_row("half a byte", replaced(plain, "14336", "14336.5"),
+               "line 2, column 15: bytes_per_copy is \"14336.5\", not a whole number");
+    edited_row("a misspelt column", replaced(plain, ",us,", ",usec,"),
+               "line 1: has no column us (is it the column \"usec\"? Call it us)");
     edited_row("JSON lines", "{\"op\":\"dispatch\",\"us\":3}\n{\"op\":\"dispatch\",\"us\":4}\n",
                "is JSON lines with the keys \"op\", \"us\", not a table of measured calls");
-    edited_row("a JSON list", "[{\"op\":\"dispatch\",\"us\":3}]\n", "not a table of measured calls (docs/user-guide.md has the columns)");
+    edited_row("a JSON list", "[{\"op\":\"dispatch\",\"us\":3}]\n",
+               "not a table of measured calls (docs/user-guide.md has the columns)");
     edited_row("JSON", "{\"op\":\"dispatch\"}\n", "is JSON with the keys \"op\", not a table of measured calls");
-    edited_row("words", "dispatch took three\n", "is a text file, not a table of measured calls (docs/user-guide.md has the columns)");
-    edited_row("an error of the spreadsheet", replaced(plain, "84.000", "#DIV/0!"), "line 5, column 16: us is \"#DIV/0!\", not a number");
-    edited_row("a cut row", plain.substr(0, plain.size() - 25), "line 5: has 13 fields, the line of names has 18 (the file may be cut");
+    edited_row("words", "dispatch took three\n",
+               "is a text file, not a table of measured calls (docs/user-guide.md has the columns)");
+    edited_row("an error of the spreadsheet", replaced(plain, "84.000", "#DIV/0!"),
+               "line 5, column 16: us is \"#DIV/0!\", not a number");
+    edited_row("a cut row", plain.substr(0, plain.size() - 25),
+               "line 5: has 13 fields, the line of names has 18 (the file may be cut");
     edited_row("UTF-16", utf16(plain), "is text in UTF-16");
     edited_row("Latin-1", replaced(plain, ",lab,", ",caf\xe9,"), "line 2, column 5: laboratory is no line of UTF-8");
     edited_row("packed and cut", gzip_of(plain).substr(0, 100), "is packed with gzip and ends in the middle");
@@ -89,7 +101,8 @@ class ContractEditedCallsTest : public QObject, private Imports {
   void calls_that_nobody_could_know_are_refused() {
     QFETCH(QByteArray, bytes);
     QFETCH(QString, words);
-    const std::string wrong = scratch_.write("wrong.csv", bytes.toStdString()), there = scratch_.write("there.json", "what is there");
+    const std::string wrong = scratch_.write("wrong.csv", bytes.toStdString()),
+                      there = scratch_.write("there.json", "what is there");
     VERIFY_REFUSED((Arguments{"calibrate", wrong, "-o", there}), wrong, words.toStdString());
     QCOMPARE(Scratch::read(there), std::string("what is there"));
   }

@@ -8,7 +8,8 @@
 namespace stormcell::testing {
 
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
   return text;
 }
 inline std::string with_crlf(const std::string& text) { return replaced(text, "\n", "\r\n"); }
@@ -29,7 +30,8 @@ inline void edited_columns() {
   QTest::addColumn<QString>("words");
 }
 inline void edited_row(const char* name, const std::string& bytes, const std::string& words = {}) {
-  QTest::newRow(name) << QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size())) << QString::fromStdString(words);
+  QTest::newRow(name) << QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size()))
+                      << QString::fromStdString(words);
 }
 
 }  // namespace stormcell::testing

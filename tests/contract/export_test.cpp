@@ -50,15 +50,18 @@ class ExportTest : public QObject {
     return ended.out;
   }
   /// Rows of a table, without the comment and the names of the columns.
-  std::vector<std::vector<std::string>> rows_of(const std::string& what, const std::string& columns, const std::string& run = {}) {
+  std::vector<std::vector<std::string>> rows_of(const std::string& what, const std::string& columns,
+                                                const std::string& run = {}) {
     const Ended ended = run_program({"export", session_ + run, "--format", "csv", "--what", what});
     const std::vector<std::string> lines = lines_of(ended.out);
     if (ended.exit != 0 || lines.size() < 2) {
       QTest::qFail(ended.err.c_str(), __FILE__, __LINE__);
       return {};
     }
-    for (const std::string& part : {std::string("# stormcell " STORMCELL_VERSION), std::string("device "), std::string("date 20"), id_})
-      if (lines[0].find(part) == std::string::npos) QTest::qFail(("no " + part + " in " + lines[0]).c_str(), __FILE__, __LINE__);
+    for (const std::string& part :
+         {std::string("# stormcell " STORMCELL_VERSION), std::string("device "), std::string("date 20"), id_})
+      if (lines[0].find(part) == std::string::npos)
+        QTest::qFail(("no " + part + " in " + lines[0]).c_str(), __FILE__, __LINE__);
     if (lines[1] != columns) QTest::qFail(("columns " + lines[1]).c_str(), __FILE__, __LINE__);
     std::vector<std::vector<std::string>> rows;
     for (size_t i = 2; i < lines.size(); ++i) rows.push_back(cells_of(lines[i]));
@@ -68,7 +71,8 @@ class ExportTest : public QObject {
  private slots:
   void initTestCase() {
     session_ = scratch_.path("session.storm");
-    const Arguments profile = short_run("profile", switch_model(), switch_data(), {"--batch", "1", "-o", session_, "--json", "-"});
+    const Arguments profile =
+        short_run("profile", switch_model(), switch_data(), {"--batch", "1", "-o", session_, "--json", "-"});
     const Ended ended = run_program(profile);
     VERIFY_DONE(ended, profile);
     profile_ = ended.json();
@@ -79,7 +83,8 @@ class ExportTest : public QObject {
 
   void loads_are_those_of_the_summary() {
     std::map<std::string, std::map<int, int64_t>> loads;
-    for (const auto& row : rows_of("loads", "router,first_batch,batches,branch,cells,padding,dropped,padded,weight", "#1"))
+    for (const auto& row :
+         rows_of("loads", "router,first_batch,batches,branch,cells,padding,dropped,padded,weight", "#1"))
       loads[row[0]][std::stoi(row[3])] += std::stoll(row[4]);
     QCOMPARE(loads.size(), size_t{3});
     for (const Json& router : profile_["routing"])
@@ -88,11 +93,13 @@ class ExportTest : public QObject {
   }
 
   void labels_are_those_of_the_names() {
-    const std::string session = scratch_.path("labels.storm"),
-                      names = scratch_.write(
-                          "names.jsonl", "{\"text\": \"Волга\", \"tongue\": \"ru, Cyrl\"}\n{\"text\": \"Αθήνα\", \"tongue\": \"el\"}\n");
-    const Arguments profile =
-        short_run("profile", "demo:switch-names", names, {"--label-field", "tongue", "--verify-seconds", "0", "-o", session});
+    const std::string
+        session = scratch_.path("labels.storm"),
+        names = scratch_.write(
+            "names.jsonl",
+            "{\"text\": \"Волга\", \"tongue\": \"ru, Cyrl\"}\n{\"text\": \"Αθήνα\", \"tongue\": \"el\"}\n");
+    const Arguments profile = short_run("profile", "demo:switch-names", names,
+                                        {"--label-field", "tongue", "--verify-seconds", "0", "-o", session});
     VERIFY_DONE(run_program(profile), profile);
     const Arguments table = {"export", session, "--format", "csv", "--what", "labels"};
     const Ended ended = run_program(table);
@@ -106,7 +113,8 @@ class ExportTest : public QObject {
       const size_t name = lines[i].find(','), branch = lines[i].rfind(',', lines[i].rfind(',') - 1);
       cells[lines[i].substr(name + 1, branch - name - 1)] += std::stoll(lines[i].substr(lines[i].rfind(',') + 1));
     }
-    // The letters (an accent is one of its own), the mark before them, the end: read by two routers and given to the third.
+    // The letters (an accent is one of its own), the mark before them, the end: read by two routers and given to the
+    // third.
     QVERIFY((cells == std::map<std::string, int64_t>{{"\"ru, Cyrl\"", 3 * 7}, {"el", 3 * 8}}));
     const Arguments none = {"export", session_, "--format", "csv", "--what", "labels"};
     VERIFY_REFUSED(none, session_, "--label-field");
@@ -124,7 +132,8 @@ class ExportTest : public QObject {
 
   void decisions_name_every_cell_once_for_each_router() {
     std::map<std::string, int64_t> cells;
-    for (const auto& row : rows_of("decisions", "batch,router,sequence,position,step,real,choice,branch,dropped,weight", "#1")) {
+    for (const auto& row :
+         rows_of("decisions", "batch,router,sequence,position,step,real,choice,branch,dropped,weight", "#1")) {
       ++cells[row[1]];
       QVERIFY(std::stoi(row[7]) >= 0 && std::stoi(row[7]) < 8);
     }
@@ -134,7 +143,8 @@ class ExportTest : public QObject {
 
   void recorded_scores_are_those_that_the_choices_were_made_by() {
     const std::string session = scratch_.path("scores.storm"), native = scratch_.path("scores.safetensors");
-    const Arguments profile = short_run("profile", switch_model(), switch_data(), {"--batch", "1", "--record-scores", "-o", session});
+    const Arguments profile =
+        short_run("profile", switch_model(), switch_data(), {"--batch", "1", "--record-scores", "-o", session});
     VERIFY_DONE(run_program(profile), profile);
     const Arguments table = {"export", session, "--format", "csv", "--what", "scores"};
     const Ended ended = run_program(table);
@@ -150,14 +160,16 @@ class ExportTest : public QObject {
       of.push_back(std::stod(row[7]));
     }
     QCOMPARE(scores.size(), size_t{3 * (2 * 13 + 11)});
-    // The margin is kept, too: the largest score less the second; and the largest is the one that was chosen, or dropped.
+    // The margin is kept, too: the largest score less the second; and the largest is the one that was chosen, or
+    // dropped.
     const SessionReader reader(session);
     const RunLayout layout = reader.layout(1);
     int64_t chosen = 0;
     for (int64_t batch = 0; batch < 3; ++batch)
       for (size_t r = 0; r < layout.routers.size(); ++r) {
         const auto d = reader.decision(1, static_cast<int32_t>(r), batch);
-        QVERIFY(d && d->scores.size() == static_cast<size_t>(d->cells * d->branches) && d->margin.size() == static_cast<size_t>(d->cells));
+        QVERIFY(d && d->scores.size() == static_cast<size_t>(d->cells * d->branches) &&
+                d->margin.size() == static_cast<size_t>(d->cells));
         for (size_t c = 0; c < static_cast<size_t>(d->cells); ++c) {
           const float* of = d->scores.data() + c * static_cast<size_t>(d->branches);
           const auto best = static_cast<int32_t>(std::max_element(of, of + d->branches) - of);
@@ -171,7 +183,8 @@ class ExportTest : public QObject {
     VERIFY_DONE(run_program(trace), trace);
     const auto file = SafetensorsFile::open(native);
     const StoredTensor* layer = file->find("layer.0.scores");
-    QVERIFY(layer && layer->dtype == DType::f32 && layer->shape == (std::vector<int64_t>{file->find("layer.0.indices")->shape[0], 8}));
+    QVERIFY(layer && layer->dtype == DType::f32 &&
+            layer->shape == (std::vector<int64_t>{file->find("layer.0.indices")->shape[0], 8}));
     // What this export writes, the import takes.
     const Arguments import = {"import", native, "-o", scratch_.path("again.storm")};
     VERIFY_DONE(run_program(import), import);
@@ -182,13 +195,14 @@ class ExportTest : public QObject {
   void skew_and_distinct_branches_of_each_layer() {
     const Ended analyzed = run_program({"analyze", session_ + "#1", "--json", "-"});
     const Json routers = analyzed.json()["routers"];
-    const auto skew =
-        rows_of("skew", "router,layer,branches,choices_of_cell,cells,largest_over_mean,power_law_alpha,power_law_error", "#1");
+    const auto skew = rows_of(
+        "skew", "router,layer,branches,choices_of_cell,cells,largest_over_mean,power_law_alpha,power_law_error", "#1");
     QCOMPARE(skew.size(), routers.size());
     for (size_t r = 0; r < skew.size(); ++r) {
       QCOMPARE(skew[r][0], routers[r]["router"].get<std::string>());
       QCOMPARE(std::stoll(skew[r][1]), routers[r]["layer"].get<long long>());
-      QVERIFY(std::abs(std::stod(skew[r][5]) - 1 - routers[r]["imbalance_real"]["max_over_mean_minus_1"].get<double>()) < 1e-9);
+      QVERIFY(std::abs(std::stod(skew[r][5]) - 1 -
+                       routers[r]["imbalance_real"]["max_over_mean_minus_1"].get<double>()) < 1e-9);
       QVERIFY(std::stod(skew[r][6]) >= 0 && std::stod(skew[r][7]) >= 0);
     }
     const auto distinct = rows_of("distinct", "router,layer,cells,distinct_branches,of_even_loads", "#1");
@@ -224,7 +238,8 @@ class ExportTest : public QObject {
     for (const Json& event : trace["traceEvents"]) {
       ++phases[event["ph"].get<std::string>()];
       if (event["ph"] == "X")
-        QVERIFY(event["ts"].is_number() && event["dur"].get<double>() >= 0 && event["name"].is_string() && event.contains("tid"));
+        QVERIFY(event["ts"].is_number() && event["dur"].get<double>() >= 0 && event["name"].is_string() &&
+                event.contains("tid"));
     }
     QVERIFY(phases["X"] > 30 && phases["M"] >= 2);
   }
@@ -234,12 +249,14 @@ class ExportTest : public QObject {
     const Arguments whole = {"export", session_ + "#1", "--format", "native", "-o", file};
     VERIFY_DONE(run_program(whole), whole);
     const auto trace = SafetensorsFile::open(file);
-    for (const char* key : {"model", "version", "device", "date", "session"}) QVERIFY2(trace->metadata().contains(key), key);
+    for (const char* key : {"model", "version", "device", "date", "session"})
+      QVERIFY2(trace->metadata().contains(key), key);
     QCOMPARE(trace->metadata().at("layers"), std::string("3"));
     QCOMPARE(trace->metadata().at("branches"), std::string("8"));
     QCOMPARE(trace->metadata().at("k"), std::string("1"));
     const size_t cells = 3 * 13 + 3 * 11;
-    for (const char* name : {"cell.request", "cell.position", "cell.phase", "layer.0.indices", "layer.1.indices", "layer.2.indices"})
+    for (const char* name :
+         {"cell.request", "cell.position", "cell.phase", "layer.0.indices", "layer.1.indices", "layer.2.indices"})
       QCOMPARE(integers(*trace, name).size(), cells);
     QCOMPARE(trace->find("layer.0.indices")->shape, (std::vector<int64_t>{static_cast<int64_t>(cells), 1}));
     // The same loads as the summary's.
@@ -247,7 +264,8 @@ class ExportTest : public QObject {
       std::vector<int64_t> loads(8);
       for (const int32_t branch : integers(*trace, "layer." + std::to_string(layer) + ".indices"))
         if (branch >= 0) ++loads[static_cast<size_t>(branch)];
-      for (size_t b = 0; b < loads.size(); ++b) QCOMPARE(loads[b], profile_["routing"][layer]["load"][b].get<int64_t>());
+      for (size_t b = 0; b < loads.size(); ++b)
+        QCOMPARE(loads[b], profile_["routing"][layer]["load"][b].get<int64_t>());
     }
     // The run without padding decided for real cells only: the others are not met.
     text_of({"--format", "native", "-o", file});
@@ -260,7 +278,8 @@ class ExportTest : public QObject {
     const auto is_real = integers(*unpadded, "cell.real");
     QCOMPARE(met(0) + met(2), std::ranges::count(is_real, 1));
     const auto request = integers(*trace, "cell.request"), position = integers(*trace, "cell.position");
-    QVERIFY(request[0] == 0 && position[0] == 0 && position[1] == 1 && request[cells - 1] == 2 && position[cells - 1] == 10);
+    QVERIFY(request[0] == 0 && position[0] == 0 && position[1] == 1 && request[cells - 1] == 2 &&
+            position[cells - 1] == 10);
   }
 
   void the_configuration_is_the_one_that_optimize_found() {
@@ -285,7 +304,8 @@ class ExportTest : public QObject {
     const std::string before = Scratch::read(session_);
     for (const char* format : {"stormcell", "chrome-trace", "native"})
       VERIFY_REFUSED((Arguments{"export", session_, "--format", format, "-o", session_}), session_, "session");
-    VERIFY_REFUSED((Arguments{"export", session_, "--format", "csv", "--what", "loads", "-o", session_}), session_, "session");
+    VERIFY_REFUSED((Arguments{"export", session_, "--format", "csv", "--what", "loads", "-o", session_}), session_,
+                   "session");
     QVERIFY(Scratch::read(session_) == before);
   }
 
@@ -319,7 +339,8 @@ class ExportTest : public QObject {
     const Ended ended = run_program(arguments);
     VERIFY_DONE(ended, arguments);
     const std::string last = "report  " + page + "\n";
-    QVERIFY2(ended.out.ends_with(last) && ended.out.find("latency of a batch") < ended.out.size() - last.size(), ended.out.c_str());
+    QVERIFY2(ended.out.ends_with(last) && ended.out.find("latency of a batch") < ended.out.size() - last.size(),
+             ended.out.c_str());
   }
 
   void a_full_disk_leaves_no_half_a_file() {
@@ -338,7 +359,8 @@ class ExportTest : public QObject {
   void a_run_without_decisions_says_how_to_record_them() {
     const std::string session = scratch_.path("plain.storm");
     VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", session})), Arguments{"run"});
-    VERIFY_REFUSED((Arguments{"export", session, "--format", "native", "-o", scratch_.path("none")}), session, "profile");
+    VERIFY_REFUSED((Arguments{"export", session, "--format", "native", "-o", scratch_.path("none")}), session,
+                   "profile");
     VERIFY_REFUSED((Arguments{"export", session, "--format", "csv", "--what", "decisions"}), session, "profile");
   }
 };

@@ -55,7 +55,8 @@ class FaultsTest : public QObject {
     QFETCH(const QString, name);
     const Scratch scratch;
     const std::string data = write_ids(scratch, name.toStdString(), 40000), session = scratch.path("cut.storm");
-    const Arguments arguments = short_run("profile", switch_model(), data, {"--batch", "2", "--threads", "2", "-o", session});
+    const Arguments arguments =
+        short_run("profile", switch_model(), data, {"--batch", "2", "--threads", "2", "-o", session});
     Running running(arguments);
     int64_t seen = 0;
     QVERIFY(running.wait_until([&] { return (seen = batches_in(session)) > 0; }));
@@ -64,7 +65,8 @@ class FaultsTest : public QObject {
     QVERIFY2(ended.exit == 1, told(arguments, ended).c_str());
     const std::string defect = defect_of_error_line(ended.err, data);
     QVERIFY2(defect.empty(), (defect + "\n" + told(arguments, ended)).c_str());
-    QVERIFY2(ended.err.find("while it was used: it had ") != std::string::npos && ended.err.find("and has 512 now") != std::string::npos,
+    QVERIFY2(ended.err.find("while it was used: it had ") != std::string::npos &&
+                 ended.err.find("and has 512 now") != std::string::npos,
              ended.err.c_str());
     QVERIFY(batches_in(session) >= seen && batches_in(session) < 20000);
     QVERIFY(list_session_runs(session, true).checked);  // all of it is readable
@@ -75,7 +77,8 @@ class FaultsTest : public QObject {
   void data_that_are_written_to_under_a_run_end_it() {
     const Scratch scratch;
     const std::string data = write_ids(scratch, "ids.npy", 40000), session = scratch.path("written.storm");
-    const Arguments arguments = short_run("profile", switch_model(), data, {"--batch", "2", "--threads", "2", "-o", session});
+    const Arguments arguments =
+        short_run("profile", switch_model(), data, {"--batch", "2", "--threads", "2", "-o", session});
     Running running(arguments);
     QVERIFY(running.wait_until([&] { return batches_in(session) > 0; }));
     {
@@ -94,7 +97,8 @@ class FaultsTest : public QObject {
     for (const char* name : {"ids.npy", "ids.safetensors"}) {
       const Scratch scratch;
       const std::string data = write_ids(scratch, name, 600), session = scratch.path("gone.storm");
-      const Arguments arguments = short_run("profile", switch_model(), data, {"--batch", "2", "--verify-seconds", "0", "-o", session});
+      const Arguments arguments =
+          short_run("profile", switch_model(), data, {"--batch", "2", "--verify-seconds", "0", "-o", session});
       Running running(arguments);
       QVERIFY(running.wait_until([&] { return batches_in(session) > 0; }));
       fs::remove(data);
@@ -134,7 +138,8 @@ class FaultsTest : public QObject {
   void a_shard_that_shrinks_without_a_budget_is_one_line() {
     const ModelCopy model;
     const std::string session = model.scratch().path("plain.storm");
-    const Arguments arguments = short_run("profile", model.folder(), "random:600x5", {"--batch", "2", "--threads", "2", "-o", session});
+    const Arguments arguments =
+        short_run("profile", model.folder(), "random:600x5", {"--batch", "2", "--threads", "2", "-o", session});
     Running running(arguments);
     QVERIFY(running.wait_until([&] { return batches_in(session) > 0; }));
     fs::resize_file(model.weights(), 0);
@@ -155,8 +160,8 @@ class FaultsTest : public QObject {
     QFETCH(const QString, budget);
     const ModelCopy model;
     const std::string session = model.scratch().path("written.storm");
-    Arguments arguments =
-        short_run("profile", model.folder(), "random:600x5", {"--batch", "2", "--threads", "2", "-o", session, "--json", "-"});
+    Arguments arguments = short_run("profile", model.folder(), "random:600x5",
+                                    {"--batch", "2", "--threads", "2", "-o", session, "--json", "-"});
     if (!budget.isEmpty()) arguments.insert(arguments.end(), {"--weight-budget", budget.toStdString()});
     Running running(arguments);
     QVERIFY(running.wait_until([&] { return batches_in(session) > 0; }));
@@ -167,7 +172,8 @@ class FaultsTest : public QObject {
     }
     const Ended ended = running.wait();
     QVERIFY2(ended.exit == 1, told(arguments, ended).c_str());
-    QVERIFY2(ended.err.find(model.weights() + " was written to while it was used") != std::string::npos, ended.err.c_str());
+    QVERIFY2(ended.err.find(model.weights() + " was written to while it was used") != std::string::npos,
+             ended.err.c_str());
     const nlohmann::json j = ended.json();
     QVERIFY(j["verified"]["passed"] == false);
   }
@@ -175,8 +181,9 @@ class FaultsTest : public QObject {
   void a_shard_that_vanishes_while_it_is_read_is_read_to_the_end() {
     const ModelCopy model;
     const std::string session = model.scratch().path("gone.storm");
-    const Arguments arguments = short_run("profile", model.folder(), "random:600x5",
-                                          {"--batch", "2", "--verify-seconds", "0", "--weight-budget", "21kB", "-o", session});
+    const Arguments arguments =
+        short_run("profile", model.folder(), "random:600x5",
+                  {"--batch", "2", "--verify-seconds", "0", "--weight-budget", "21kB", "-o", session});
     Running running(arguments);
     QVERIFY(running.wait_until([&] { return batches_in(session) > 0; }));
     fs::remove(model.weights());
@@ -188,7 +195,8 @@ class FaultsTest : public QObject {
   void a_recipe_that_does_not_fit_its_tensors_names_both() {
     const Scratch scratch;
     write_many_tensors(scratch.folder(), {.layers = 2, .experts = 4, .stacked = true});
-    const std::string name = "model.layers.1.block_sparse_moe.experts.gate_up_proj", weights = scratch.path("model.safetensors");
+    const std::string name = "model.layers.1.block_sparse_moe.experts.gate_up_proj",
+                      weights = scratch.path("model.safetensors");
     VERIFY_DONE(run_program({"inspect", scratch.folder()}), Arguments{"inspect"});
     const std::string bytes = Scratch::read(weights);
     std::string header = bytes.substr(8, *reinterpret_cast<const uint64_t*>(bytes.data()));
@@ -222,22 +230,25 @@ class FaultsTest : public QObject {
 #endif
     const Scratch scratch;
     const std::string session = scratch.path("memory.storm");
-    const Arguments arguments =
-        short_run("run", "demo:switch-names", "random:8x12x12", {"--verify-seconds", "0", "--threads", "2", "-o", session});
+    const Arguments arguments = short_run("run", "demo:switch-names", "random:8x12x12",
+                                          {"--verify-seconds", "0", "--threads", "2", "-o", session});
     VERIFY_DONE(run_program(arguments), arguments);
-    // From a little more than the bare program takes upwards, until a whole run fits: it is refused while it opens, loads, records, runs,
-    // verifies. With less, memory runs out before main() begins.
+    // From a little more than the bare program takes upwards, until a whole run fits: it is refused while it opens,
+    // loads, records, runs, verifies. With less, memory runs out before main() begins.
     int failed = 0, done = 0;
-    for (int64_t limit = bytes_of_doctor() + (int64_t{1} << 20); done < 2 && limit < int64_t{1} << 30; limit += int64_t{3} << 20) {
+    for (int64_t limit = bytes_of_doctor() + (int64_t{1} << 20); done < 2 && limit < int64_t{1} << 30;
+         limit += int64_t{3} << 20) {
       const Ended ended = run_program(arguments, {.address_bytes = limit});
       const std::string whole = std::to_string(limit) + " bytes: " + told(arguments, ended);
       done += ended.exit == 0;
       if (ended.exit == 0) continue;
       ++failed;
       QVERIFY2(ended.exit == 1 || ended.exit == 2, whole.c_str());
-      QVERIFY2(ended.err.starts_with("stormcell: ") && ended.err.ends_with(")\n") && ended.err.find('\n') == ended.err.size() - 1,
+      QVERIFY2(ended.err.starts_with("stormcell: ") && ended.err.ends_with(")\n") &&
+                   ended.err.find('\n') == ended.err.size() - 1,
                whole.c_str());
-      QVERIFY2(ended.err.find("memory") != std::string::npos && ended.err.find("internal") == std::string::npos, whole.c_str());
+      QVERIFY2(ended.err.find("memory") != std::string::npos && ended.err.find("internal") == std::string::npos,
+               whole.c_str());
     }
     QVERIFY2(failed >= 3 && done == 2, std::to_string(failed).c_str());
     // What it held before is there.

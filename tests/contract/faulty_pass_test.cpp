@@ -1,4 +1,5 @@
-// A pass that is wrong, through the whole program: whatever its speed, the run fails, praises nothing and exports nothing.
+// A pass that is wrong, through the whole program: whatever its speed, the run fails, praises nothing and exports
+// nothing.
 #include <QFileInfo>
 
 #include "tests/contract/models.h"
@@ -37,12 +38,14 @@ class FaultyPassTest : public QObject {
     QTest::addColumn<QString>("annotation");
     const QString f32 = "encoder-decoder-8-experts";
     for (const char* fault : {"swap-experts", "drop-residual", "less-room", "unguarded", "slow-and-wrong"}) {
-      for (const bool alone : {true, false}) QTest::addRow("%s %s", fault, alone ? "alone" : "before the others") << alone << f32 << "";
+      for (const bool alone : {true, false})
+        QTest::addRow("%s %s", fault, alone ? "alone" : "before the others") << alone << f32 << "";
       // Rounding is no excuse: the baseline rounds alike. Of an error as small as rounding, and of one that is not.
       if (std::string_view(fault) != "slow-and-wrong" && std::string_view(fault) != "drop-residual") continue;
       QTest::addRow("%s of a model in bf16", fault) << true << "stored-bf16"
                                                     << "";
-      QTest::addRow("%s beside one value in bf16", fault) << true << f32 << "encoder.block.0.layer.1.mlp.act.storage=bf16";
+      QTest::addRow("%s beside one value in bf16", fault)
+          << true << f32 << "encoder.block.0.layer.1.mlp.act.storage=bf16";
     }
   }
   void a_wrong_pass_fails_the_run() {
@@ -51,10 +54,13 @@ class FaultyPassTest : public QObject {
     QFETCH(const QString, annotation);
     const std::string model = switch_model(fixture.toStdString());
     const Arguments annotate = annotation.isEmpty() ? Arguments{} : Arguments{"--annotate", annotation.toStdString()};
-    const std::string fault = std::string(QTest::currentDataTag()).substr(0, std::string(QTest::currentDataTag()).find(' '));
-    const std::string config = scratch_.path("config.json"), session = scratch_.path(std::string(QTest::currentDataTag()) + ".storm"),
+    const std::string fault =
+        std::string(QTest::currentDataTag()).substr(0, std::string(QTest::currentDataTag()).find(' '));
+    const std::string config = scratch_.path("config.json"),
+                      session = scratch_.path(std::string(QTest::currentDataTag()) + ".storm"),
                       report = scratch_.path("report.html"), figures = scratch_.path("figures.json");
-    Arguments arguments = optimize({"--config-out", config, "-o", session, "--report", report, "--json", figures}, model);
+    Arguments arguments =
+        optimize({"--config-out", config, "-o", session, "--report", report, "--json", figures}, model);
     arguments.insert(arguments.end(), annotate.begin(), annotate.end());
     if (alone) arguments.insert(arguments.end(), {"--only", fault});
     const Ended ended = run_program(arguments, {.fault = fault});
@@ -68,9 +74,11 @@ class FaultyPassTest : public QObject {
     QVERIFY2(j["verified"]["passed"] == false && !j["verified"]["reasons"].empty(), j["verified"].dump(1).c_str());
     QVERIFY(j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["config"].is_null());
     for (const Json& p : j["passes"])
-      for (const char* gain : {"speedup_alone", "speedup_cumulative", "speedup_own"}) QVERIFY2(p[gain].is_null(), p.dump(1).c_str());
+      for (const char* gain : {"speedup_alone", "speedup_cumulative", "speedup_own"})
+        QVERIFY2(p[gain].is_null(), p.dump(1).c_str());
     // Where the difference was seen on what was measured, the pass says so itself.
-    if (fault != "less-room") QVERIFY2(holds(pass(j, fault)->at("reason"), "differs from the baseline: "), pass(j, fault)->dump(1).c_str());
+    if (fault != "less-room")
+      QVERIFY2(holds(pass(j, fault)->at("reason"), "differs from the baseline: "), pass(j, fault)->dump(1).c_str());
     QVERIFY(!QFileInfo::exists(QString::fromStdString(config)));
     const std::string page = Scratch::read(report);
     QVERIFY(holds(page, "Not verified") && holds(page, "No speed-up is reported") && !holds(page, "times as fast"));
@@ -81,14 +89,16 @@ class FaultyPassTest : public QObject {
              whole.c_str());
     // One time, the baseline's: that of the plan beside it would be a speed-up in other words.
     const size_t times = ended.out.find("latency of a batch, mean");
-    const std::string line = times == std::string::npos ? std::string() : ended.out.substr(times, ended.out.find('\n', times) - times);
+    const std::string line =
+        times == std::string::npos ? std::string() : ended.out.substr(times, ended.out.find('\n', times) - times);
     QVERIFY2(line.find(" ms") != std::string::npos && line.find(" ms") == line.rfind(" ms"), whole.c_str());
     // And what the session keeps.
     const Arguments look = {"inspect", session, "--json", "-"};
     const Ended kept = run_program(look);
     QVERIFY2(kept.exit == 0, told(look, kept).c_str());
     const Json list = kept.json();
-    for (const Json& run : list["runs"]) QVERIFY2(!run.contains("speedup") || run["speedup"].is_null(), run.dump(1).c_str());
+    for (const Json& run : list["runs"])
+      QVERIFY2(!run.contains("speedup") || run["speedup"].is_null(), run.dump(1).c_str());
   }
 
   void without_the_wrong_pass_the_same_program_succeeds() {
@@ -106,7 +116,8 @@ class FaultyPassTest : public QObject {
     const Json j = ended.json();
     QVERIFY2(pass(j, "slow")->at("left_out") == true && j["verified"]["passed"] == true, j["passes"].dump(1).c_str());
     const bool withheld = pass(j, "slow")->at("speedup_withheld").is_string();
-    QVERIFY2(holds(pass(j, "slow")->at("reason"), withheld ? "no gain was seen, not measured well enough" : "of the speed without it"),
+    QVERIFY2(holds(pass(j, "slow")->at("reason"),
+                   withheld ? "no gain was seen, not measured well enough" : "of the speed without it"),
              j["passes"].dump(1).c_str());
   }
 

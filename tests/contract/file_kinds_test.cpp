@@ -1,4 +1,5 @@
-// Each verb says what a file of another kind is and what to do with it, and answers a misspelt word with the nearest one.
+// Each verb says what a file of another kind is and what to do with it, and answers a misspelt word with the nearest
+// one.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -42,10 +43,12 @@ class FileKindsTest : public QObject, protected Placements {
                     "pdf",       "nccl-tests",      "answers", "trtllm-rank",  "profile",     "placement",
                     "config",    "server-error",    "table",   "json",         "text",        "zeros",
                     "download"});
-    rows("run", {"git-lfs-pointer", "gguf", "torch", "route-trace", "model-config", "html", "onnx", "hdf5", "zip", "empty"});
-    rows("data", {"session", "parquet", "zip", "gguf", "pdf", "utf-16", "route-trace", "git-lfs-pointer", "pickle", "table"});
-    rows("analyze",
-         {"sqlite", "nsight", "route-trace", "model-config", "html", "safetensors", "git-lfs-pointer", "zip", "text", "sqlite-log"});
+    rows("run",
+         {"git-lfs-pointer", "gguf", "torch", "route-trace", "model-config", "html", "onnx", "hdf5", "zip", "empty"});
+    rows("data",
+         {"session", "parquet", "zip", "gguf", "pdf", "utf-16", "route-trace", "git-lfs-pointer", "pickle", "table"});
+    rows("analyze", {"sqlite", "nsight", "route-trace", "model-config", "html", "safetensors", "git-lfs-pointer", "zip",
+                     "text", "sqlite-log"});
     rows("-o", {"route-trace", "pdf", "text"});
     rows("place --from", {"model-config", "html", "zip", "config", "logical-count", "text", "cluster"});
     rows("calibrate", {"spreadsheet", "parquet", "html", "model-config", "cluster", "utf-16", "nccl-log", "zip"});
@@ -60,23 +63,25 @@ class FileKindsTest : public QObject, protected Placements {
     QFETCH(QString, verb);
     QFETCH(QString, id);
     const FileHead& file = head(id.toStdString());
-    const std::string path = scratch_.write(id.toStdString() + "-" + file.name, file.bytes), good = scratch_.path("good.csv"),
-                      none = scratch_.path("none.storm"), there = verb == "-o" ? file.bytes : Scratch::read(session_);
+    const std::string path = scratch_.write(id.toStdString() + "-" + file.name, file.bytes),
+                      good = scratch_.path("good.csv"), none = scratch_.path("none.storm"),
+                      there = verb == "-o" ? file.bytes : Scratch::read(session_);
     const std::string of = verb.toStdString();
-    const Arguments arguments = of == "import"           ? Arguments{"import", path, "-o", none}
-                                : of == "run"            ? Arguments{"inspect", path}
-                                : of == "data"           ? short_run("run", switch_model(), path)
-                                : of == "analyze"        ? Arguments{"analyze", path}
-                                : of == "-o"             ? Arguments{"import", good, "-o", path}
-                                : of == "place --from"   ? Arguments{"place", session_, "--cluster", four_gpus(), "--from", path}
-                                : of == "calibrate"      ? Arguments{"calibrate", path, "-o", scratch_.path("cal.json")}
-                                : of == "--calibration"  ? Arguments{"place", session_, "--cluster", four_gpus(),     "--hidden",
-                                                                    "64",    "--ffn",  "64",        "--calibration", path}
-                                : of == "--cluster"      ? Arguments{"place", session_, "--cluster", path}
-                                : of == "--config"       ? short_run("run", switch_model(), "random:1x1x1", {"--config", path})
-                                : of == "--model-config" ? Arguments{"import", good, "-o", none, "--model-config", path}
-                                : of == "compare"        ? Arguments{"compare", path, session_}
-                                                         : Arguments{"batch", path};
+    const Arguments arguments =
+        of == "import"           ? Arguments{"import", path, "-o", none}
+        : of == "run"            ? Arguments{"inspect", path}
+        : of == "data"           ? short_run("run", switch_model(), path)
+        : of == "analyze"        ? Arguments{"analyze", path}
+        : of == "-o"             ? Arguments{"import", good, "-o", path}
+        : of == "place --from"   ? Arguments{"place", session_, "--cluster", four_gpus(), "--from", path}
+        : of == "calibrate"      ? Arguments{"calibrate", path, "-o", scratch_.path("cal.json")}
+        : of == "--calibration"  ? Arguments{"place", session_, "--cluster", four_gpus(),     "--hidden",
+                                            "64",    "--ffn",  "64",        "--calibration", path}
+        : of == "--cluster"      ? Arguments{"place", session_, "--cluster", path}
+        : of == "--config"       ? short_run("run", switch_model(), "random:1x1x1", {"--config", path})
+        : of == "--model-config" ? Arguments{"import", good, "-o", none, "--model-config", path}
+        : of == "compare"        ? Arguments{"compare", path, session_}
+                                 : Arguments{"batch", path};
     const Ended ended = run_program(arguments);
     QCOMPARE(ended.exit, 2);
     const std::string defect = defect_of_error_line(ended.err, path);
@@ -88,7 +93,8 @@ class FileKindsTest : public QObject, protected Placements {
       QVERIFY2(said("is " + file.words), ended.err.c_str());
       QVERIFY2(said(", not ") || file.id == "utf-16", ended.err.c_str());
       QVERIFY2(said(file.advice) || of == "-o", ended.err.c_str());
-      if (of == "--calibration") QVERIFY2(said("not a calibration, which calibrate CALLS.csv -o CAL.json writes"), ended.err.c_str());
+      if (of == "--calibration")
+        QVERIFY2(said("not a calibration, which calibrate CALLS.csv -o CAL.json writes"), ended.err.c_str());
     }
     QVERIFY(!std::filesystem::exists(none));
     QVERIFY(Scratch::read(of == "-o" ? path : session_) == there);
@@ -117,7 +123,8 @@ class FileKindsTest : public QObject, protected Placements {
                                    {"spiece.model", "tiktoken"},
                                    {"tokenizer.json", "html"}}) {
       const ModelCopy model;
-      for (const char* other : {"spiece.model", "tokenizer.json", "tokenizer.model"}) std::filesystem::remove(model.file(other));
+      for (const char* other : {"spiece.model", "tokenizer.json", "tokenizer.model"})
+        std::filesystem::remove(model.file(other));
       std::ofstream(model.file(name), std::ios::binary) << head(id).bytes;
       VERIFY_REFUSED((Arguments{"run", model.folder(), "--data", text}), model.file(name), "is " + head(id).words);
     }
@@ -127,20 +134,22 @@ class FileKindsTest : public QObject, protected Placements {
     const std::string folder = scratch_.path("folder");
     scratch_.write("folder/a.html", head("html").bytes);
     scratch_.write("folder/b.bin", head("torch").bytes);
-    VERIFY_REFUSED(
-        (Arguments{"import", folder, "-o", scratch_.path("n.storm")}), folder,
-        "without a routing trace: \"a.html\" is an HTML page, as a server sends it in place of a file, \"b.bin\" is a PyTorch file");
+    VERIFY_REFUSED((Arguments{"import", folder, "-o", scratch_.path("n.storm")}), folder,
+                   "without a routing trace: \"a.html\" is an HTML page, as a server sends it in place of a file, "
+                   "\"b.bin\" is a PyTorch file");
     scratch_.write("folder/t.csv", route_trace());
     const std::string session = scratch_.path("folder.storm");
     const Arguments arguments = {"import", folder, "-o", session};
     const Ended ended = run_program(arguments);
     VERIFY_DONE(ended, arguments);
-    QVERIFY2(ended.err.find("2 files that are no traces are left out: \"a.html\" is an HTML page") != std::string::npos, ended.err.c_str());
+    QVERIFY2(ended.err.find("2 files that are no traces are left out: \"a.html\" is an HTML page") != std::string::npos,
+             ended.err.c_str());
   }
 
   void the_users_word_on_a_format_does_not_hide_the_kind() {
     const std::string path = scratch_.write("w.json", head("git-lfs-pointer").bytes);
-    VERIFY_REFUSED((Arguments{"import", path, "-o", scratch_.path("w.storm"), "--format", "megatron"}), path, "is a Git LFS pointer");
+    VERIFY_REFUSED((Arguments{"import", path, "-o", scratch_.path("w.storm"), "--format", "megatron"}), path,
+                   "is a Git LFS pointer");
   }
 
   // Words ------------------------------------------------------------------------------------------------------------
@@ -152,22 +161,30 @@ class FileKindsTest : public QObject, protected Placements {
     VERIFY_REFUSED((Arguments{"moon"}), "moon", "one of inspect, run");
     VERIFY_REFUSED((Arguments{"place", session_, "--cluster", "8x-h10"}), "--cluster", "(did you mean 8x-h100");
     VERIFY_REFUSED((Arguments{"place", session_, "--cluster", "preset:8xh100"}), "--cluster", "(did you mean 8x-h100");
-    VERIFY_REFUSED((Arguments{"place", session_, "--cluster", "8x-h100", "--solver", "jiont"}), "--solver", "(did you mean joint?)");
+    VERIFY_REFUSED((Arguments{"place", session_, "--cluster", "8x-h100", "--solver", "jiont"}), "--solver",
+                   "(did you mean joint?)");
     VERIFY_REFUSED((Arguments{"inspect", "preset:swich-base-8"}), "preset:swich-base-8", "(did you mean switch-base-8");
     VERIFY_REFUSED((Arguments{"inspect", "switch-base-8"}), "switch-base-8", "(did you mean preset:switch-base-8");
     VERIFY_REFUSED((Arguments{"inspect", "swich-base-8"}), "swich-base-8", "(did you mean preset:switch-base-8");
     VERIFY_REFUSED((Arguments{"inspect", "moon"}), "moon", "name a folder with config.json");
     VERIFY_REFUSED((Arguments{"inspect", "demo:switch-name"}), "demo:switch-name", "(did you mean switch-names");
-    VERIFY_REFUSED((Arguments{"import", trace, "-o", none, "--format", "routetrace"}), "--format", "(did you mean route-trace");
+    VERIFY_REFUSED((Arguments{"import", trace, "-o", none, "--format", "routetrace"}), "--format",
+                   "(did you mean route-trace");
     VERIFY_REFUSED((Arguments{"export", session_, "--format", "sglng"}), "--format", "(did you mean sglang");
-    VERIFY_REFUSED((Arguments{"export", session_, "--format", "csv", "--what", "load"}), "--what", "(did you mean loads");
-    VERIFY_REFUSED(short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-paths"}), "--only", "(did you mean dead-path");
-    VERIFY_REFUSED(short_run("run", switch_model(), "random:1x1x1", {"--phase", "forwards"}), "--phase", "(did you mean forward?)");
-    VERIFY_REFUSED(short_run("run", switch_model(), "random:1x1x1", {"--bacth", "3"}), "--bacth", "no option of run (did you mean --batch");
-    VERIFY_REFUSED((Arguments{"analyze", session_, "--cache", "lfru", "--budget", "1MiB"}), "--cache", "(did you mean l");
+    VERIFY_REFUSED((Arguments{"export", session_, "--format", "csv", "--what", "load"}), "--what",
+                   "(did you mean loads");
+    VERIFY_REFUSED(short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-paths"}), "--only",
+                   "(did you mean dead-path");
+    VERIFY_REFUSED(short_run("run", switch_model(), "random:1x1x1", {"--phase", "forwards"}), "--phase",
+                   "(did you mean forward?)");
+    VERIFY_REFUSED(short_run("run", switch_model(), "random:1x1x1", {"--bacth", "3"}), "--bacth",
+                   "no option of run (did you mean --batch");
+    VERIFY_REFUSED((Arguments{"analyze", session_, "--cache", "lfru", "--budget", "1MiB"}), "--cache",
+                   "(did you mean l");
     for (const char* policy : {" lru", " lfu"})
       VERIFY_REFUSED((Arguments{"analyze", session_, "--cache", "lfru", "--budget", "1MiB"}), "--cache", policy);
-    VERIFY_REFUSED((Arguments{"analyze", session_, "--cache", "belad", "--budget", "1MiB"}), "--cache", "(did you mean belady?)");
+    VERIFY_REFUSED((Arguments{"analyze", session_, "--cache", "belad", "--budget", "1MiB"}), "--cache",
+                   "(did you mean belady?)");
   }
 
   void a_preset_of_a_cluster_needs_no_prefix() {
@@ -176,7 +193,8 @@ class FileKindsTest : public QObject, protected Placements {
                full = placed(session, {"--cluster", "preset:2x8-h100", "--redundant", "4"});
     QVERIFY(bare["cluster"] == full["cluster"]);
     const std::string mine = scratch_.write("mine.json", kTwoNodes);
-    VERIFY_REFUSED((Arguments{"place", session, "--cluster", "preset:" + mine}), "--cluster", "name the file without preset:");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", "preset:" + mine}), "--cluster",
+                   "name the file without preset:");
   }
 
   // Runs and placements ----------------------------------------------------------------------------------------------
@@ -197,14 +215,16 @@ class FileKindsTest : public QObject, protected Placements {
       }
     QVERIFY2(found, compared.dump().c_str());
     // A run and a placement cannot be compared.
-    VERIFY_REFUSED((Arguments{"compare", session + "#1", a}), a, "is a placement, and " + session + "#1 a run (compare two runs, or");
+    VERIFY_REFUSED((Arguments{"compare", session + "#1", a}), a,
+                   "is a placement, and " + session + "#1 a run (compare two runs, or");
     // Verbs of runs take the run that a placement was made from. Exports of placements take the newest one of a run.
     QVERIFY(analyzed(a)["routers"] == analyzed(session + "#1")["routers"]);
     QCOMPARE(placed(a, {"--cluster", cluster, "--redundant", "4", "--groups", "4"})["run"].get<int64_t>(), int64_t{1});
     const Json of_run = json_of({"export", session + "#1", "--format", "sglang"}),
                of_placement = json_of({"export", b, "--format", "sglang"});
     // The newest one has the slots that the rule's authors publish.
-    const Json published = Json::parse(R"([[5,6,5,7,8,4,3,4,10,9,10,2,0,1,11,1], [7,10,6,8,6,11,8,9,2,4,5,1,5,0,3,1]])");
+    const Json published =
+        Json::parse(R"([[5,6,5,7,8,4,3,4,10,9,10,2,0,1,11,1], [7,10,6,8,6,11,8,9,2,4,5,1,5,0,3,1]])");
     const Json &newest = of_run["physical_to_logical_map"], &other = of_placement["physical_to_logical_map"];
     QVERIFY2(newest.size() == 3 && newest[1] == published[0] && newest[2] == published[1], of_run.dump().c_str());
     QVERIFY2(other.size() == 3 && (other[1] != published[0] || other[2] != published[1]), of_placement.dump().c_str());
@@ -213,7 +233,8 @@ class FileKindsTest : public QObject, protected Placements {
       for (int expert = 0; expert < 12; ++expert) QVERIFY(std::find(row.begin(), row.end(), expert) != row.end());
     }
     VERIFY_REFUSED((Arguments{"analyze", session + "#99"}), session, "there is no run \"99\"");
-    VERIFY_REFUSED((Arguments{"export", session + "#99", "--format", "sglang"}), session, "there is no placement \"99\"");
+    VERIFY_REFUSED((Arguments{"export", session + "#99", "--format", "sglang"}), session,
+                   "there is no placement \"99\"");
   }
 
   // Several models ---------------------------------------------------------------------------------------------------
@@ -240,7 +261,8 @@ class FileKindsTest : public QObject, protected Placements {
     const Json again = json_of({"import", folder, "-o", session, "--json", "-"});
     QCOMPARE(again["files_known"].get<int>(), 3);
     QCOMPARE(again["runs"].size(), size_t{0});
-    const std::string d = scratch_.write("models/d.csv", route_trace({.layers = 4, .experts = 6, .turns = 1}, "two.gguf"));
+    const std::string d =
+        scratch_.write("models/d.csv", route_trace({.layers = 4, .experts = 6, .turns = 1}, "two.gguf"));
     const Json more = json_of({"import", folder, "-o", session, "--json", "-"});
     for (const Json& s : more["sessions"]) QCOMPARE(s["runs"].size(), size_t{s["session"] == second ? 1u : 0u});
   }

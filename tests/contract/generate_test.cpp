@@ -1,4 +1,5 @@
-// Decoding: where it ends, which models can, what is recorded of its labels, and other number formats than the stored one.
+// Decoding: where it ends, which models can, what is recorded of its labels, and other number formats than the stored
+// one.
 #include <map>
 #include <numeric>
 
@@ -70,19 +71,33 @@ class GenerateTest : public QObject {
     const std::vector<std::pair<std::string, std::string>> names = {
         {"Москва", "ru"}, {"Афіни", "uk"}, {"Αθήνα", "el"}, {"Волга", "ru"}, {"Κρήτη", "el"}};
     std::string lines;
-    std::map<std::string, int64_t> read;  // cells that the encoder reads of a label: its letters, the mark before them, the end
+    // cells that the encoder reads of a label: its letters, the mark before them, the end
+    std::map<std::string, int64_t> read;
     for (const auto& [text, label] : names) {
       lines += Json{{"text", text}, {"language", label}}.dump() + "\n";
-      read[label] += static_cast<int64_t>(QString::fromStdString(text).normalized(QString::NormalizationForm_KD).size()) + 2;
+      read[label] +=
+          static_cast<int64_t>(QString::fromStdString(text).normalized(QString::NormalizationForm_KD).size()) + 2;
     }
-    const std::string data = scratch_.write("names.jsonl", lines), session = scratch_.path(by_length ? "like.storm" : "labels.storm");
-    Arguments arguments = {
-        "generate", "demo:switch-names", "--data", data,   "--label-field", "language", "--batch", "2", "--max-new-tokens",
-        "12",       "--record-inputs",   "-o",     session};
+    const std::string data = scratch_.write("names.jsonl", lines),
+                      session = scratch_.path(by_length ? "like.storm" : "labels.storm");
+    Arguments arguments = {"generate",
+                           "demo:switch-names",
+                           "--data",
+                           data,
+                           "--label-field",
+                           "language",
+                           "--batch",
+                           "2",
+                           "--max-new-tokens",
+                           "12",
+                           "--record-inputs",
+                           "-o",
+                           session};
     if (by_length) arguments.emplace_back("--bucket-by-length");
     const Json figures = json_of(arguments);
     std::map<std::string, int64_t> written;  // tokens that were decoded
-    for (size_t i = 0; i < names.size(); ++i) written[names[i].second] += static_cast<int64_t>(figures["outputs"][i]["ids"].size());
+    for (size_t i = 0; i < names.size(); ++i)
+      written[names[i].second] += static_cast<int64_t>(figures["outputs"][i]["ids"].size());
 
     const SessionReader reader(session);
     const int64_t run = reader.find_run("").id;
@@ -117,7 +132,8 @@ class GenerateTest : public QObject {
   }
 
   void batches_of_like_length_answer_in_the_order_that_was_given() {
-    const std::vector<std::string> names = {"Москва", "Афины на море", "Αθήνα", "Волга", "Ρόδος και Κρήτη", "Кио", "Санкт-Петербург"};
+    const std::vector<std::string> names = {"Москва",          "Афины на море", "Αθήνα",          "Волга",
+                                            "Ρόδος και Κρήτη", "Кио",           "Санкт-Петербург"};
     std::string lines;
     for (const std::string& name : names) lines += name + "\n";
     const std::string data = scratch_.write("lengths.txt", lines);
@@ -142,10 +158,11 @@ class GenerateTest : public QObject {
     QVERIFY2(together["verified"]["passed"].get<bool>(), together["verified"].dump(1).c_str());
   }
 
-  /// Each turn's cells stand behind their own prompts, in the session, in what is exported, and in what comes back from that.
+  /// Each turn's cells stand behind their own prompts, in the session, in what is exported, and in what comes back from
+  /// that.
   void turns_behind_prompts_of_unlike_length_are_recorded_where_they_stand() {
-    const std::string data = unlike_prompts(), session = scratch_.path("unlike.storm"), back = scratch_.path("unlike-back.storm"),
-                      trace = scratch_.path("unlike-trace.safetensors");
+    const std::string data = unlike_prompts(), session = scratch_.path("unlike.storm"),
+                      back = scratch_.path("unlike-back.storm"), trace = scratch_.path("unlike-trace.safetensors");
     json_of({"generate", mixtral_model(), "--data", data, "--batch", "4", "--max-new-tokens", "8", "-o", session});
     // Behind the last real cell: of the last prompt, whose padding stands first, that is the end of the row.
     const std::vector<int32_t> behind = {5, 30, 1, 30};
@@ -169,7 +186,8 @@ class GenerateTest : public QObject {
     }
     const Arguments table = {"export", session, "--format", "csv", "--what", "decisions"};
     const std::string rows = run_program(table).out, phase_cells = ",2,3,3,";  // sequence 2, position 3, step 3
-    QVERIFY2(rows.find(phase_cells) != std::string::npos && rows.find(",2,33,33,") == std::string::npos, rows.substr(0, 400).c_str());
+    QVERIFY2(rows.find(phase_cells) != std::string::npos && rows.find(",2,33,33,") == std::string::npos,
+             rows.substr(0, 400).c_str());
   }
 
   void weights_converted_at_load_decode_as_weights_that_are_stored_so_data() {
@@ -206,7 +224,8 @@ class GenerateTest : public QObject {
       stopped += std::find(ids.begin(), ids.end(), end) != ids.end() || ids.back() == 1;
     }
     const ModelCopy model;
-    model.write("generation_config.json", Json{{"eos_token_id", {1, end}}, {"pad_token_id", 0}, {"decoder_start_token_id", 0}}.dump());
+    model.write("generation_config.json",
+                Json{{"eos_token_id", {1, end}}, {"pad_token_id", 0}, {"decoder_start_token_id", 0}}.dump());
     const Json after = json_of(short_run("generate", model.folder(), "random:4x6", {"--max-new-tokens", "5"}));
     QVERIFY(stopped > before["stopped"]["eos"].get<int64_t>());
     QCOMPARE(after["stopped"]["eos"].get<int64_t>(), stopped);
@@ -224,7 +243,8 @@ class GenerateTest : public QObject {
   }
 
   void a_number_format_that_is_none_is_refused() {
-    VERIFY_REFUSED((Arguments{"generate", switch_model(), "--data", "random:2x3", "--dtype", "f64"}), "--dtype", "f32 or bf16");
+    VERIFY_REFUSED((Arguments{"generate", switch_model(), "--data", "random:2x3", "--dtype", "f64"}), "--dtype",
+                   "f32 or bf16");
   }
 };
 

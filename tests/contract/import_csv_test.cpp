@@ -30,14 +30,18 @@ class ContractImportCsvTest : public QObject, private Imports {
     QVERIFY(analysis["lacks"] == import["lacks"]);
     QVERIFY(import["lacks_how"]["homes"].get<std::string>().find("cell.rank") != std::string::npos);
     QVERIFY(analysis["cache"].is_null());
-    for (const char* figure : {"temporal_lag1", "static_in_sample", "static_from_prompt", "static_held_out", "transition_held_out"})
-      QVERIFY2(analysis["predictability"][figure].get<double>() >= 0 && analysis["predictability"][figure].get<double>() <= 1, figure);
+    for (const char* figure :
+         {"temporal_lag1", "static_in_sample", "static_from_prompt", "static_held_out", "transition_held_out"})
+      QVERIFY2(analysis["predictability"][figure].get<double>() >= 0 &&
+                   analysis["predictability"][figure].get<double>() <= 1,
+               figure);
     QCOMPARE(analysis["routers"].size(), static_cast<size_t>(size.layers));
     for (int64_t layer = 0; layer < size.layers; ++layer) {
       std::vector<int64_t> load(static_cast<size_t>(size.experts));
       for (int64_t turn = 0; turn < size.turns; ++turn)
         for (int64_t step = layer + 1 == size.layers ? size.prompt - 1 : 0; step < size.prompt + size.steps; ++step)
-          for (int64_t slot = 0; slot < size.k; ++slot) ++load[static_cast<size_t>(traced_expert(size, turn, step, layer, slot))];
+          for (int64_t slot = 0; slot < size.k; ++slot)
+            ++load[static_cast<size_t>(traced_expert(size, turn, step, layer, slot))];
       const Json& router = analysis["routers"][static_cast<size_t>(layer)];
       QCOMPARE(router["load"].get<std::vector<int64_t>>(), load);
       QCOMPARE(router["layer"].get<int64_t>(), layer);
@@ -76,10 +80,12 @@ class ContractImportCsvTest : public QObject, private Imports {
   }
 
   void a_trace_without_what_may_be_missing_says_so() {
-    std::string text = "# route_trace v1\r\n# n_layer=2 n_expert=4 n_expert_used=1\r\nexpert,slot,layer,step,phase,turn,extra\r\n";
+    std::string text =
+        "# route_trace v1\r\n# n_layer=2 n_expert=4 n_expert_used=1\r\nexpert,slot,layer,step,phase,turn,extra\r\n";
     for (int step = 0; step < 3; ++step)
       for (int layer = 0; layer < 2; ++layer)
-        text += std::to_string((step + layer) % 4) + ",0," + std::to_string(layer) + "," + std::to_string(step) + ",1,0,x\r\n";
+        text += std::to_string((step + layer) % 4) + ",0," + std::to_string(layer) + "," + std::to_string(step) +
+                ",1,0,x\r\n";
     const Json import = imported(scratch_.write("bare.csv", text), scratch_.path("bare.storm"));
     QVERIFY((import["lacks"] == Json::array({"model", "homes", "weights", "residency", "branch_bytes", "timings"})));
     QCOMPARE(import["rows_read"].get<int>(), 6);
@@ -98,10 +104,12 @@ class ContractImportCsvTest : public QObject, private Imports {
   }
 
   void a_csv_that_is_no_trace() {
-    verify_refused(scratch_.write("sales.csv", "day,sum\n1,2\n"), "is a table with the columns \"day\", \"sum\", not a routing trace");
+    verify_refused(scratch_.write("sales.csv", "day,sum\n1,2\n"),
+                   "is a table with the columns \"day\", \"sum\", not a routing trace");
     verify_refused(scratch_.write("sales.csv", "day,sum\n1,2\n"), "line 1", {"--format", "route-trace"});
     verify_refused(scratch_.write("v2.csv", "# route_trace v2\n"), "line 1");
-    verify_refused(scratch_.write("noise.bin", std::string("\0\1\2\3\4\5\6\7\x08", 9)), "is no routing trace of a known format");
+    verify_refused(scratch_.write("noise.bin", std::string("\0\1\2\3\4\5\6\7\x08", 9)),
+                   "is no routing trace of a known format");
   }
 
   void rows_that_are_wrong_data() {
@@ -142,8 +150,8 @@ class ContractImportCsvTest : public QObject, private Imports {
     std::string text = route_trace();
     const size_t at = text.find("\n0,0,2,1,0,") + 1;
     text.replace(at, text.find('\n', at) - at, row.toStdString());
-    const auto line =
-        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + (words.startsWith(": expert 7") ? 2 : 1);
+    const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') +
+                      (words.startsWith(": expert 7") ? 2 : 1);
     verify_refused(scratch_.write("wrong.csv", text), "line " + std::to_string(line) + words.toStdString());
   }
 

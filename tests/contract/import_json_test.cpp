@@ -76,7 +76,8 @@ class ContractImportJsonTest : public QObject, private Imports {
     const size_t at = text.find(from.toStdString());
     QVERIFY(at != std::string::npos);
     text.replace(at, from.toStdString().size(), to.toStdString());
-    verify_refused(scratch_.write("wrong.json", text), words.toStdString(), {}, scratch_.write("good.json", router_trace()));
+    verify_refused(scratch_.write("wrong.json", text), words.toStdString(), {},
+                   scratch_.write("good.json", router_trace()));
   }
 };
 

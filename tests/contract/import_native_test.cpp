@@ -44,7 +44,8 @@ class ContractImportNativeTest : public QObject, private Imports {
   void a_profiled_session_comes_back_with_the_same_loads() {
     const std::string session = scratch_.path("profiled.storm"), back = scratch_.path("back.storm"),
                       trace = scratch_.path("profiled.safetensors");
-    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"--batch", "2", "-o", session})), Arguments{"profile"});
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"--batch", "2", "-o", session})),
+                Arguments{"profile"});
     VERIFY_DONE(run_program({"export", session, "--format", "native", "-o", trace}), Arguments{"export"});
     imported(trace, back);
     Json before = analyzed(session), after = analyzed(back);
@@ -60,7 +61,8 @@ class ContractImportNativeTest : public QObject, private Imports {
   }
 
   void native_traces_that_are_wrong() {
-    const std::string file = scratch_.path("wrong.safetensors"), good = SmallTrace().write(scratch_.path("good.safetensors"));
+    const std::string file = scratch_.path("wrong.safetensors"),
+                      good = SmallTrace().write(scratch_.path("good.safetensors"));
     SmallTrace over, weight, request, phase, twice;
     over.indices[3] = 4;
     verify_refused(over.write(file), "element [3, 0] of layer.0.indices is 4, -1 to 3 are allowed", {}, good);

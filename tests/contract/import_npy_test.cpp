@@ -9,7 +9,8 @@ class ContractImportNpyTest : public QObject, private Imports {
   void an_array_of_choices_is_imported() {
     // Layer 0 has no branches and is filled with zeros; cell 1 was padded, cell 2 of layer 2 was not recorded.
     const std::vector<int64_t> ids = {0, 0, 1, 2, 3, 1, 0, 0, -1, -1, -1, -1, 0, 0, 5, 1, 0, 0};
-    const std::string trace = scratch_.write("ids.npy", npy_of("(3, 3, 2)", "<i8", ids)), session = scratch_.path("npy.storm");
+    const std::string trace = scratch_.write("ids.npy", npy_of("(3, 3, 2)", "<i8", ids)),
+                      session = scratch_.path("npy.storm");
     const Json import = imported(trace, session);
     QCOMPARE(import["model"]["layers"].get<int>(), 2);
     QCOMPARE(import["model"]["branches"].get<int>(), 6);
@@ -18,7 +19,8 @@ class ContractImportNpyTest : public QObject, private Imports {
     QCOMPARE(import["rows_masked"].get<int>(), 6);
     QCOMPARE(loads_of(analyzed(session), 0), (std::vector<int64_t>{0, 2, 1, 0, 0, 1}));
     // A config.json knows the number of branches and which layers have them.
-    const std::string config = scratch_.write("qwen/config.json", R"({"model_type": "qwen3_moe", "num_hidden_layers": 3, "num_experts": 8,
+    const std::string config =
+        scratch_.write("qwen/config.json", R"({"model_type": "qwen3_moe", "num_hidden_layers": 3, "num_experts": 8,
       "mlp_only_layers": [0], "hidden_size": 64, "moe_intermediate_size": 32})");
     const Json known = imported(trace, scratch_.path("known.storm"), {"--model-config", config});
     QCOMPARE(known["model"]["branches"].get<int>(), 8);
@@ -31,11 +33,13 @@ class ContractImportNpyTest : public QObject, private Imports {
     const std::vector<int32_t> ids = {0, 1, 4, 2, 3, 4, 1, 2, 4, 3, 0, 4, 0, 3, 4, 0, 1, 4};
     const std::string trace = scratch_.write("fused.npy", npy_of("(3, 2, 3)", "<i4", ids));
     const auto config = [&](const char* name, const char* shared) {
-      return scratch_.write(std::string(name) + "/config.json",
-                            std::string(R"({"model_type": "deepseek_v3", "num_hidden_layers": 2, "n_routed_experts": 4,)") +
-                                R"( "num_experts_per_tok": 2)" + shared + "}");
+      return scratch_.write(
+          std::string(name) + "/config.json",
+          std::string(R"({"model_type": "deepseek_v3", "num_hidden_layers": 2, "n_routed_experts": 4,)") +
+              R"( "num_experts_per_tok": 2)" + shared + "}");
     };
-    const std::string told = config("told", R"(, "n_shared_experts": 1)"), untold = config("untold", R"(, "n_shared_experts": null)");
+    const std::string told = config("told", R"(, "n_shared_experts": 1)"),
+                      untold = config("untold", R"(, "n_shared_experts": null)");
     const std::string session = scratch_.path("fused.storm");
     const Json import = imported(trace, session, {"--model-config", told});
     QVERIFY(import["model"]["branches"] == 4 && import["model"]["k"] == 2);
@@ -47,16 +51,20 @@ class ContractImportNpyTest : public QObject, private Imports {
     // Without a config.json the number of routed experts follows from the largest id.
     const Json option = imported(trace, scratch_.path("option.storm"), {"--shared-experts", "1"});
     QVERIFY(option["model"]["branches"] == 4 && option["model"]["k"] == 2 && option["rows_shared"] == 6);
-    QCOMPARE(imported(trace, scratch_.path("expert.storm"))["model"]["branches"].get<int>(), 5);  // nobody said it is a shared one
-    const std::string good = scratch_.write("five.npy", npy_of("(1, 2, 3)", "<i4", std::vector<int32_t>{0, 1, 2, 2, 3, 1}));
+    QCOMPARE(imported(trace, scratch_.path("expert.storm"))["model"]["branches"].get<int>(),
+             5);  // nobody said it is a shared one
+    const std::string good =
+        scratch_.write("five.npy", npy_of("(1, 2, 3)", "<i4", std::vector<int32_t>{0, 1, 2, 2, 3, 1}));
     verify_refused(trace, "is 4, -1 to 3 are allowed", {"--model-config", untold}, good);
     verify_refused(trace, "is 4, -1 to 3 are allowed", {"--model-config", told, "--shared-experts", "0"}, good);
     verify_refused(scratch_.write("behind.npy", npy_of("(1, 2, 3)", "<i4", std::vector<int32_t>{0, 1, 5, 2, 3, 4})),
                    "is 5, -1 to 4 are allowed", {"--model-config", told}, good);
     verify_refused(scratch_.write("unfused.npy", npy_of("(1, 2, 3)", "<i4", std::vector<int32_t>{0, 1, 2, 2, 3, 4})),
                    "layer.0 has a token of 3 routed choices, 2 choices beside the shared ones (--shared-experts 0",
-                   {"--shared-experts", "1"}, scratch_.write("four.npy", npy_of("(1, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3})));
-    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--shared-experts", "65"}), "--shared-experts", "0 to 64");
+                   {"--shared-experts", "1"},
+                   scratch_.write("four.npy", npy_of("(1, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3})));
+    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--shared-experts", "65"}), "--shared-experts",
+                   "0 to 64");
   }
 
   void arrays_of_the_wrong_shape_or_type() {
@@ -64,20 +72,23 @@ class ContractImportNpyTest : public QObject, private Imports {
     verify_refused(scratch_.write("rank.npy", npy_of("(2, 2)", "<i4", four)), "expected [tokens, layers, k]");
     verify_refused(scratch_.write("rank4.npy", npy_of("(1, 2, 2, 1)", "<i4", four)), "expected [tokens, layers, k]");
     verify_refused(scratch_.write("none.npy", npy_of("(0, 2, 2)", "<i4", std::vector<int32_t>{})), "nothing is in it");
-    verify_refused(scratch_.write("float.npy", npy_of("(2, 1, 2)", "<f4", std::vector<float>{0, 1, 2, 3})), "expected whole numbers");
+    verify_refused(scratch_.write("float.npy", npy_of("(2, 1, 2)", "<f4", std::vector<float>{0, 1, 2, 3})),
+                   "expected whole numbers");
     verify_refused(scratch_.write("short.npy", npy_of("(2, 1, 2)", ">i2", std::vector<int16_t>{0, 1, 2, 3})), "'<i4'");
     verify_refused(scratch_.write("negative.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, -2, 3})),
                    "element [1, 0, 0] is -2");
-    verify_refused(scratch_.write("huge.npy", npy_of("(2, 1, 2)", "<i8", std::vector<int64_t>{0, 1, 2, int64_t{1} << 40})),
-                   "element [1, 0, 1]");
+    verify_refused(
+        scratch_.write("huge.npy", npy_of("(2, 1, 2)", "<i8", std::vector<int64_t>{0, 1, 2, int64_t{1} << 40})),
+        "element [1, 0, 1]");
     verify_refused(scratch_.write("twice.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 2})),
                    "element [1, 0, 1] is 2, which the same cell chose", {},
                    scratch_.write("good.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 1})));
-    const std::string config =
-        scratch_.write("mixtral/config.json", R"({"model_type": "mixtral", "num_hidden_layers": 2, "num_local_experts": 3})");
-    verify_refused(scratch_.write("over.npy", npy_of("(1, 2, 2)", "<i4", four)), "is 3, -1 to 2 are allowed", {"--model-config", config});
-    verify_refused(scratch_.write("layers.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 1})), "has 1 layer;",
+    const std::string config = scratch_.write(
+        "mixtral/config.json", R"({"model_type": "mixtral", "num_hidden_layers": 2, "num_local_experts": 3})");
+    verify_refused(scratch_.write("over.npy", npy_of("(1, 2, 2)", "<i4", four)), "is 3, -1 to 2 are allowed",
                    {"--model-config", config});
+    verify_refused(scratch_.write("layers.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 1})),
+                   "has 1 layer;", {"--model-config", config});
   }
 };
 

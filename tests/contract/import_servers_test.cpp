@@ -1,4 +1,5 @@
-// What other servers and trainers leave: SGLang's answers, vLLM's and TensorRT-LLM's counts, Megatron-LM's passes, llama.cpp's matrix.
+// What other servers and trainers leave: SGLang's answers, vLLM's and TensorRT-LLM's counts, Megatron-LM's passes,
+// llama.cpp's matrix.
 #include "tests/contract/imports.h"
 #include "tests/contract/server_traces.h"
 
@@ -17,12 +18,14 @@ class ContractImportServersTest : public QObject, private Imports {
   void verify_loads(const char* format, const std::vector<std::vector<int64_t>>& loads) {
     const Json analysis = analyzed(session_of(format));
     QCOMPARE(analysis["routers"].size(), loads.size());
-    for (size_t r = 0; r < loads.size(); ++r) QVERIFY2(loads_of(analysis, r) == loads[r], analysis["routers"][r].dump().c_str());
+    for (size_t r = 0; r < loads.size(); ++r)
+      QVERIFY2(loads_of(analysis, r) == loads[r], analysis["routers"][r].dump().c_str());
   }
 
  private slots:
   void answers_with_routed_experts_are_requests() {
-    const std::string trace = scratch_.write("answers.jsonl", routed_experts()), config = scratch_.write("three/config.json", kThreeLayers);
+    const std::string trace = scratch_.write("answers.jsonl", routed_experts()),
+                      config = scratch_.write("three/config.json", kThreeLayers);
     const Json import = imported_as("routed-experts", trace, {"--model-config", config});
     QCOMPARE(import["model"]["layers"].get<int>(), 2);
     QCOMPARE(import["rows_skipped"].get<int64_t>(), int64_t{5 * 2});
@@ -55,11 +58,13 @@ class ContractImportServersTest : public QObject, private Imports {
     three.insert(three.rfind('}'), R"(, "n_shared_experts": 1)");
     const std::string shared = scratch_.write("shared/config.json", three);
     // Early servers kept a third column, with any id in it.
-    const std::string answers = scratch_.write(
-        "fused.jsonl", answer({0, 0, 3, 0, 1, 3, 3, 0, 3, 0, 0, 3, 2, 3, 3, 1, 2, 3}, 1, 1) + answer({0, 0, 3, 3, 2, 3, 1, 0, 3}, 1, 1));
+    const std::string answers =
+        scratch_.write("fused.jsonl", answer({0, 0, 3, 0, 1, 3, 3, 0, 3, 0, 0, 3, 2, 3, 3, 1, 2, 3}, 1, 1) +
+                                          answer({0, 0, 3, 3, 2, 3, 1, 0, 3}, 1, 1));
     const std::string columns = scratch_.path("columns.storm"), in_slots = scratch_.path("slots.storm");
     const Json import = imported(answers, columns, {"--model-config", shared});
-    QVERIFY(import["model"]["k"] == 2 && import["rows_read"] == 12 && import["rows_shared"] == 6 && import["rows_skipped"] == 6);
+    QVERIFY(import["model"]["k"] == 2 && import["rows_read"] == 12 && import["rows_shared"] == 6 &&
+            import["rows_skipped"] == 6);
     QVERIFY(loads_in(columns) == (Loads{{1, 1, 2, 2}, {2, 2, 1, 1}}));
     // Three experts and a shared one in four slots: each token of a step goes there.
     const std::string line =
@@ -69,8 +74,8 @@ class ContractImportServersTest : public QObject, private Imports {
     QVERIFY(loads_in(in_slots) == (Loads{{2, 2, 1}}));
     const Json held = Json::parse(SessionReader(in_slots).run(1).dataset)["slots"][0];
     QVERIFY(held["experts"] == Json::parse("[0,-1,2,1]") && held["loads"] == Json::parse("[2,0,1,2]"));
-    const Json counts = imported(scratch_.write("fused.json", R"({"logical_count": [[3, 1, 2, 6]]})"), scratch_.path("counts.storm"),
-                                 {"--shared-experts", "1"});
+    const Json counts = imported(scratch_.write("fused.json", R"({"logical_count": [[3, 1, 2, 6]]})"),
+                                 scratch_.path("counts.storm"), {"--shared-experts", "1"});
     QCOMPARE(counts["model"]["branches"].get<int>(), 3);
     verify_refused(scratch_.write("uneven.json", R"({"logical_count": [[3, 1, 2, 1]]})"),
                    "layer.0 chose a routed expert more often than the shared ones behind", {"--shared-experts", "1"},
@@ -121,7 +126,8 @@ class ContractImportServersTest : public QObject, private Imports {
     QVERIFY(batches[1].server_step == 0 && batches[2].server_step == 1 && batches[2].rank == 1);
     // Its sequences are no requests, nor are they when they come back from a native trace.
     const std::string native = scratch_.path("megatron.safetensors");
-    VERIFY_DONE(run_program({"export", session_of("megatron"), "--format", "native", "-o", native}), Arguments{"export"});
+    VERIFY_DONE(run_program({"export", session_of("megatron"), "--format", "native", "-o", native}),
+                Arguments{"export"});
     const std::string lacks = imported(native, session_of("native"))["lacks"].dump();
     for (const char* fact : {"requests", "positions", "phases"}) QVERIFY(lacks.find(fact) != std::string::npos);
     const auto changed = [&](const std::string& from, const std::string& to) {

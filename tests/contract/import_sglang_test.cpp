@@ -1,4 +1,5 @@
-// SGLang's recorder: what torch.save() wrote in each of its modes, ranks merged; and what is refused, with nothing of it run.
+// SGLang's recorder: what torch.save() wrote in each of its modes, ranks merged; and what is refused, with nothing of
+// it run.
 #include <numeric>
 
 #include "tests/contract/imports.h"
@@ -41,7 +42,8 @@ class ContractImportSglangTest : public QObject, private Imports {
     const std::string full = scratch_.path("full.storm");
     const Json ring = imported(fixture("stat-full-ring.pt"), full);
     QVERIFY(lacks(ring, "order"));
-    QVERIFY(ring["lacks_how"]["order"].get<std::string>().find("--expert-distribution-recorder-buffer-size -1") != std::string::npos);
+    QVERIFY(ring["lacks_how"]["order"].get<std::string>().find("--expert-distribution-recorder-buffer-size -1") !=
+            std::string::npos);
     verify_loads(full, expected_["stat"]);
   }
 
@@ -60,7 +62,8 @@ class ContractImportSglangTest : public QObject, private Imports {
     QCOMPARE(slots_of.size(), size_t{3});
     for (size_t l = 0; l < 3; ++l) {
       std::vector<int64_t> sum(6);
-      for (size_t s = 0; s < 8; ++s) sum[slots_of[l]["experts"][s].get<size_t>()] += slots_of[l]["loads"][s].get<int64_t>();
+      for (size_t s = 0; s < 8; ++s)
+        sum[slots_of[l]["experts"][s].get<size_t>()] += slots_of[l]["loads"][s].get<int64_t>();
       QVERIFY(sum == expected_["totals"][l].get<std::vector<int64_t>>());
     }
     // Pass 7 ran on one rank alone: 2 tokens of k = 2.
@@ -72,7 +75,8 @@ class ContractImportSglangTest : public QObject, private Imports {
     const std::string session = scratch_.path("tokens.storm"), merged = scratch_.path("tokens-merged.storm");
     const Json import = imported(fixture("per_token_0.pt"), session);
     QCOMPARE(import["model"]["k"].get<int>(), 2);
-    QVERIFY(!lacks(import, "decisions") && !lacks(import, "phases") && !lacks(import, "positions") && lacks(import, "requests"));
+    QVERIFY(!lacks(import, "decisions") && !lacks(import, "phases") && !lacks(import, "positions") &&
+            lacks(import, "requests"));
     imported(fixture("per_token_1.pt"), session);
     const SessionReader parts(session);
     QVERIFY((parts.phases(1) == std::vector<Phase>{Phase::prefill, Phase::decode}));
@@ -108,23 +112,27 @@ class ContractImportSglangTest : public QObject, private Imports {
 
   void a_model_s_configuration_says_which_layers_are_dense() {
     const auto config = [&](const std::string& dense) {
-      return scratch_.write("four/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 6,
+      return scratch_.write("four/config.json",
+                            R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 6,
  "num_experts_per_tok": 2, "first_k_dense_replace": )" +
-                                                    dense + "}");
+                                dense + "}");
     };
     const Json import = imported(fixture("stat.pt"), scratch_.path("masked.storm"), {"--model-config", config("1")});
     QCOMPARE(import["model"]["layers"].get<int>(), 3);
     QCOMPARE(import["model"]["k"].get<int>(), 2);
     const std::string none = scratch_.path("none-of-two.storm");
-    VERIFY_REFUSED((Arguments{"import", fixture("stat.pt"), "-o", none, "--model-config", config("2")}), fixture("stat.pt"),
-                   "counts experts in layer 1, which has none by ");
+    VERIFY_REFUSED((Arguments{"import", fixture("stat.pt"), "-o", none, "--model-config", config("2")}),
+                   fixture("stat.pt"), "counts experts in layer 1, which has none by ");
   }
 
   // num_fused_shared_experts: the recorder keeps its id, one behind the slots, beside those of the routed experts.
   void tokens_of_a_fused_shared_expert_have_their_routed_choices() {
     std::string dump = Scratch::read(fixture("per_token_0.pt"));
-    // Of each token and layer with experts two ids and six of -1 (dense layers have eight): the third one becomes slot 8.
-    const auto filled = [&](size_t at) { return at + 4 <= dump.size() && dump.compare(at, 4, "\xff\xff\xff\xff") == 0; };
+    // Of each token and layer with experts two ids and six of -1 (dense layers have eight): the third one becomes
+    // slot 8.
+    const auto filled = [&](size_t at) {
+      return at + 4 <= dump.size() && dump.compare(at, 4, "\xff\xff\xff\xff") == 0;
+    };
     int64_t changed = 0;
     for (size_t at = 8; at + 24 <= dump.size(); at += 4) {
       size_t run = 0;
@@ -135,15 +143,17 @@ class ContractImportSglangTest : public QObject, private Imports {
     QCOMPARE(changed, int64_t{3 * (5 + 3 * 2)});
     const std::string fused = scratch_.write("fused.pt", dump), session = scratch_.path("fused-tokens.storm");
     const auto config = [&](const char* shared) {
-      return scratch_.write("eight/config.json",
-                            std::string(R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 8,)") +
-                                R"( "first_k_dense_replace": 1, "num_experts_per_tok": 2)" + shared + "}");
+      return scratch_.write(
+          "eight/config.json",
+          std::string(R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 8,)") +
+              R"( "first_k_dense_replace": 1, "num_experts_per_tok": 2)" + shared + "}");
     };
     const std::string none = scratch_.path("none.storm");
     VERIFY_REFUSED((Arguments{"import", fused, "-o", none, "--model-config", config("")}), fused,
                    "went to slot 8, the map has 8 (--shared-experts N where the server fused them");
     const Json import = imported(fused, session, {"--model-config", config(R"(, "n_shared_experts": 1)")});
-    QVERIFY(import["model"]["k"] == 2 && import["model"]["branches"] == 8 && import["rows_shared"].get<int64_t>() == changed);
+    QVERIFY(import["model"]["k"] == 2 && import["model"]["branches"] == 8 &&
+            import["rows_shared"].get<int64_t>() == changed);
     const std::string plain = scratch_.path("plain-tokens.storm");
     imported(fixture("per_token_0.pt"), plain, {"--model-config", config("")});
     const Json with = analyzed(session), without = analyzed(plain);
@@ -159,13 +169,16 @@ class ContractImportSglangTest : public QObject, private Imports {
     QVERIFY(!std::filesystem::exists(session));
   }
 
-  void nothing_of_a_pickle_is_run() { verify_refused(fixture("runs-code.pt"), "it names \"io.open\", and nothing of that is run"); }
+  void nothing_of_a_pickle_is_run() {
+    verify_refused(fixture("runs-code.pt"), "it names \"io.open\", and nothing of that is run");
+  }
 
   void damaged_archives_are_refused_in_one_line() {
     const std::string good = Scratch::read(fixture("stat.pt"));
     verify_refused(scratch_.write("cut.pt", good.substr(0, good.size() / 2)), "its directory is missing");
     std::string packed = good;
-    for (size_t at = packed.find("PK\x01\x02"); at != std::string::npos; at = packed.find("PK\x01\x02", at + 4)) packed[at + 10] = 8;
+    for (size_t at = packed.find("PK\x01\x02"); at != std::string::npos; at = packed.find("PK\x01\x02", at + 4))
+      packed[at + 10] = 8;
     verify_refused(scratch_.write("packed.pt", packed), "is compressed, torch.save() stores");
     std::string longer = good;
     longer[longer.find("PK\x01\x02") + 24 + 3] = 0x7f, longer[longer.find("PK\x01\x02") + 20 + 3] = 0x7f;

@@ -1,5 +1,5 @@
-// Imports whatever the format: runs of one session, configurations, comparison, usage, interruption; what is refused leaves the session
-// alone.
+// Imports whatever the format: runs of one session, configurations, comparison, usage, interruption; what is refused
+// leaves the session alone.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -20,10 +20,11 @@ class ContractImportTest : public QObject, private Imports {
  private slots:
   void a_configuration_that_contradicts_the_trace_is_refused() {
     const std::string trace = scratch_.write("eight.csv", route_trace());
-    const std::string config =
-        scratch_.write("other/config.json", R"({"model_type": "mixtral", "num_hidden_layers": 3, "num_local_experts": 6})");
+    const std::string config = scratch_.write(
+        "other/config.json", R"({"model_type": "mixtral", "num_hidden_layers": 3, "num_local_experts": 6})");
     const std::string session = scratch_.path("contradicted.storm");
-    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--model-config", config}), trace, "has 8 experts a layer, " + config + " 6");
+    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--model-config", config}), trace,
+                   "has 8 experts a layer, " + config + " 6");
     QVERIFY(!std::filesystem::exists(session));
   }
 
@@ -52,7 +53,8 @@ class ContractImportTest : public QObject, private Imports {
     imported(scratch_.write("model-b.csv", route_trace({}, "another.gguf")), b);
     const Ended ended = run_program({"compare", a, b});
     VERIFY_DONE(ended, Arguments{"compare"});
-    QVERIFY2(ended.err.find("the models differ: made-up.gguf and another.gguf") != std::string::npos, ended.err.c_str());
+    QVERIFY2(ended.err.find("the models differ: made-up.gguf and another.gguf") != std::string::npos,
+             ended.err.c_str());
     QVERIFY(!compare_runs(a, b).same_model && compare_runs(a, a).same_model);
   }
 
@@ -77,8 +79,9 @@ class ContractImportTest : public QObject, private Imports {
     const std::string copy = scratch_.write("copy.csv", route_trace()),
                       other = scratch_.write("other.csv", route_trace({3, 8, 2, 3, 9, 1}));
     const Ended text = run_program({"import", copy, "-o", session});
-    QVERIFY2(text.exit == 0 && text.out.find("left out  1 file that the session has already, as #1\n") != std::string::npos,
-             text.out.c_str());
+    QVERIFY2(
+        text.exit == 0 && text.out.find("left out  1 file that the session has already, as #1\n") != std::string::npos,
+        text.out.c_str());
     QVERIFY(Scratch::read(session) == before);
     // Beside a new one it is left out; of a user who says more of it, it is read again, once.
     QVERIFY((json_of({"import", trace, other, "-o", session, "--json", "-"})["runs"] == Json::array({2})));
@@ -90,7 +93,8 @@ class ContractImportTest : public QObject, private Imports {
     QCOMPARE(SessionReader(session).runs().size(), size_t{3});
     // Two of one content in one call are one.
     const Ended both = run_program({"import", trace, copy, "-o", scratch_.path("read-once.storm")});
-    QVERIFY2(both.exit == 0 && both.err.find(copy + ": is the same trace as " + trace + ", which is read once") != std::string::npos,
+    QVERIFY2(both.exit == 0 &&
+                 both.err.find(copy + ": is the same trace as " + trace + ", which is read once") != std::string::npos,
              both.err.c_str());
     QCOMPARE(SessionReader(scratch_.path("read-once.storm")).runs().size(), size_t{1});
   }
@@ -123,8 +127,8 @@ class ContractImportTest : public QObject, private Imports {
     const Arguments report = {"report", session, "-o", page};
     VERIFY_DONE(run_program(report), report);
     const std::string html = Scratch::read(page);
-    for (const char* part :
-         {"made-up.gguf", "Recorded by another system", "layer.2", "leaves them out: passes", "guards", "An imported trace"})
+    for (const char* part : {"made-up.gguf", "Recorded by another system", "layer.2", "leaves them out: passes",
+                             "guards", "An imported trace"})
       QVERIFY2(html.find(part) != std::string::npos, part);
     QVERIFY(html.find("Measured on") == std::string::npos);
     const auto loads = read_loads(session, 0);
@@ -145,7 +149,9 @@ class ContractImportTest : public QObject, private Imports {
                           Case{"switch-base-8.router-trace.v2.json", 1290, 6, 8, 1}}) {
       const std::string session = scratch_.path(std::string(c.file) + ".storm");
       const Json import = imported(traces + c.file, session);
-      QVERIFY2(import["model"]["layers"] == c.layers && import["model"]["branches"] == c.branches && import["model"]["k"] == c.k, c.file);
+      QVERIFY2(import["model"]["layers"] == c.layers && import["model"]["branches"] == c.branches &&
+                   import["model"]["k"] == c.k,
+               c.file);
       QVERIFY2(import["rows_read"] == c.rows, (c.file + import["rows_read"].dump()).c_str());
       int64_t choices = 0;
       const Json analysis = analyzed(session);
@@ -200,9 +206,11 @@ class ContractImportTest : public QObject, private Imports {
   void a_trace_of_another_model() {
     const std::string session = scratch_.path("model.storm");
     imported(scratch_.write("model.csv", route_trace()), session);
-    const std::string before = Scratch::read(session), other = scratch_.write("other.csv", route_trace({}, "other.gguf")),
+    const std::string before = Scratch::read(session),
+                      other = scratch_.write("other.csv", route_trace({}, "other.gguf")),
                       wider = scratch_.write("wider.csv", route_trace({3, 16}));
-    for (const std::string& trace : {other, wider}) VERIFY_REFUSED((Arguments{"import", trace, "-o", session}), session, "another model");
+    for (const std::string& trace : {other, wider})
+      VERIFY_REFUSED((Arguments{"import", trace, "-o", session}), session, "another model");
     QVERIFY(Scratch::read(session) == before);
     // A session of a model that was run here.
     const std::string run = scratch_.path("run.storm");
@@ -211,7 +219,8 @@ class ContractImportTest : public QObject, private Imports {
   }
 
   void a_file_that_is_no_session() {
-    const std::string text = scratch_.write("diary.txt", "dear diary\n"), trace = scratch_.write("diary.csv", route_trace());
+    const std::string text = scratch_.write("diary.txt", "dear diary\n"),
+                      trace = scratch_.write("diary.csv", route_trace());
     VERIFY_REFUSED((Arguments{"import", trace, "-o", text}), text, "not a session");
     QCOMPARE(Scratch::read(text), std::string("dear diary\n"));
   }
@@ -222,10 +231,13 @@ class ContractImportTest : public QObject, private Imports {
     VERIFY_REFUSED((Arguments{"import", trace}), "-o", "is missing");
     VERIFY_REFUSED((Arguments{"import", trace, "-o", "-"}), "-o", "standard output");
     VERIFY_REFUSED((Arguments{"import", "-", "-o", session}), "-", "standard input");
-    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--format", "excel"}), "--format", joined(ids_of(import_formats())));
+    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--format", "excel"}), "--format",
+                   joined(ids_of(import_formats())));
     VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--hidden", "0"}), "--hidden", "does not fit");
-    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--model-config", "no/config.json"}), "no/config.json", "");
-    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--model-config", scratch_.write("dense.json", "{\"hidden_size\": 8}")}),
+    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--model-config", "no/config.json"}), "no/config.json",
+                   "");
+    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--model-config",
+                              scratch_.write("dense.json", "{\"hidden_size\": 8}")}),
                    scratch_.path("dense.json"), "no number of experts");
     VERIFY_REFUSED((Arguments{"analyze"}), "SESSION", "is missing");
     VERIFY_REFUSED((Arguments{"analyze", "no/such.storm"}), "no/such.storm", "no such file");
@@ -235,7 +247,8 @@ class ContractImportTest : public QObject, private Imports {
   void an_interrupted_import_leaves_a_valid_session() {
     // Large enough that a signal comes in the middle.
     const TraceSize size{24, 64, 4, 64, 20000, 1};
-    const std::string trace = scratch_.write("large.csv", route_trace(size)), session = scratch_.path("interrupted.storm");
+    const std::string trace = scratch_.write("large.csv", route_trace(size)),
+                      session = scratch_.path("interrupted.storm");
     for (const int signal : {SIGINT, SIGTERM}) {
       Running running({"import", trace, "-o", session});
       QVERIFY(running.wait_until([&] {

@@ -13,7 +13,8 @@ namespace stormcell::testing {
 
 /// A native trace without what is optional: `cells` cells of one request, one layer of 4 branches, k = 1.
 struct SmallTrace {
-  std::vector<int32_t> indices = {0, 1, 2, 3, 0}, request = {0, 0, 0, 0, 0}, position = {0, 1, 2, 3, 4}, phase = {0, 0, 0, 1, 1};
+  std::vector<int32_t> indices = {0, 1, 2, 3, 0}, request = {0, 0, 0, 0, 0}, position = {0, 1, 2, 3, 4},
+                       phase = {0, 0, 0, 1, 1};
   std::vector<float> weights = {.5f, .5f, .5f, .5f, .5f};
   SafetensorsMetadata about = {{"model", "small"}, {"layers", "1"}, {"branches", "4"}, {"k", "1"}};
   std::string write(const std::string& path) const {
@@ -54,9 +55,10 @@ class Imports {
   }
   Json analyzed(const std::string& session) { return json_of({"analyze", session, "--json", "-"}); }
 
-  /// Refused, and neither a session that is there nor one that is not is touched by it. The one that is there was made of `good`, a
-  /// trace of the same model.
-  void verify_refused(const std::string& trace, const std::string& words, const Arguments& more = {}, std::string good = {}) {
+  /// Refused, and neither a session that is there nor one that is not is touched by it. The one that is there was made
+  /// of `good`, a trace of the same model.
+  void verify_refused(const std::string& trace, const std::string& words, const Arguments& more = {},
+                      std::string good = {}) {
     if (good.empty()) good = scratch_.write("good.csv", route_trace());
     const std::string none = scratch_.path("none.storm"), there = good + ".storm";
     if (!std::filesystem::exists(there)) imported(good, there);

@@ -113,9 +113,9 @@ const std::vector<std::string> kRun = {"phase",
                                        "decode"};
 std::vector<std::string> plan(const std::string& name) {
   std::vector<std::string> paths;
-  for (const char* key :
-       {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.mean", "latency_ms.mean_ci95", "latency_ms.runs",
-        "cells_per_s", "tokens_per_s", "limit_share", "peak_weight_bytes", "peak_activation_bytes", "states", "weights_read"})
+  for (const char* key : {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.mean",
+                          "latency_ms.mean_ci95", "latency_ms.runs", "cells_per_s", "tokens_per_s", "limit_share",
+                          "peak_weight_bytes", "peak_activation_bytes", "states", "weights_read"})
     paths.push_back(name + "." + key);
   return paths;
 }
@@ -181,8 +181,8 @@ class JsonTest : public QObject {
   void run_fills_the_baseline_alone() {
     const Json j = json_of(short_run("run", switch_model(), switch_data()));
     VERIFY_KEYS(j, "stormcell.run/1", all({kModel, kSurroundings, kRun, plan("baseline")}));
-    QVERIFY(j["optimized"].is_null() && j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["preload"].is_null() &&
-            j["session"].is_null());
+    QVERIFY(j["optimized"].is_null() && j["speedup"].is_null() && j["speedup_ci95"].is_null() &&
+            j["preload"].is_null() && j["session"].is_null());
     QVERIFY(j["verified"]["passed"].get<bool>());
     QCOMPARE(j["phase"].get<std::string>(), std::string("forward"));
     QCOMPARE(j["dataset"]["cells"].get<int>(), 3 * 13 + 3 * 11);
@@ -198,7 +198,8 @@ class JsonTest : public QObject {
 
   void optimize_fills_both_and_its_configuration_is_replayed_by_run() {
     const std::string config = scratch_.path("config.json"), session = scratch_.path("optimize.storm");
-    const Json j = json_of(short_run("optimize", switch_model(), switch_data(), {"--config-out", config, "-o", session, "--batch", "1"}));
+    const Json j = json_of(
+        short_run("optimize", switch_model(), switch_data(), {"--config-out", config, "-o", session, "--batch", "1"}));
     const std::vector<std::string> passes = {"passes[].name",
                                              "passes[].applied",
                                              "passes[].reason",
@@ -216,10 +217,12 @@ class JsonTest : public QObject {
                                              "split.measured",
                                              "split.same",
                                              "split.held_out"};
-    VERIFY_KEYS(j, "stormcell.optimize/1", all({kModel, kSurroundings, kRun, plan("baseline"), plan("optimized"), passes}));
+    VERIFY_KEYS(j, "stormcell.optimize/1",
+                all({kModel, kSurroundings, kRun, plan("baseline"), plan("optimized"), passes}));
     // Three batches: the first is profiled, the others are measured.
-    QVERIFY2(j["split"] == (Json{{"rule", "strided"}, {"profiled", 1}, {"measured", 2}, {"same", false}, {"held_out", 2}}),
-             j["split"].dump().c_str());
+    QVERIFY2(
+        j["split"] == (Json{{"rule", "strided"}, {"profiled", 1}, {"measured", 2}, {"same", false}, {"held_out", 2}}),
+        j["split"].dump().c_str());
     QVERIFY(j["baseline"]["measured_batches"].get<int>() <= 2);
     QVERIFY(j["settings"]["keep_all"] == true && j["routing_of"] == "baseline");
     for (const Json& pass : j["passes"]) QVERIFY2(pass["predicted_speedup"].is_null(), pass.dump().c_str());
@@ -230,13 +233,15 @@ class JsonTest : public QObject {
     QCOMPARE(j["session"].get<std::string>(), session);
 
     const Json written = Json::parse(Scratch::read(config), nullptr, false);
-    const std::vector<std::string> keys = {"model.name", "model.fingerprint", "device",      "passes",  "dtypes",   "annotations",
-                                           "capacities", "kernels",           "speculation", "preload", "placement"};
+    const std::vector<std::string> keys = {"model.name",  "model.fingerprint", "device",     "passes",
+                                           "dtypes",      "annotations",       "capacities", "kernels",
+                                           "speculation", "preload",           "placement"};
     VERIFY_KEYS(written, "stormcell.config/1", keys);
     QVERIFY(written["kernels"].is_null() && written["speculation"].is_null() && written["placement"].is_null());
     QVERIFY(j["config"] == written);
 
-    const Json replayed = json_of(short_run("run", switch_model(), switch_data(), {"--config", config, "--batch", "1"}));
+    const Json replayed =
+        json_of(short_run("run", switch_model(), switch_data(), {"--config", config, "--batch", "1"}));
     VERIFY_KEYS(replayed, "stormcell.run/1", all({kModel, kSurroundings, kRun, plan("optimized")}));
     QVERIFY(replayed["baseline"].is_null());
     for (const Json& pass : replayed["passes"])
@@ -250,14 +255,16 @@ class JsonTest : public QObject {
       ExperimentOptions asked;
       asked.model = switch_model();
       asked.data = "random:6x7x5";
-      asked.batch = 2, asked.batches = 2, asked.length = 6, asked.bucket_by_length = asked.truncate = asked.allow_nonfinite = true;
+      asked.batch = 2, asked.batches = 2, asked.length = 6,
+      asked.bucket_by_length = asked.truncate = asked.allow_nonfinite = true;
       asked.field = "words", asked.target_field = "target", asked.label_field = "label";
       asked.seed = (uint64_t{1} << 62) + 1, asked.threads = 1, asked.dtype = "bf16", asked.verify_seconds = 0.125;
       asked.weight_budget = int64_t{1} << 33;
       asked.record_inputs = asked.record_scores = true;
       asked.most_new_tokens = 3;
       if (std::string_view(verb) == "optimize") asked.profile_split = "first", asked.keep_all = true;
-      if (std::string_view(verb) == "generate") asked.phase = "decode";  // it has no other, and needs no option to say so
+      if (std::string_view(verb) == "generate")
+        asked.phase = "decode";  // it has no other, and needs no option to say so
       Arguments arguments = {verb};
       for (std::string& word : command_words(asked, verb)) arguments.push_back(std::move(word));
       arguments.insert(arguments.end(), {"--json", "-"});
@@ -269,7 +276,8 @@ class JsonTest : public QObject {
       QVERIFY2(*kept == asked, settings.dump().c_str());
     }
     for (const Setting& s : kSettings) {
-      const Arguments help = {s.is_of("optimize") ? "optimize" : std::string(s.verbs.substr(0, s.verbs.find(' '))), "--help"};
+      const Arguments help = {s.is_of("optimize") ? "optimize" : std::string(s.verbs.substr(0, s.verbs.find(' '))),
+                              "--help"};
       QVERIFY2(run_program(help).out.find(std::string(s.option)) != std::string::npos, std::string(s.key).c_str());
     }
   }
@@ -283,7 +291,8 @@ class JsonTest : public QObject {
                       config = scratch_.path("like.json");
     Arguments by_length = data;
     by_length.emplace_back("--bucket-by-length");
-    const Json given = json_of(short_run("run", model, text, data)), like = json_of(short_run("run", model, text, by_length));
+    const Json given = json_of(short_run("run", model, text, data)),
+               like = json_of(short_run("run", model, text, by_length));
     QVERIFY(!given["dataset"]["by_length"].get<bool>() && like["dataset"]["by_length"].get<bool>());
     QVERIFY(given["dataset"]["cells"] == given["dataset"]["cells_as_given"]);
     QVERIFY(like["dataset"]["cells"] == like["dataset"]["cells_by_length"]);
@@ -305,7 +314,8 @@ class JsonTest : public QObject {
   }
 
   void routing_is_counted_with_and_without_padding() {
-    const Json j = json_of(short_run("run", switch_model("two-experts-left-padding"), switch_data("two-experts-left-padding")));
+    const Json j =
+        json_of(short_run("run", switch_model("two-experts-left-padding"), switch_data("two-experts-left-padding")));
     for (const Json& r : j["routing"]) {
       int64_t load = 0;
       for (const Json& l : r["load_real"]) load += l.get<int64_t>();
@@ -322,25 +332,29 @@ class JsonTest : public QObject {
 
   void inspect_of_a_session_lists_its_runs() {
     const std::string session = scratch_.path("runs.storm");
-    VERIFY_DONE(run_program(short_run("optimize", switch_model(), switch_data(), {"-o", session})), Arguments{"optimize"});
+    VERIFY_DONE(run_program(short_run("optimize", switch_model(), switch_data(), {"-o", session})),
+                Arguments{"optimize"});
     const Json j = json_of({"inspect", session});
     VERIFY_KEYS(j, "stormcell.inspect/1",
                 (std::vector<std::string>{"family", "runs[].run", "runs[].kind", "runs[].started", "runs[].speedup"}));
     QCOMPARE(j["runs"].size(), size_t{2});
-    QVERIFY(states_or_withholds(j["runs"][1]) && !j["runs"][1]["passes"].empty() && !j["runs"][0]["figures"].get<bool>());
+    QVERIFY(states_or_withholds(j["runs"][1]) && !j["runs"][1]["passes"].empty() &&
+            !j["runs"][0]["figures"].get<bool>());
     // What it holds, of what, made where.
-    QVERIFY2(j["parameters"].get<int64_t>() > 0 && j["fingerprint"].is_string() && j["bytes"].get<int64_t>() > 0 && j["checked"] == false,
+    QVERIFY2(j["parameters"].get<int64_t>() > 0 && j["fingerprint"].is_string() && j["bytes"].get<int64_t>() > 0 &&
+                 j["checked"] == false,
              j.dump(1).c_str());
     for (const Json& run : j["runs"]) {
       const Json& keeps = run["keeps"];
-      QVERIFY2(run["sequences"] == 3 && run["data"].is_string() && run["machine"].is_string() && run["threads"].get<int>() > 0 &&
-                   std::count(keeps.begin(), keeps.end(), "decisions") == 1,
+      QVERIFY2(run["sequences"] == 3 && run["data"].is_string() && run["machine"].is_string() &&
+                   run["threads"].get<int>() > 0 && std::count(keeps.begin(), keeps.end(), "decisions") == 1,
                run.dump(1).c_str());
     }
     QVERIFY(j["runs"][1]["verified"] == true && j["runs"][1]["latency_ms"]["baseline"].is_number() &&
             j["runs"][1]["latency_ms"]["optimized"].is_number());
     const Ended told_in_words = run_program({"inspect", session});
-    for (const char* words : {"KiB", "parameters", "fingerprint", "verified", "keeps loads", "decisions", "3 sequences", "thread"})
+    for (const char* words :
+         {"KiB", "parameters", "fingerprint", "verified", "keeps loads", "decisions", "3 sequences", "thread"})
       QVERIFY2(told_in_words.out.find(words) != std::string::npos, (words + ("\n" + told_in_words.out)).c_str());
     QVERIFY(json_of({"inspect", session, "--check"})["checked"] == true);
     const std::string bytes = Scratch::read(session), damaged = scratch_.path("damaged.storm");
@@ -356,8 +370,10 @@ class JsonTest : public QObject {
   }
 
   void profile() {
-    const Json j = json_of(short_run("profile", switch_model(), switch_data(), {"--batch", "1", "-o", scratch_.path("profile.storm")}));
-    const std::vector<std::string> keys = {"decisions", "windows", "labels", "record_overhead", "record_overhead_ci95", "record_work"};
+    const Json j = json_of(
+        short_run("profile", switch_model(), switch_data(), {"--batch", "1", "-o", scratch_.path("profile.storm")}));
+    const std::vector<std::string> keys = {"decisions",  "windows", "labels", "record_overhead", "record_overhead_ci95",
+                                           "record_work"};
     VERIFY_KEYS(j, "stormcell.profile/1", all({kModel, kSurroundings, kRun, plan("baseline"), keys}));
     QCOMPARE(j["decisions"].get<int>(), 9);
   }
@@ -379,8 +395,9 @@ class JsonTest : public QObject {
     QCOMPARE(j["verified"]["tokens"].get<int>(), 5);
     // Logits and routing are judged, not tokens alone.
     const Json& v = j["verified"];
-    QVERIFY2(v["compared"].get<int64_t>() >= j["tokens"].get<int64_t>() && v["tolerance"] == 1e-4 && v["max_rel_diff"].get<double>() > 0 &&
-                 v["flips"] == v["explained_flips"] && v["reasons"].empty() && v["near_ties"] == 0 && v["follows"] == 0,
+    QVERIFY2(v["compared"].get<int64_t>() >= j["tokens"].get<int64_t>() && v["tolerance"] == 1e-4 &&
+                 v["max_rel_diff"].get<double>() > 0 && v["flips"] == v["explained_flips"] && v["reasons"].empty() &&
+                 v["near_ties"] == 0 && v["follows"] == 0,
              v.dump(1).c_str());
   }
 
@@ -388,10 +405,18 @@ class JsonTest : public QObject {
     const std::string a = scratch_.path("a.json");
     VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"--json", a})), Arguments{"run"});
     const Json j = json_of({"compare", a, a});
-    const std::vector<std::string> keys = {
-        "a", "b", "rows[].figure", "rows[].a", "rows[].b", "rows[].difference", "rows[].ci95", "rows[].significant", "rows[].between_runs"};
+    const std::vector<std::string> keys = {"a",
+                                           "b",
+                                           "rows[].figure",
+                                           "rows[].a",
+                                           "rows[].b",
+                                           "rows[].difference",
+                                           "rows[].ci95",
+                                           "rows[].significant",
+                                           "rows[].between_runs"};
     VERIFY_KEYS(j, "stormcell.compare/1", all({keys}));
-    for (const Json& row : j["rows"]) QVERIFY2(row["difference"].is_null() || row["difference"] == 0.0, row.dump().c_str());
+    for (const Json& row : j["rows"])
+      QVERIFY2(row["difference"].is_null() || row["difference"] == 0.0, row.dump().c_str());
   }
 
   void batch() {
@@ -413,12 +438,13 @@ class JsonTest : public QObject {
 
   void outputs_hold_hidden_states_logits_and_decisions_of_every_batch() {
     const std::string file = scratch_.path("outputs.safetensors");
-    VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"--batch", "2", "--outputs", file})), Arguments{"run"});
+    VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"--batch", "2", "--outputs", file})),
+                Arguments{"run"});
     const std::string bytes = Scratch::read(file);
     const Json header = Json::parse(bytes.substr(8, *reinterpret_cast<const uint64_t*>(bytes.data())), nullptr, false);
     for (const char* batch : {"b0.", "b1."})
-      for (const char* name :
-           {"encoder_hidden", "decoder_hidden", "logits", "encoder.block.1.layer.1.mlp.branch", "encoder.block.1.layer.1.mlp.weight"})
+      for (const char* name : {"encoder_hidden", "decoder_hidden", "logits", "encoder.block.1.layer.1.mlp.branch",
+                               "encoder.block.1.layer.1.mlp.weight"})
         QVERIFY2(header.contains(std::string(batch) + name), (std::string(batch) + name).c_str());
     QCOMPARE(header["b0.encoder.block.1.layer.1.mlp.branch"]["dtype"].get<std::string>(), std::string("I32"));
     QVERIFY(header["b0.encoder.block.1.layer.1.mlp.branch"]["shape"] == (Json{2 * 13, 1}));

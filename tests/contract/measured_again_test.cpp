@@ -1,5 +1,5 @@
-// Tests runs that measure again in fresh processes: the stated figures, what these processes accept and refuse, and the words of a run that
-// measured once.
+// Tests runs that measure again in fresh processes: the stated figures, what these processes accept and refuse, and the
+// words of a run that measured once.
 #include <QRegularExpression>
 #include <algorithm>
 #include <array>
@@ -15,7 +15,9 @@ using Json = nlohmann::json;
 bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 
 /// Student's t of 95 % by its degrees of freedom, from tables.
-double student_t(size_t degrees) { return std::array{0.0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306}.at(degrees); }
+double student_t(size_t degrees) {
+  return std::array{0.0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306}.at(degrees);
+}
 
 double deviation(const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
@@ -69,18 +71,22 @@ class MeasuredAgainTest : public QObject {
     return Json::parse(Scratch::read(figures), nullptr, false);
   }
   static bool is_latency(const Json& l) {
-    return l["runs"].get<int64_t>() >= 3 && 0 < l["min"] && l["min"] <= l["median"] && l["median"] <= l["p95"] && l["min"] <= l["mean"];
+    return l["runs"].get<int64_t>() >= 3 && 0 < l["min"] && l["min"] <= l["median"] && l["median"] <= l["p95"] &&
+           l["min"] <= l["mean"];
   }
 
  private slots:
   void a_fresh_process_measures_the_plan_beside_the_baseline_or_alone() {
-    const Json optimized = json_of(short_run("optimize", switch_model(), "random:9x5", {"--batch", "1", "--only", "vertical-fusion"}));
+    const Json optimized =
+        json_of(short_run("optimize", switch_model(), "random:9x5", {"--batch", "1", "--only", "vertical-fusion"}));
     const Json pair = measured(request_of(optimized, true));
     QVERIFY2(is_latency(pair["plan"]) && is_latency(pair["baseline"]), pair.dump().c_str());
-    QVERIFY2(0 < pair["speedup_ci95"][0] && pair["speedup_ci95"][0] <= pair["speedup"] && pair["speedup"] <= pair["speedup_ci95"][1],
+    QVERIFY2(0 < pair["speedup_ci95"][0] && pair["speedup_ci95"][0] <= pair["speedup"] &&
+                 pair["speedup"] <= pair["speedup_ci95"][1],
              pair.dump().c_str());
     const Json alone = measured(request_of(json_of(short_run("run", switch_model(), "random:9x5")), false));
-    QVERIFY2(is_latency(alone["plan"]) && !alone.contains("baseline") && !alone.contains("speedup"), alone.dump().c_str());
+    QVERIFY2(is_latency(alone["plan"]) && !alone.contains("baseline") && !alone.contains("speedup"),
+             alone.dump().c_str());
   }
 
   void it_replays_decoding_budgets_and_thresholds_data() {
@@ -90,13 +96,18 @@ class MeasuredAgainTest : public QObject {
       for (const std::string& a : arguments) words << QString::fromStdString(a);
       QTest::newRow(name) << words;
     };
-    row("decoding", short_run("optimize", switch_model(), switch_data(), {"--phase", "decode", "--max-new-tokens", "3"}));
+    row("decoding",
+        short_run("optimize", switch_model(), switch_data(), {"--phase", "decode", "--max-new-tokens", "3"}));
     row("a budget", short_run("optimize", switch_model(), "random:8x5", {"--batch", "1", "--weight-budget", "2MiB"}));
-    row("an annotation", short_run("optimize", switch_model(), "random:8x5", {"--annotate", "*.wi.kernel=linear.plain"}));
-    row("batches of like length", short_run("optimize", switch_model(), "random:8x5", {"--batch", "2", "--bucket-by-length"}));
-    row("the first batches", short_run("optimize", switch_model(), "random:8x5", {"--batch", "1", "--profile-split", "first"}));
+    row("an annotation",
+        short_run("optimize", switch_model(), "random:8x5", {"--annotate", "*.wi.kernel=linear.plain"}));
+    row("batches of like length",
+        short_run("optimize", switch_model(), "random:8x5", {"--batch", "2", "--bucket-by-length"}));
+    row("the first batches",
+        short_run("optimize", switch_model(), "random:8x5", {"--batch", "1", "--profile-split", "first"}));
     row("another format", short_run("optimize", switch_model(), "random:8x5", {"--dtype", "bf16", "--tolerance", "1"}));
-    row("exits", short_run("optimize", "demo:msdnet-digits", "demo:msdnet-digits-sample", {"--target-latency", "60%", "--batches", "8"}));
+    row("exits", short_run("optimize", "demo:msdnet-digits", "demo:msdnet-digits-sample",
+                           {"--target-latency", "60%", "--batches", "8"}));
   }
   void it_replays_decoding_budgets_and_thresholds() {
     QFETCH(const QStringList, arguments);
@@ -118,8 +129,8 @@ class MeasuredAgainTest : public QObject {
     no_batches["batches"] = Json::array();
     for (const std::string& request :
          {scratch_.write("broken.json", "{"), scratch_.write("list.json", "[]"), scratch_.write("empty.json", "{}"),
-          scratch_.write("beyond.json", beyond.dump()), scratch_.write("no_batches.json", no_batches.dump()), request_of(other, true),
-          request_of(none, false), scratch_.path("not there")}) {
+          scratch_.write("beyond.json", beyond.dump()), scratch_.write("no_batches.json", no_batches.dump()),
+          request_of(other, true), request_of(none, false), scratch_.path("not there")}) {
       const Ended ended = run_program({"measure-again", request, figures});
       QVERIFY2(ended.exit == 2 && std::count(ended.err.begin(), ended.err.end(), '\n') == 1, ended.err.c_str());
       QVERIFY(!std::filesystem::exists(figures));
@@ -160,15 +171,22 @@ class MeasuredAgainTest : public QObject {
       QVERIFY2(seconds_each(j["measured_once"].get<std::string>()) > 0.7, j["measured_once"].dump().c_str());
       return;
     }
-    QVERIFY2(list.size() >= 3 && !list[0]["fresh_process"].get<bool>() && list[1]["fresh_process"].get<bool>(), list.dump().c_str());
-    const auto is = [](const Json& figure, double expected) { return std::fabs(figure.get<double>() / expected - 1) < 2e-3; };
-    const double plan_ms = std::exp(Trimmed(list, "plan_ms").mean), baseline_ms = std::exp(Trimmed(list, "baseline_ms").mean);
-    QVERIFY2(is(j["optimized"]["latency_ms"]["mean"], plan_ms) && is(j["baseline"]["latency_ms"]["mean"], baseline_ms), j.dump(1).c_str());
+    QVERIFY2(list.size() >= 3 && !list[0]["fresh_process"].get<bool>() && list[1]["fresh_process"].get<bool>(),
+             list.dump().c_str());
+    const auto is = [](const Json& figure, double expected) {
+      return std::fabs(figure.get<double>() / expected - 1) < 2e-3;
+    };
+    const double plan_ms = std::exp(Trimmed(list, "plan_ms").mean),
+                 baseline_ms = std::exp(Trimmed(list, "baseline_ms").mean);
+    QVERIFY2(is(j["optimized"]["latency_ms"]["mean"], plan_ms) && is(j["baseline"]["latency_ms"]["mean"], baseline_ms),
+             j.dump(1).c_str());
     const Json& ends = j["optimized"]["latency_ms"]["mean_ci95"];
     QVERIFY2(ends[0] <= plan_ms && plan_ms <= ends[1] && j["measured_again_seconds"] > 0, j.dump(1).c_str());
-    QVERIFY2(holds(ended.out, "; again in " + std::to_string(list.size() - 1) + " fresh processes, which took "), ended.out.c_str());
+    QVERIFY2(holds(ended.out, "; again in " + std::to_string(list.size() - 1) + " fresh processes, which took "),
+             ended.out.c_str());
     QVERIFY2(!holds(lists, "measured once"), lists.c_str());
-    QVERIFY2(j["speedup_withheld"].is_string() == must_withhold(j) && j["between_spread"].is_number(), j.dump(1).c_str());
+    QVERIFY2(j["speedup_withheld"].is_string() == must_withhold(j) && j["between_spread"].is_number(),
+             j.dump(1).c_str());
     if (j["speedup_withheld"].is_string()) {  // a machine that was not quiet: no process states one
       for (const Json& m : list) QVERIFY2(m["speedup"].is_null() && m["speedup_ci95"].is_null(), list.dump().c_str());
       return;
@@ -182,9 +200,11 @@ class MeasuredAgainTest : public QObject {
     const Trimmed speed(list, "speedup");
     const double mean = speed.mean, half = std::max(speed.half, std::sqrt(within) / static_cast<double>(list.size()));
     QVERIFY2(is(j["speedup"], std::exp(mean)) && is(j["between_spread"], deviation(logs)), j.dump(1).c_str());
-    QVERIFY2(is(j["speedup_ci95"][0], std::exp(mean - half)) && is(j["speedup_ci95"][1], std::exp(mean + half)), j.dump(1).c_str());
+    QVERIFY2(is(j["speedup_ci95"][0], std::exp(mean - half)) && is(j["speedup_ci95"][1], std::exp(mean + half)),
+             j.dump(1).c_str());
     QVERIFY(j["passes"].back()["speedup_cumulative"] == j["speedup"] || !j["passes"].back()["applied"].get<bool>());
-    QVERIFY2(holds(ended.out, std::to_string(list.size()) + " measurings, between which it varies by "), ended.out.c_str());
+    QVERIFY2(holds(ended.out, std::to_string(list.size()) + " measurings, between which it varies by "),
+             ended.out.c_str());
     // A run compared with itself has no warning and no difference.
     const Json same = run_program({"compare", file, file, "--json", "-"}).json();
     QVERIFY2(same["warnings"].empty(), same.dump(1).c_str());
@@ -193,23 +213,26 @@ class MeasuredAgainTest : public QObject {
       QVERIFY2(row["significant"].is_null() || !row["significant"].get<bool>(), row.dump().c_str());
       if (row["figure"] != "speedup" && row["figure"] != "optimized.latency_ms.mean") continue;
       ++with_interval;
-      QVERIFY2(row["between_runs"] == true && row["significant"] == false && row["ci95"][0] < 0 && row["ci95"][1] > 0, row.dump().c_str());
+      QVERIFY2(row["between_runs"] == true && row["significant"] == false && row["ci95"][0] < 0 && row["ci95"][1] > 0,
+               row.dump().c_str());
     }
     QVERIFY2(with_interval == 2, same["rows"].dump(1).c_str());
   }
 
   void a_run_that_measured_once_says_why() {
-    const Arguments arguments = short_run("optimize", switch_model(), "random:9x5", {"--batch", "1", "--only", "vertical-fusion"});
+    const Arguments arguments =
+        short_run("optimize", switch_model(), "random:9x5", {"--batch", "1", "--only", "vertical-fusion"});
     const Ended ended = run_program(arguments);
-    QVERIFY2(holds(ended.out, "; measured once, so the spread between runs is not known (measured for less than 1 s)"), ended.out.c_str());
+    QVERIFY2(holds(ended.out, "; measured once, so the spread between runs is not known (measured for less than 1 s)"),
+             ended.out.c_str());
     const Json j = json_of(arguments);
     QVERIFY(j["measurings"].size() == 1 && j["between_spread"].is_null() && j["measured_again_seconds"].is_null());
     QVERIFY(j["optimized"]["latency_ms"]["mean_ci95"].is_null());
     // Lines on standard input can be read once.
     Surroundings around;
     around.input = "one line\nand another\n";
-    const Ended lines = run_program({"run", model_with_tokenizer(scratch_), "--data", "-", "--measure-seconds", "1", "--verify-seconds",
-                                     "0", "--threads", "1", "--json", "-"},
+    const Ended lines = run_program({"run", model_with_tokenizer(scratch_), "--data", "-", "--measure-seconds", "1",
+                                     "--verify-seconds", "0", "--threads", "1", "--json", "-"},
                                     around);
     QVERIFY2(holds(lines.json()["measured_once"].get<std::string>(), "standard input"), lines.err.c_str());
   }

@@ -1,10 +1,13 @@
-// Parts of one trace become one run: ranks step by step, days one behind the other; a growing folder adds only what is new.
+// Parts of one trace become one run: ranks step by step, days one behind the other; a growing folder adds only what is
+// new.
 #include "tests/contract/imports.h"
 
 namespace stormcell::testing {
 namespace {
 
-std::string counts(int64_t first) { return R"({"logical_count": [[[0,0,0],[)" + std::to_string(first) + R"(,2,3]],[[0,0,0],[4,5,6]]]})"; }
+std::string counts(int64_t first) {
+  return R"({"logical_count": [[[0,0,0],[)" + std::to_string(first) + R"(,2,3]],[[0,0,0],[4,5,6]]]})";
+}
 
 }  // namespace
 
@@ -30,7 +33,8 @@ class ContractMergeTest : public QObject, private Imports {
     const int64_t first = j["parts"][1]["first_request"].get<int64_t>();
     QCOMPARE(first, parts.sequences(1));
     QCOMPARE(one.sequences(1), parts.sequences(1) + parts.sequences(2));
-    QCOMPARE(one.spaces(1, parts.find_run("monday").batches)[0].cells.first_sequence, first + parts.spaces(2, 0)[0].cells.first_sequence);
+    QCOMPARE(one.spaces(1, parts.find_run("monday").batches)[0].cells.first_sequence,
+             first + parts.spaces(2, 0)[0].cells.first_sequence);
     VERIFY_DONE(run_program({"inspect", merged, "--check"}), Arguments{"inspect"});
     QVERIFY(analyzed(merged)["predictability"]["temporal_lag1"].is_number());
   }
@@ -49,7 +53,8 @@ class ContractMergeTest : public QObject, private Imports {
   }
 
   void what_cannot_be_merged_is_refused() {
-    const std::string choices = scratch_.path("choices.storm"), counted = scratch_.path("counted.storm"), out = scratch_.path("out.storm");
+    const std::string choices = scratch_.path("choices.storm"), counted = scratch_.path("counted.storm"),
+                      out = scratch_.path("out.storm");
     imported(scratch_.write("choices.csv", route_trace()), choices);
     imported(scratch_.write("counted.json", counts(1)), counted);
     VERIFY_REFUSED((Arguments{"merge", choices}), "-o", "is missing");
@@ -57,7 +62,8 @@ class ContractMergeTest : public QObject, private Imports {
     VERIFY_REFUSED((Arguments{"merge", choices, counted, "-o", out}), counted + "#1", "is of another model");
     VERIFY_REFUSED((Arguments{"merge", choices, choices + "#1", "-o", out}), choices + "#1", "is named twice");
     imported(scratch_.write("choices-2.csv", route_trace({3, 8, 2, 3, 9, 1})), choices);
-    VERIFY_REFUSED((Arguments{"merge", choices, "-o", out, "--by", "ranks"}), choices + "#1", "does not say of which rank it is");
+    VERIFY_REFUSED((Arguments{"merge", choices, "-o", out, "--by", "ranks"}), choices + "#1",
+                   "does not say of which rank it is");
     VERIFY_REFUSED((Arguments{"merge", choices, "-o", out, "--by", "weeks"}), "--by", "neither ranks nor days");
     QVERIFY(!std::filesystem::exists(out));
   }
@@ -83,10 +89,12 @@ class ContractMergeTest : public QObject, private Imports {
     const std::string session = scratch_.path("lacking.storm");
     const Json import = imported(scratch_.write("lacking.json", counts(1)), session);
     for (const Json& j : {import, analyzed(session)})
-      QVERIFY2(j["lacks_how"]["decisions"].get<std::string>().find("--expert-distribution-recorder-mode per_token") != std::string::npos,
+      QVERIFY2(j["lacks_how"]["decisions"].get<std::string>().find("--expert-distribution-recorder-mode per_token") !=
+                   std::string::npos,
                j.dump().c_str());
-    VERIFY_REFUSED((Arguments{"place", session, "--cluster", "preset:8x-h100", "--redundant", "5", "--solver", "joint"}), "--solver",
-                   "--expert-distribution-recorder-mode per_token");
+    VERIFY_REFUSED(
+        (Arguments{"place", session, "--cluster", "preset:8x-h100", "--redundant", "5", "--solver", "joint"}),
+        "--solver", "--expert-distribution-recorder-mode per_token");
     VERIFY_REFUSED((Arguments{"analyze", session, "--cache", "lru", "--budget", "1MiB"}), session,
                    "--expert-distribution-recorder-mode per_token");
   }

@@ -70,7 +70,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
     for (size_t r = 0; r < loads.size(); ++r) QCOMPARE(all[r], loads[r]);
   }
   /// Checks the loads, and that the only warning contains each of the words.
-  void verify_import(const std::string& trace, const Loads& loads, const std::vector<std::string>& words, const Arguments& more = {}) {
+  void verify_import(const std::string& trace, const Loads& loads, const std::vector<std::string>& words,
+                     const Arguments& more = {}) {
     const std::string session = new_session();
     const Json import = imported(trace, session, more);
     const Json& warnings = import["warnings"];
@@ -91,7 +92,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QTest::newRow("two of two digits") << QList<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12}
                                        << "ranks 10 and 11 are missing (rank10.safetensors)";
     QTest::newRow("many") << QList<int>{0, 15} << "ranks 1, 2, 3, 4, 5, 6, 7 and 7 more are missing";
-    QTest::newRow("thousands") << QList<int>{0, 1, 4002} << "4,000 ranks from rank 2 on are missing (rank2.safetensors)";
+    QTest::newRow("thousands") << QList<int>{0, 1, 4002}
+                               << "4,000 ranks from rank 2 on are missing (rank2.safetensors)";
   }
   void ranks_of_tensorrt_llm_are_named() {
     QFETCH(QList<int>, there);
@@ -101,7 +103,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
     for (const int rank : ranks) write_rank(folder, rank);
     const std::string meta = folder + "/meta_info.json";
     std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
-    const std::vector<std::string> words = missing.isEmpty() ? std::vector<std::string>{} : std::vector{missing.toStdString()};
+    const std::vector<std::string> words =
+        missing.isEmpty() ? std::vector<std::string>{} : std::vector{missing.toStdString()};
     verify_import(meta, {loads_of_ranks(ranks)}, words);
     verify_import(folder, {loads_of_ranks(ranks)}, words);
   }
@@ -122,7 +125,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
     verify_import(folder, {loads_of_ranks({0, 2})}, names);
     fs::remove(broken);
     std::ofstream(broken + ".part") << whole;
-    verify_import(folder, {loads_of_ranks({0, 2})}, {"rank1.safetensors.part: is a download that is not finished", "rank 1 is missing"});
+    verify_import(folder, {loads_of_ranks({0, 2})},
+                  {"rank1.safetensors.part: is a download that is not finished", "rank 1 is missing"});
     fs::remove(folder + "/rank0.safetensors"), fs::remove(folder + "/rank2.safetensors");
     VERIFY_REFUSED((Arguments{"import", meta, "-o", new_session()}), meta, "has no rank0.safetensors beside it");
   }
@@ -152,7 +156,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
     };
     const char* const zeros = "is zero all over: no expert was ever chosen";
     row("counts_rank%1.json", R"({"logical_count": [[4, 3, 2, 1]]})", R"({"logical_count": [[0, 0, 0, 0]]})", zeros);
-    const std::string line = R"({"record_type":"eplb_load_stats","version":1,"step":5,"num_ranks":2,"num_layers":1,"p2l_map":[[0,1,2,3]],)";
+    const std::string line =
+        R"({"record_type":"eplb_load_stats","version":1,"step":5,"num_ranks":2,"num_layers":1,"p2l_map":[[0,1,2,3]],)";
     row("eplb_rank%1.jsonl", line + R"("expert_load":[[4,3,2,1]]})", line + R"("expert_load":[[0,0,0,0]]})", zeros);
     // Expert 0 is chosen 4 times, expert 1 3 times, expert 2 twice, expert 3 once.
     row("ids_rank%1.npy", npy_of("(5, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 0, 1, 0, 1, 0, 2, 2, 3}),
@@ -178,8 +183,9 @@ class ContractMissingPartsTest : public QObject, private Imports {
     const std::string folder = new_folder(), meta = folder + "/meta_info.json";
     std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
     write_rank(folder, 0, 5);
-    VERIFY_REFUSED((Arguments{"import", meta, "-o", new_session()}), meta,
-                   "rank0.safetensors: \"100_3\" is i64 [5], expected i64 [4]: the last one may count tokens without an expert");
+    VERIFY_REFUSED(
+        (Arguments{"import", meta, "-o", new_session()}), meta,
+        "rank0.safetensors: \"100_3\" is i64 [5], expected i64 [4]: the last one may count tokens without an expert");
   }
 
   // A stage of a pipeline has its own layers; they must be there in each iteration.
@@ -187,10 +193,10 @@ class ContractMissingPartsTest : public QObject, private Imports {
     const std::string folder = new_folder(), meta = folder + "/meta_info.json";
     std::ofstream(meta) << R"({"num_experts": 2, "num_experts_per_token": 1})";
     const std::vector<int64_t> a = {1, 2}, b = {3, 4};
-    write_safetensors(folder + "/rank0.safetensors",
-                      std::vector<TensorToWrite>{{"5_0", DType::i64, {2}, a.data()}, {"6_0", DType::i64, {2}, b.data()}});
-    write_safetensors(folder + "/rank1.safetensors",
-                      std::vector<TensorToWrite>{{"5_1", DType::i64, {2}, a.data()}, {"6_1", DType::i64, {2}, a.data()}});
+    write_safetensors(folder + "/rank0.safetensors", std::vector<TensorToWrite>{{"5_0", DType::i64, {2}, a.data()},
+                                                                                {"6_0", DType::i64, {2}, b.data()}});
+    write_safetensors(folder + "/rank1.safetensors", std::vector<TensorToWrite>{{"5_1", DType::i64, {2}, a.data()},
+                                                                                {"6_1", DType::i64, {2}, a.data()}});
     verify_import(meta, {{4, 6}, {2, 4}}, {});
     write_safetensors(folder + "/rank1.safetensors", std::vector<TensorToWrite>{{"5_1", DType::i64, {2}, a.data()}});
     verify_import(meta, {{4, 6}, {1, 2}}, {"rank1.safetensors lacks 1 tensor of counts, the first one \"6_1\""});
@@ -205,7 +211,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
   void passes_without_tokens_count_nothing() {
     QFETCH(int, shape);
     const DumpedPass idle;
-    const std::vector<std::vector<DumpedPass>> shapes = {{kThree, idle, kOne}, {idle, kThree, kOne}, {kThree, kOne, idle, idle, idle}};
+    const std::vector<std::vector<DumpedPass>> shapes = {
+        {kThree, idle, kOne}, {idle, kThree, kOne}, {kThree, kOne, idle, idle, idle}};
     const std::vector<DumpedPass>& passes = shapes[static_cast<size_t>(shape)];
     const std::string trace = scratch_.write("idle.pt", per_token_dump(0, passes)), session = new_session();
     const Json import = imported(trace, session);
@@ -229,7 +236,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
 
   void counts_of_an_idle_pass_are_no_step() {
     const std::vector<int32_t> some = {0, 0, 0, 0, 1, 2, 3, 4, 4, 3, 2, 1}, none(12);
-    const std::string trace = scratch_.write("counts.pt", per_pass_dump(2, {some, none, some})), session = new_session();
+    const std::string trace = scratch_.write("counts.pt", per_pass_dump(2, {some, none, some})),
+                      session = new_session();
     const Json import = imported(trace, session);
     QCOMPARE(SessionReader(session).run(1).batches, int64_t{2});
     verify_loads(session, {{2, 4, 6, 8}, {8, 6, 4, 2}});
@@ -241,12 +249,14 @@ class ContractMissingPartsTest : public QObject, private Imports {
     std::ofstream(folder + "/a_0.pt") << per_token_dump(0, {kThree, kOne});
     std::ofstream(folder + "/b_1.pt") << per_token_dump(1, {{}, {}});
     std::ofstream(folder + "/c_2.pt") << per_token_dump(2, {kOne});
-    verify_import(folder, loads_of_passes({kThree, kOne, kOne}), {"b_1.pt: rank 1 was idle: none of its 2 passes has a token; left out"});
+    verify_import(folder, loads_of_passes({kThree, kOne, kOne}),
+                  {"b_1.pt: rank 1 was idle: none of its 2 passes has a token; left out"});
     VERIFY_REFUSED((Arguments{"import", folder + "/b_1.pt", "-o", new_session()}), folder + "/b_1.pt",
                    "holds nothing: no token was recorded");
     // The dumps state their ranks; their names also differ by a time.
     fs::remove(folder + "/b_1.pt");
-    verify_import(folder, loads_of_passes({kThree, kOne, kOne}), {": rank 1 is missing, by the largest rank that is there, 2"});
+    verify_import(folder, loads_of_passes({kThree, kOne, kOne}),
+                  {": rank 1 is missing, by the largest rank that is there, 2"});
     const std::string session = new_session();
     imported(folder, session);
     const Json merged = json_of({"merge", session, "-o", new_session(), "--json", "-"});
@@ -257,10 +267,12 @@ class ContractMissingPartsTest : public QObject, private Imports {
     const std::string line = R"({"record_type":"eplb_load_stats","version":1,"step":)",
                       map = R"(,"num_ranks":2,"num_layers":1,"p2l_map":[[0,1,2,3]],"expert_load":[[)";
     const std::string some = "4,3,2,1]]}\n", none = "0,0,0,0]]}\n";
-    const std::string trace = scratch_.write("eplb.jsonl", line + "5" + map + some + line + "6" + map + none + line + "7" + map + some);
+    const std::string trace =
+        scratch_.write("eplb.jsonl", line + "5" + map + some + line + "6" + map + none + line + "7" + map + some);
     verify_import(trace, {{8, 6, 4, 2}}, {"eplb.jsonl: 1 of 3 steps have no load, and count nothing"});
     const std::string zero = scratch_.write("zero.jsonl", line + "5" + map + none);
-    VERIFY_REFUSED((Arguments{"import", zero, "-o", new_session()}), zero, "is zero all over: no expert was ever chosen");
+    VERIFY_REFUSED((Arguments{"import", zero, "-o", new_session()}), zero,
+                   "is zero all over: no expert was ever chosen");
   }
 
   void a_rank_of_megatron_without_tokens_is_left_out() {
@@ -274,7 +286,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
     const std::string text = QString::fromStdString(megatron_trace()).replace("\"rank\":1", "\"rank\":3").toStdString();
     std::ofstream(folder + "/router_trace_rank3.jsonl") << text;
     const Json import = imported(folder, new_session());
-    QVERIFY2(import["warnings"].dump().find("router_trace_rank0.jsonl, ") != std::string::npos, import["warnings"].dump().c_str());
+    QVERIFY2(import["warnings"].dump().find("router_trace_rank0.jsonl, ") != std::string::npos,
+             import["warnings"].dump().c_str());
   }
 
   // Ranks of one model may differ in the largest id and, as stages of a pipeline, in layers.
@@ -284,13 +297,14 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QTest::addColumn<QByteArray>("second");
     QTest::addColumn<bool>("configured");
     QTest::addColumn<bool>("warned");
-    const auto row = [](const char* title, const char* name, const std::string& first, const std::string& second, bool configured,
-                        bool warned) {
-      QTest::newRow(title) << name << QByteArray::fromStdString(first) << QByteArray::fromStdString(second) << configured << warned;
+    const auto row = [](const char* title, const char* name, const std::string& first, const std::string& second,
+                        bool configured, bool warned) {
+      QTest::newRow(title) << name << QByteArray::fromStdString(first) << QByteArray::fromStdString(second)
+                           << configured << warned;
     };
     const auto rank = [](int number, int layer, const char* ids) {
-      return R"({"step":0,"block":"decoder","layer":)" + std::to_string(layer) + R"(,"rank":)" + std::to_string(number) +
-             R"(,"num_tokens":2,"topk":2,"top_indices":)" + ids + "}\n";
+      return R"({"step":0,"block":"decoder","layer":)" + std::to_string(layer) + R"(,"rank":)" +
+             std::to_string(number) + R"(,"num_tokens":2,"topk":2,"top_indices":)" + ids + "}\n";
     };
     const char *const all = "[[0,1],[2,3]]", *const few = "[[0,1],[2,0]]";
     row("largest ids of Megatron-LM", "router_trace_rank%1.jsonl", rank(0, 0, all), rank(1, 0, few), false, true);
@@ -306,14 +320,16 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QFETCH(QByteArray, second);
     QFETCH(bool, configured);
     QFETCH(bool, warned);
-    const std::string folder = new_folder(), a = folder + "/" + name.arg(0).toStdString(), b = folder + "/" + name.arg(1).toStdString();
+    const std::string folder = new_folder(), a = folder + "/" + name.arg(0).toStdString(),
+                      b = folder + "/" + name.arg(1).toStdString();
     std::ofstream(a) << first.toStdString();
     std::ofstream(b) << second.toStdString();
     Arguments more;
     if (configured)
       more = {"--model-config",
-              scratch_.write("stages/config.json",
-                             R"({"model_type":"mixtral","num_hidden_layers":2,"num_local_experts":4,"num_experts_per_tok":2})")};
+              scratch_.write(
+                  "stages/config.json",
+                  R"({"model_type":"mixtral","num_hidden_layers":2,"num_local_experts":4,"num_experts_per_tok":2})")};
     const auto verify_shared = [&](const std::string& session) {
       const SessionReader reader(session);
       QCOMPARE(reader.runs().size(), size_t{2});
@@ -344,19 +360,23 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QTest::addColumn<QStringList>("names");
     QTest::addColumn<QString>("missing");
     QTest::newRow("ranks") << QStringList{"router_rank0.npy", "router_rank1.npy"} << "";
-    QTest::newRow("a rank") << QStringList{"router_rank0.npy", "router_rank2.npy"} << "router_rank1.npy is missing beside";
+    QTest::newRow("a rank") << QStringList{"router_rank0.npy", "router_rank2.npy"}
+                            << "router_rank1.npy is missing beside";
     QTest::newRow("rank 0") << QStringList{"rank1.npy", "rank2.npy"} << "rank0.npy is missing beside";
     QTest::newRow("zeros before") << QStringList{"part-00001.npy", "part-00002.npy", "part-00004.npy"}
                                   << "part-00003.npy is missing beside";
-    QTest::newRow("of so many") << QStringList{"x-00001-of-00004.npy", "x-00003-of-00004.npy"} << "x-00002-of-00004.npy, ";
+    QTest::newRow("of so many") << QStringList{"x-00001-of-00004.npy", "x-00003-of-00004.npy"}
+                                << "x-00002-of-00004.npy, ";
     QTest::newRow("the last of so many") << QStringList{"x-00001-of-00003.npy", "x-00002-of-00003.npy"}
                                          << "x-00003-of-00003.npy is missing";
-    QTest::newRow("of so many from zero") << QStringList{"x-0-of-3.npy", "x-1-of-3.npy"} << "x-2-of-3.npy is missing beside";
+    QTest::newRow("of so many from zero")
+        << QStringList{"x-0-of-3.npy", "x-1-of-3.npy"} << "x-2-of-3.npy is missing beside";
     QTest::newRow("one of so many") << QStringList{"x-00002-of-00002.npy"} << "x-00002-of-00002.npy\"]";
     QTest::newRow("days") << QStringList{"day5.npy", "day6.npy"} << "";
     QTest::newRow("far apart") << QStringList{"step100.npy", "step200.npy"} << "";
     QTest::newRow("a word alike") << QStringList{"frank1.npy", "frank2.npy"} << "";
-    QTest::newRow("two numbers") << QStringList{"tp0_dp0.npy", "tp0_dp2.npy", "tp0_dp3.npy"} << "tp0_dp1.npy is missing beside";
+    QTest::newRow("two numbers") << QStringList{"tp0_dp0.npy", "tp0_dp2.npy", "tp0_dp3.npy"}
+                                 << "tp0_dp1.npy is missing beside";
   }
   void numbered_files_of_a_folder_are_named() {
     QFETCH(QStringList, names);
@@ -364,11 +384,13 @@ class ContractMissingPartsTest : public QObject, private Imports {
     const std::string folder = new_folder();
     int32_t own = 0;  // files with the same content are one trace
     for (const QString& name : names)
-      std::ofstream(folder + "/" + name.toStdString()) << npy_of("(3, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, own++, 7});
+      std::ofstream(folder + "/" + name.toStdString())
+          << npy_of("(3, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, own++, 7});
     const Json import = imported(folder, new_session());
     QCOMPARE(import["runs"].size(), static_cast<size_t>(names.size()));
     const std::string warnings = import["warnings"].dump();
-    QVERIFY2(missing.isEmpty() ? import["warnings"].empty() : warnings.find(missing.toStdString()) != std::string::npos, warnings.c_str());
+    QVERIFY2(missing.isEmpty() ? import["warnings"].empty() : warnings.find(missing.toStdString()) != std::string::npos,
+             warnings.c_str());
   }
 
   void files_of_a_folder_are_read_again_with_other_options() {
@@ -395,7 +417,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
     std::ofstream(cut + "/cut.json.gz") << gzip_of(R"({"logical_count": [[1, 2]]})").substr(0, 20);
     VERIFY_REFUSED((Arguments{"import", cut, "-o", new_session()}), cut, "is a folder without a routing trace: ");
     std::filesystem::remove(folder + "/whole.npy");
-    VERIFY_REFUSED((Arguments{"import", folder, "-o", new_session()}), folder, "is a folder without a routing trace: empty.npy is empty");
+    VERIFY_REFUSED((Arguments{"import", folder, "-o", new_session()}), folder,
+                   "is a folder without a routing trace: empty.npy is empty");
     VERIFY_REFUSED((Arguments{"import", folder + "/linked.npy", "-o", new_session()}), folder + "/linked.npy",
                    "is a link that leads nowhere, to ");
   }

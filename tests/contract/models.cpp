@@ -81,17 +81,19 @@ std::string with_vocabulary(const Scratch& scratch, const std::string& model, co
 }  // namespace
 
 std::string mixtral_with_vocabulary(const Scratch& scratch, int64_t vocabulary) {
-  return with_vocabulary(scratch, mixtral_model("top-2-of-4-left-padding"), "mixtral", {"model.embed_tokens.weight", "lm_head.weight"},
-                         vocabulary);
+  return with_vocabulary(scratch, mixtral_model("top-2-of-4-left-padding"), "mixtral",
+                         {"model.embed_tokens.weight", "lm_head.weight"}, vocabulary);
 }
 
 std::string model_with_tokenizer(const Scratch& scratch) {
-  const std::string folder = with_vocabulary(scratch, switch_model("encoder-only-dense"), "reader", {"shared.weight"}, 640);
+  const std::string folder =
+      with_vocabulary(scratch, switch_model("encoder-only-dense"), "reader", {"shared.weight"}, 640);
   scratch.write("reader/spiece.model", Scratch::read(reference("tokenizers/spiece.model")));
   return folder;
 }
 
-std::string file_of_tensors(const std::vector<std::string>& names, const nlohmann::json& header, const std::string& data) {
+std::string file_of_tensors(const std::vector<std::string>& names, const nlohmann::json& header,
+                            const std::string& data) {
   nlohmann::json chosen = nlohmann::json::object();
   std::string bytes;
   for (const std::string& name : names) {
@@ -104,7 +106,8 @@ std::string file_of_tensors(const std::vector<std::string>& names, const nlohman
   return safetensors_bytes(chosen.dump(), 0) + bytes;
 }
 
-ForwardRun forward_run(const Scratch& scratch, const std::string& model, const std::string& data, const Arguments& more) {
+ForwardRun forward_run(const Scratch& scratch, const std::string& model, const std::string& data,
+                       const Arguments& more) {
   const std::string outputs = scratch.path("outputs.safetensors");
   Arguments arguments = short_run("run", model, data, {"--outputs", outputs});
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -125,7 +128,8 @@ ForwardRun forward_run(const Scratch& scratch, const std::string& model, const s
 
 bool states_or_withholds(const nlohmann::json& figures, const std::string& key) {
   const std::string why = key.starts_with("routing_") ? "routing_speedup_withheld" : "speedup_withheld";
-  const bool stated = figures[key].is_number(), withheld = figures[why].is_string() && !figures[why].get<std::string>().empty();
+  const bool stated = figures[key].is_number(),
+             withheld = figures[why].is_string() && !figures[why].get<std::string>().empty();
   return figures[key].is_null() != stated && (stated || withheld);
 }
 
@@ -137,7 +141,8 @@ bool must_withhold(const nlohmann::json& figures) {
   const bool busy = figures["other_load"].is_number() && figures["other_load"].get<double>() >= 0.25;
   const auto pairs = figures["optimized"]["latency_ms"]["runs"].get<int64_t>(),
              batches = figures["optimized"]["measured_batches"].get<int64_t>();
-  const bool few = pairs < 8 || (figures["speedup_basis"] != "pairs" && 3 * batches < figures["split"]["measured"].get<int64_t>());
+  const bool few =
+      pairs < 8 || (figures["speedup_basis"] != "pairs" && 3 * batches < figures["split"]["measured"].get<int64_t>());
   return moved("peak_gflops_before_and_after") || moved("read_gbps_before_and_after") || busy || few;
 }
 
@@ -147,7 +152,8 @@ Arguments short_run(const std::string& verb, const std::string& model, const std
 #ifdef __SANITIZE_THREAD__
   constexpr const char* kThreads = "2";  // a race takes two
 #else
-  // A second one would wait for the first hundreds of times a run, each time for a turn of a core that other tests want, too.
+  // A second one would wait for the first hundreds of times a run, each time for a turn of a core that other tests
+  // want, too.
   constexpr const char* kThreads = "1";
 #endif
   if (std::none_of(more.begin(), more.end(), [](const std::string& word) { return word.starts_with("--threads"); }))

@@ -36,14 +36,16 @@ class ModelCopy {
   Scratch scratch_;
 };
 
-/// A copy of a Mixtral whose embeddings and head have `vocabulary` rows, for a tokenizer of that size. Its folder is in `scratch`.
+/// A copy of a Mixtral whose embeddings and head have `vocabulary` rows, for a tokenizer of that size. Its folder is in
+/// `scratch`.
 std::string mixtral_with_vocabulary(const Scratch& scratch, int64_t vocabulary);
 
 /// encoder-only-dense with the vocabulary of tests/reference/tokenizers/spiece.model, and that tokenizer.
 std::string model_with_tokenizer(const Scratch& scratch);
 
 /// A safetensors file of some tensors of another one, in the order of `names`.
-std::string file_of_tensors(const std::vector<std::string>& names, const nlohmann::json& header, const std::string& data);
+std::string file_of_tensors(const std::vector<std::string>& names, const nlohmann::json& header,
+                            const std::string& data);
 
 /// The warnings of a `run` without those about measuring, its counts, and the logits of its first batch, bit for bit.
 struct ForwardRun {
@@ -51,15 +53,17 @@ struct ForwardRun {
   std::string logits;
   int64_t masked = 0, unread_tensors = 0;
 };
-ForwardRun forward_run(const Scratch& scratch, const std::string& model, const std::string& data, const Arguments& more = {});
-/// True if figures of optimize, or of one of its passes, state a speed-up or say why it was not measured well enough. The machine decides
-/// which.
+ForwardRun forward_run(const Scratch& scratch, const std::string& model, const std::string& data,
+                       const Arguments& more = {});
+/// True if figures of optimize, or of one of its passes, state a speed-up or say why it was not measured well enough.
+/// The machine decides which.
 bool states_or_withholds(const nlohmann::json& figures, const std::string& key = "speedup");
 /// True if the rule forbids figures of optimize to state a speed-up. It is computed here from their conditions.
 bool must_withhold(const nlohmann::json& figures);
 
-/// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread (under ThreadSanitizer two) where `more` does not say how
-/// many.
-Arguments short_run(const std::string& verb, const std::string& model, const std::string& data, const Arguments& more = {});
+/// "run" MODEL "--data" DATA, measuring no longer than it must, on one thread (under ThreadSanitizer two) where `more`
+/// does not say how many.
+Arguments short_run(const std::string& verb, const std::string& model, const std::string& data,
+                    const Arguments& more = {});
 
 }  // namespace stormcell::testing

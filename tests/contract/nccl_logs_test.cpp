@@ -1,4 +1,5 @@
-// Logs with more than one output of nccl-tests: several runs, a launcher's tags and warnings, processes that ran side by side.
+// Logs with more than one output of nccl-tests: several runs, a launcher's tags and warnings, processes that ran side
+// by side.
 #include <QRegularExpression>
 #include <cmath>
 #include <functional>
@@ -21,7 +22,8 @@ struct NcclRun {
   bool is_sum() const { return collective == "all_reduce"; }
   std::string head() const {
     return (named ? "# Collective test starting: " + collective + "_perf\n" : "") +
-           "# nThread 1 nGpus 1 minBytes 1024 maxBytes 1048576 step: 4(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: "
+           "# nThread 1 nGpus 1 minBytes 1024 maxBytes 1048576 step: 4(factor) warmup iters: 5 iters: 20 agg iters: 1 "
+           "validation: 1 graph: "
            "0\n#\n"
            "# Using devices\n";
   }
@@ -39,10 +41,13 @@ struct NcclRun {
     return text;
   }
   std::string columns(const std::string& last = "") const {
-    return "#\n#                                                              out-of-place                       in-place          \n"
-           "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong" +
+    return "#\n#                                                              out-of-place                       "
+           "in-place          \n"
+           "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   "
+           "busbw #wrong" +
            last +
-           "\n#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       \n";
+           "\n#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  "
+           "(GB/s)       \n";
   }
   std::string table(const std::string& last = "") const {
     std::string text;
@@ -82,7 +87,8 @@ std::string each_line(const std::string& text, const std::function<std::string(i
 std::string seconds(int line) { return QString("%1").arg(line % 60, 2, 10, QChar('0')).toStdString(); }
 
 const std::string kOpenMpi =
-    "--------------------------------------------------------------------------\nWARNING: There was an error initializing an OpenFabrics "
+    "--------------------------------------------------------------------------\nWARNING: There was an error "
+    "initializing an OpenFabrics "
     "device.\n\n  Local host:   node-0\n  Local device: "
     "mlx5_0\n--------------------------------------------------------------------------\n";
 
@@ -96,8 +102,8 @@ class ContractNcclLogsTest : public QObject, private Imports {
     int ranks;
     double t0_us;
   };
-  void verify_fits(const std::string& log, const std::vector<Fit>& fits, int64_t calls, const std::string& name = "log.txt",
-                   const Arguments& more = {}) {
+  void verify_fits(const std::string& log, const std::vector<Fit>& fits, int64_t calls,
+                   const std::string& name = "log.txt", const Arguments& more = {}) {
     Arguments arguments = {"calibrate", scratch_.write(name, log), "-o", scratch_.path("cal.json"), "--json", "-"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Json j = json_of(arguments);
@@ -129,12 +135,13 @@ class ContractNcclLogsTest : public QObject, private Imports {
     verify_fits(all.text() + all.text(), {{"alltoall", 8, 20}}, 12);
     // Two hosts after one; another GPU after the first.
     const NcclRun two{.hosts = 2, .gpus = 4, .t0_us = 50, .named = true};
-    verify_fits(all.text() + two.text(), {{"alltoall", 8, 20}, {"alltoall", 0, 50}}, 12, "log.txt", {"--nic-gbit", "400"});
+    verify_fits(all.text() + two.text(), {{"alltoall", 8, 20}, {"alltoall", 0, 50}}, 12, "log.txt",
+                {"--nic-gbit", "400"});
     const NcclRun other{.t0_us = 33, .named = true, .gpu = "NVIDIA A100-SXM4-80GB"};
     verify_fits(all.text() + other.text(), {{"alltoall", 8, 20}, {"alltoall", 8, 33}}, 12);
     const NcclRun third{.collective = "all_reduce", .gpus = 2, .t0_us = 12, .named = true};
-    verify_fits(four.text() + sum.text() + third.text(), {{"alltoall", 4, 10}, {"all_reduce", 8, 30}, {"all_reduce", 2, 12}}, 18,
-                "alltoall.txt");
+    verify_fits(four.text() + sum.text() + third.text(),
+                {{"alltoall", 4, 10}, {"all_reduce", 8, 30}, {"all_reduce", 2, 12}}, 18, "alltoall.txt");
   }
 
   // The commands that a shell prints name the collective of versions that do not.
@@ -180,7 +187,8 @@ class ContractNcclLogsTest : public QObject, private Imports {
   }
   void what_a_launcher_puts_before_lines_is_no_field() {
     QFETCH(int, kind);
-    const NcclRun four{.gpus = 4, .t0_us = 10, .named = true}, eight{.collective = "all_reduce", .t0_us = 40, .named = true};
+    const NcclRun four{.gpus = 4, .t0_us = 10, .named = true},
+        eight{.collective = "all_reduce", .t0_us = 40, .named = true};
     std::string text = four.text() + eight.text();
     const std::vector<std::function<std::string(int)>> befores = {
         [](int i) { return "2026-09-21T10:11:" + seconds(i) + ".123456789Z "; },
@@ -197,27 +205,30 @@ class ContractNcclLogsTest : public QObject, private Imports {
         [](int) { return ""; },
     };
     text = each_line(text, befores[static_cast<size_t>(kind)]);
-    if (kind + 1 == std::ssize(befores)) text = "\xEF\xBB\xBF" + QString::fromStdString(text).replace("\n", "\r\n").toStdString();
+    if (kind + 1 == std::ssize(befores))
+      text = "\xEF\xBB\xBF" + QString::fromStdString(text).replace("\n", "\r\n").toStdString();
     verify_fits(text, {{"alltoall", 4, 10}, {"all_reduce", 8, 40}}, 12);
   }
 
   // The output's own column of -S 1.
   void a_column_of_times_is_no_measure() {
     const NcclRun run{.t0_us = 22, .named = true};
-    const std::string text =
-        run.head() + run.ranks() + run.columns("            timestamp") + run.table("  2026-09-21 10:11:12") + run.foot();
+    const std::string text = run.head() + run.ranks() + run.columns("            timestamp") +
+                             run.table("  2026-09-21 10:11:12") + run.foot();
     verify_fits(text, {{"alltoall", 8, 22}}, 6);
   }
 
   void warnings_of_a_launcher_are_passed_over() {
     const NcclRun run{.t0_us = 18, .named = true}, sum{.collective = "all_reduce", .t0_us = 28, .named = true};
-    const std::string pile = "Warning: Permanently added 'host-1' (ED25519) to the list of known hosts.\n" + kOpenMpi +
-                             "[host-0:4711] 7 more processes have sent help message help-mpi-btl-openib.txt / error in device init\n"
-                             "libibverbs: Warning: couldn't load driver 'librxe-rdmav34.so': no such file\n"
-                             "host-0:4711:4711 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n";
+    const std::string pile =
+        "Warning: Permanently added 'host-1' (ED25519) to the list of known hosts.\n" + kOpenMpi +
+        "[host-0:4711] 7 more processes have sent help message help-mpi-btl-openib.txt / error in device init\n"
+        "libibverbs: Warning: couldn't load driver 'librxe-rdmav34.so': no such file\n"
+        "host-0:4711:4711 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n";
     verify_fits(pile + run.text() + pile + sum.text() + pile, {{"alltoall", 8, 18}, {"all_reduce", 8, 28}}, 12);
     // Between the ranks, and within a table.
-    verify_fits(run.head() + pile + run.ranks() + pile + run.columns() + pile + run.table() + pile + run.foot(), {{"alltoall", 8, 18}}, 6);
+    verify_fits(run.head() + pile + run.ranks() + pile + run.columns() + pile + run.table() + pile + run.foot(),
+                {{"alltoall", 8, 18}}, 6);
   }
 
   void processes_that_were_each_rank_0_are_refused() {
@@ -226,26 +237,31 @@ class ContractNcclLogsTest : public QObject, private Imports {
     const std::string alone = "each process ran alone, as rank 0";
     verify_refused_log(before_rows(a) + before_rows(b) + a.table() + b.table() + a.foot() + b.foot(), alone);
     verify_refused_log(before_rows(a) + before_rows(a) + a.table() + a.table() + a.foot() + a.foot(), alone);
-    verify_refused_log(
-        a.head() + b.head() + a.ranks() + b.ranks() + a.columns() + b.columns() + a.table() + b.table() + a.foot() + b.foot(), alone);
+    verify_refused_log(a.head() + b.head() + a.ranks() + b.ranks() + a.columns() + b.columns() + a.table() + b.table() +
+                           a.foot() + b.foot(),
+                       alone);
     // The runs follow one another.
     verify_refused_log(a.text() + b.text(), "so nothing was exchanged");
     // Processes with several GPUs: each has its own ranks, and the rows are of both.
     const NcclRun wide{.gpus = 4, .host = "host-a"}, other{.gpus = 4, .host = "host-b"};
-    verify_refused_log(before_rows(wide) + before_rows(other) + wide.table() + other.table() + wide.foot() + other.foot(),
-                       "several processes ran side by side, and their rows are mixed");
-    verify_refused_log(before_rows(wide) + before_rows(other) + wide.table() + wide.foot() + other.table() + other.foot(),
-                       "is before the line of columns");
+    verify_refused_log(
+        before_rows(wide) + before_rows(other) + wide.table() + other.table() + wide.foot() + other.foot(),
+        "several processes ran side by side, and their rows are mixed");
+    verify_refused_log(
+        before_rows(wide) + before_rows(other) + wide.table() + wide.foot() + other.table() + other.foot(),
+        "is before the line of columns");
   }
 
   // A run that broke off before its first row is skipped; the next one is read.
   void a_run_that_printed_no_row_is_passed_over() {
     const NcclRun broken{.gpus = 4}, run{.t0_us = 21};
-    verify_fits(broken.head() + broken.ranks() + "srun: error: host-1: task 3: Killed\n" + run.text(), {{"alltoall", 8, 21}}, 6,
+    verify_fits(broken.head() + broken.ranks() + "srun: error: host-1: task 3: Killed\n" + run.text(),
+                {{"alltoall", 8, 21}}, 6, "alltoall.txt");
+    verify_fits(broken.head() + broken.ranks() + broken.columns() + run.text(), {{"alltoall", 8, 21}}, 6,
                 "alltoall.txt");
-    verify_fits(broken.head() + broken.ranks() + broken.columns() + run.text(), {{"alltoall", 8, 21}}, 6, "alltoall.txt");
     const NcclRun half{.gpus = 4, .rows = 2};
-    verify_refused_log(half.head() + half.ranks() + half.columns() + half.table() + run.text(), "ends before \"Out of bounds values\"");
+    verify_refused_log(half.head() + half.ranks() + half.columns() + half.table() + run.text(),
+                       "ends before \"Out of bounds values\"");
   }
 
   void lists_and_tables_that_cannot_be_are_refused() {
@@ -254,11 +270,13 @@ class ContractNcclLogsTest : public QObject, private Imports {
     holed.remove(QRegularExpression("#  Rank  2 [^\n]*\n"));
     verify_refused_log(holed.toStdString(), "the list of ranks above lacks rank 2");
     verify_refused_log(NcclRun{.first_rank = 1}.text(), "the list of ranks above lacks rank 0");
-    verify_refused_log(run.text() + run.columns() + run.table() + run.foot(), "begins a table without a list of ranks of its own");
+    verify_refused_log(run.text() + run.columns() + run.table() + run.foot(),
+                       "begins a table without a list of ranks of its own");
     verify_refused_log(run.table() + run.text(), "line 1: is before the line of columns");
     verify_refused_log(QString::fromStdString(run.text()).replace("Rank  7 Group  0", "Rank  7 Group  1").toStdString(),
                        "are 2 groups, each with an exchange of its own");
-    verify_refused_log(QString::fromStdString(run.text()).replace(" time ", " cputime ").toStdString(), "times are those of the processor");
+    verify_refused_log(QString::fromStdString(run.text()).replace(" time ", " cputime ").toStdString(),
+                       "times are those of the processor");
   }
 };
 

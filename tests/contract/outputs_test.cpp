@@ -17,9 +17,11 @@ class OutputsTest : public QObject {
   void several_batches_are_those_of_each_batch() {
     // Two batches of two sequences, then one.
     const std::string all = scratch_.path("all.safetensors"), first = scratch_.path("first.safetensors");
-    const Arguments whole = short_run("run", switch_model(), "random:5x7x4", {"--batch", "2", "--verify-seconds", "0", "--outputs", all});
+    const Arguments whole =
+        short_run("run", switch_model(), "random:5x7x4", {"--batch", "2", "--verify-seconds", "0", "--outputs", all});
     VERIFY_DONE(run_program(whole), whole);
-    const Arguments one = short_run("run", switch_model(), "random:5x7x4", {"--batch", "2", "--batches", "1", "--outputs", first});
+    const Arguments one =
+        short_run("run", switch_model(), "random:5x7x4", {"--batch", "2", "--batches", "1", "--outputs", first});
     VERIFY_DONE(run_program(one), one);
     QVERIFY(!std::filesystem::exists(all + ".partial"));
     const auto file = SafetensorsFile::open(all), alone = SafetensorsFile::open(first);
@@ -29,7 +31,8 @@ class OutputsTest : public QObject {
       const StoredTensor* same = file->find(t.name);
       QVERIFY2(same, std::string(t.name).c_str());
       QCOMPARE(same->shape, t.shape);
-      QVERIFY2(std::equal(same->bytes.begin(), same->bytes.end(), t.bytes.begin(), t.bytes.end()), std::string(t.name).c_str());
+      QVERIFY2(std::equal(same->bytes.begin(), same->bytes.end(), t.bytes.begin(), t.bytes.end()),
+               std::string(t.name).c_str());
     }
     QCOMPARE(file->find("b1.logits")->shape, (std::vector<int64_t>{2, 4, 50}));
     QCOMPARE(file->find("b2.encoder_hidden")->shape, (std::vector<int64_t>{1, 7, 32}));
@@ -43,7 +46,8 @@ class OutputsTest : public QObject {
     const std::string model = model_with_tokenizer(scratch_), text = scratch_.write("lengths.txt", lines);
     const std::string given_file = scratch_.path("given.safetensors"), like_file = scratch_.path("like.safetensors");
     const Arguments given_arguments = short_run("run", model, text, {"--batch", "4", "--outputs", given_file}),
-                    like_arguments = short_run("run", model, text, {"--batch", "4", "--outputs", like_file, "--bucket-by-length"});
+                    like_arguments =
+                        short_run("run", model, text, {"--batch", "4", "--outputs", like_file, "--bucket-by-length"});
     VERIFY_DONE(run_program(given_arguments), given_arguments);
     VERIFY_DONE(run_program(like_arguments), like_arguments);
     const auto given = SafetensorsFile::open(given_file), like = SafetensorsFile::open(like_file);

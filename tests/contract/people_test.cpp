@@ -1,4 +1,5 @@
-// The trained segmenting network on tiles of our own, held to what PyTorch makes of them: logits, open paths, IoU; and what its card says.
+// The trained segmenting network on tiles of our own, held to what PyTorch makes of them: logits, open paths, IoU; and
+// what its card says.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -26,7 +27,8 @@ std::vector<T> values_of(const StoredTensor& t) {
   return values;
 }
 
-/// The choices of the cells that were there: PyTorch has no rows for those that no path reached, `run --outputs` says -2 of them.
+/// The choices of the cells that were there: PyTorch has no rows for those that no path reached, `run --outputs` says
+/// -2 of them.
 std::vector<int32_t> choices_of(const StoredTensor& t) {
   std::vector<int32_t> choices = values_of<int32_t>(t);
   std::erase(choices, -2);
@@ -86,7 +88,9 @@ class Walk {
   }
 
  private:
-  static bool contains(const std::vector<int>& tiles, int tile) { return std::find(tiles.begin(), tiles.end(), tile) != tiles.end(); }
+  static bool contains(const std::vector<int>& tiles, int tile) {
+    return std::find(tiles.begin(), tiles.end(), tile) != tiles.end();
+  }
   double summed(const std::function<double(SpaceId)>& rows) const {
     const CostContext context{graph_, [&](SpaceId space) { return space == kNone ? 1.0 : rows(space); },
                               Bindings(graph_.symbols.size(), 1)};
@@ -111,7 +115,8 @@ class Walk {
     const std::vector<int32_t> choices = values_of<int32_t>(t);
     const size_t ways = choices.size() / came.size();
     for (size_t row = 0; row < came.size(); ++row)
-      if (std::find(&choices[row * ways], &choices[row * ways] + ways, s.branch) != &choices[row * ways] + ways) tiles.push_back(came[row]);
+      if (std::find(&choices[row * ways], &choices[row * ways] + ways, s.branch) != &choices[row * ways] + ways)
+        tiles.push_back(came[row]);
     return tiles;
   }
 
@@ -128,10 +133,12 @@ class PeopleTest : public QObject {
   void logits_and_paths_are_those_of_pytorch() {
     const auto reference = expected();
     const Scratch scratch;
-    const Arguments run = short_run("run", kModel, kSample, {"--batch", "6", "--outputs", scratch.path("o.safetensors")});
+    const Arguments run =
+        short_run("run", kModel, kSample, {"--batch", "6", "--outputs", scratch.path("o.safetensors")});
     VERIFY_DONE(run_program(run), run);
     const auto outputs = SafetensorsFile::open(scratch.path("o.safetensors"));
-    const std::vector<float> ours = values_of<float>(*outputs->find("b0.logits")), theirs = values_of<float>(*reference->find("logits"));
+    const std::vector<float> ours = values_of<float>(*outputs->find("b0.logits")),
+                             theirs = values_of<float>(*reference->find("logits"));
     QCOMPARE(ours.size(), theirs.size());
     float largest = 0, difference = 0;
     for (size_t i = 0; i < ours.size(); ++i) {
@@ -175,8 +182,8 @@ class PeopleTest : public QObject {
     if (!j["optimized"].is_null()) QVERIFY(quality["better"] == 0 && quality["worse"] == 0);
     // What each tile cost, by PyTorch's decisions.
     const Walk walk;
-    const std::vector<uint8_t> targets =
-        values_of<uint8_t>(*SafetensorsFile::open(source_folder() + "/resources/sample/people.safetensors")->find("targets"));
+    const std::vector<uint8_t> targets = values_of<uint8_t>(
+        *SafetensorsFile::open(source_folder() + "/resources/sample/people.safetensors")->find("targets"));
     const auto pixels = static_cast<std::ptrdiff_t>(targets.size() / kTiles);
     double with = 0, without = 0, parts_with = 0, parts_without = 0;
     int people = 0;
@@ -204,12 +211,12 @@ class PeopleTest : public QObject {
              qPrintable(QString::number(walk.products(), 'f', 0)));
   }
 
-  /// Gates that the profiled tiles hold open or closed are made straight; where a tile after them decides otherwise the fallback runs, its
-  /// answers are the oracle's, and the cells that were held out say so.
+  /// Gates that the profiled tiles hold open or closed are made straight; where a tile after them decides otherwise the
+  /// fallback runs, its answers are the oracle's, and the cells that were held out say so.
   void ways_that_never_change_are_made_straight() {
-    const Arguments optimize =
-        short_run("optimize", kModel, kSample,
-                  {"--batch", "1", "--only", "constant-decision", "--pass-option", "constant-decision.min-cells=1", "--json", "-"});
+    const Arguments optimize = short_run("optimize", kModel, kSample,
+                                         {"--batch", "1", "--only", "constant-decision", "--pass-option",
+                                          "constant-decision.min-cells=1", "--json", "-"});
     const Ended optimized = run_program(optimize);
     VERIFY_DONE(optimized, optimize);
     const Json j = optimized.json(), pass = j["passes"][0];
@@ -226,7 +233,8 @@ class PeopleTest : public QObject {
       all += router["cells"] == 4, otherwise += router["otherwise"].get<int64_t>();
     }
     QVERIFY(all > 0 && otherwise > 0);
-    QVERIFY2(pass["reason"].get<std::string>().find(" held-out cells otherwise") != std::string::npos, pass.dump().c_str());
+    QVERIFY2(pass["reason"].get<std::string>().find(" held-out cells otherwise") != std::string::npos,
+             pass.dump().c_str());
   }
 
   /// Whether anything arrived at a node is a number a picture, the gates' scores are one for each way.

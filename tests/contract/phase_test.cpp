@@ -24,8 +24,10 @@ class PhaseTest : public QObject {
   Scratch scratch_;
 
   /// Few cells a batch, so that branches stay empty.
-  static Arguments decoding(const std::string& verb, const std::string& model, const Arguments& more, const std::string& phase = "decode") {
-    Arguments all = short_run(verb, model, "random:8x4", {"--batch", "2", "--phase", phase, "--max-new-tokens", "6", "--threads", "1"});
+  static Arguments decoding(const std::string& verb, const std::string& model, const Arguments& more,
+                            const std::string& phase = "decode") {
+    Arguments all = short_run(verb, model, "random:8x4",
+                              {"--batch", "2", "--phase", phase, "--max-new-tokens", "6", "--threads", "1"});
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -41,14 +43,16 @@ class PhaseTest : public QObject {
     QFETCH(const QString, model);
     const Scratch scratch;
     const std::string session = scratch.path("s.storm"), config = scratch.path("c.json"), page = scratch.path("r.html");
-    const Json j = json_of(decoding("optimize", model.toStdString(), {"-o", session, "--config-out", config, "--report", page}));
+    const Json j =
+        json_of(decoding("optimize", model.toStdString(), {"-o", session, "--config-out", config, "--report", page}));
     QCOMPARE(j["phase"].get<std::string>(), std::string("decode"));
     QVERIFY(j["decode"].is_null());
     for (const char* plan : {"baseline", "optimized"}) {
       QVERIFY2(j[plan]["tokens_per_s"].get<double>() > 0, j[plan].dump().c_str());
       QVERIFY(j[plan]["latency_ms"]["mean"].get<double>() > 0);
     }
-    QVERIFY2(j["verified"]["passed"] == true && j["verified"]["tokens"]["compared"].get<int64_t>() > 0, j["verified"].dump(1).c_str());
+    QVERIFY2(j["verified"]["passed"] == true && j["verified"]["tokens"]["compared"].get<int64_t>() > 0,
+             j["verified"].dump(1).c_str());
     QVERIFY(j["verified"]["batches"].get<int64_t>() >= 1 && states_or_withholds(j));
     QVERIFY2(pass(j, "vertical-fusion")->at("applied") == true, j["passes"].dump(1).c_str());
     QCOMPARE(j["config"]["phase"].get<std::string>(), std::string("decode"));
@@ -70,10 +74,12 @@ class PhaseTest : public QObject {
     QVERIFY(again["verified"]["passed"] == true && again["baseline"].is_null());
     QCOMPARE(again["config"]["passes"].dump(), j["config"]["passes"].dump());
     for (const char* phase : {"forward", "both"})
-      VERIFY_REFUSED(decoding("run", model.toStdString(), {"--config", config}, phase), config, "was found for --phase decode");
+      VERIFY_REFUSED(decoding("run", model.toStdString(), {"--config", config}, phase), config,
+                     "was found for --phase decode");
     const std::string forward = scratch.path("f.json");
     json_of(decoding("optimize", model.toStdString(), {"--config-out", forward}, "forward"));
-    VERIFY_REFUSED(decoding("run", model.toStdString(), {"--config", forward}), forward, "was found for --phase forward");
+    VERIFY_REFUSED(decoding("run", model.toStdString(), {"--config", forward}), forward,
+                   "was found for --phase forward");
   }
 
   void both_phases_are_two_runs_and_forward_s_keys_are_on_top_data() { each_model(); }
@@ -93,23 +99,28 @@ class PhaseTest : public QObject {
       }
       QVERIFY(j["baseline"]["tokens_per_s"].is_null() && j["decode"]["baseline"]["tokens_per_s"].is_number());
       QVERIFY(j["session_run"].get<int64_t>() < j["decode"]["session_run"].get<int64_t>());
-      if (std::string_view(verb) == "profile") QVERIFY(j["decode"]["decisions"].get<int64_t>() > j["decisions"].get<int64_t>());
+      if (std::string_view(verb) == "profile")
+        QVERIFY(j["decode"]["decisions"].get<int64_t>() > j["decisions"].get<int64_t>());
     }
     std::vector<std::string> named;
     const Json runs = json_of({"inspect", session})["runs"];
-    for (const Json& run : runs) named.push_back(run["kind"].get<std::string>() + " " + run["phase"].get<std::string>());
-    QCOMPARE(named, (std::vector<std::string>{"run forward", "run decode", "profile forward", "profile decode", "profile forward",
-                                              "optimize forward", "profile decode", "optimize decode"}));
+    for (const Json& run : runs)
+      named.push_back(run["kind"].get<std::string>() + " " + run["phase"].get<std::string>());
+    QCOMPARE(named,
+             (std::vector<std::string>{"run forward", "run decode", "profile forward", "profile decode",
+                                       "profile forward", "optimize forward", "profile decode", "optimize decode"}));
     // Four batches, however many turns each of them took.
     for (const Json& run : runs) QCOMPARE(run["batches"].get<int64_t>(), int64_t{4});
     QCOMPARE(Json::parse(Scratch::read(config))["phase"].get<std::string>(), std::string("forward"));
-    QCOMPARE(Json::parse(Scratch::read(scratch.path("plan.decode.json")))["phase"].get<std::string>(), std::string("decode"));
+    QCOMPARE(Json::parse(Scratch::read(scratch.path("plan.decode.json")))["phase"].get<std::string>(),
+             std::string("decode"));
     // Both are replayed, each in its phase; one alone says nothing of the other.
     const Json again = json_of(decoding("run", model.toStdString(), {"--config", config}, "both"));
     QCOMPARE(again["config"]["phase"].dump(), again["phase"].dump());
     QCOMPARE(again["decode"]["config"]["phase"].dump(), again["decode"]["phase"].dump());
     std::filesystem::remove(scratch.path("plan.decode.json"));
-    VERIFY_REFUSED(decoding("run", model.toStdString(), {"--config", config}, "both"), "--config", "plan.decode.json is not there");
+    VERIFY_REFUSED(decoding("run", model.toStdString(), {"--config", config}, "both"), "--config",
+                   "plan.decode.json is not there");
   }
 
   void of_two_phases_each_has_its_title_and_its_warnings() {
@@ -118,11 +129,13 @@ class PhaseTest : public QObject {
     VERIFY_DONE(ended, both);
     const size_t forward = ended.out.find("\nforward\n"), decoded = ended.out.find("\ndecoding\n");
     QVERIFY2(forward != std::string::npos && decoded != std::string::npos && forward < decoded, ended.out.c_str());
-    for (const char* words : {"warning: forward: --tolerance has no effect", "warning: decoding: --tolerance has no effect"})
+    for (const char* words :
+         {"warning: forward: --tolerance has no effect", "warning: decoding: --tolerance has no effect"})
       QVERIFY2(ended.err.find(words) != std::string::npos, ended.err.c_str());
     const Arguments one = decoding("run", switch_model(), {"--tolerance", "1"}, "forward");
     const Ended alone = run_program(one);
-    QVERIFY2(alone.out.find("\nforward\n") == std::string::npos && alone.err.find("warning: --tolerance") != std::string::npos,
+    QVERIFY2(alone.out.find("\nforward\n") == std::string::npos &&
+                 alone.err.find("warning: --tolerance") != std::string::npos,
              told(one, alone).c_str());
   }
 
@@ -135,7 +148,8 @@ class PhaseTest : public QObject {
   }
   void a_pass_that_is_wrong_in_decoding_fails_the_run() {
     QFETCH(const QString, model);
-    const std::string row = QTest::currentDataTag(), fault = row.substr(0, row.find(' ')), config = scratch_.path("wrong.json");
+    const std::string row = QTest::currentDataTag(), fault = row.substr(0, row.find(' ')),
+                      config = scratch_.path("wrong.json");
     const Arguments arguments = decoding("optimize", model.toStdString(), {"--config-out", config, "--json", "-"});
     const Ended ended = run_program(arguments, {.fault = fault});
     const std::string whole = told(arguments, ended);
@@ -154,7 +168,8 @@ class PhaseTest : public QObject {
         QVERIFY(!QFileInfo::exists(QString::fromStdString(session)));
       }
     VERIFY_REFUSED(decoding("run", switch_model(), {}, "prefill"), "--phase", "forward, decode or both");
-    VERIFY_REFUSED(decoding("run", switch_model(), {"--outputs", scratch_.path("o.safetensors")}), "--outputs", "generate");
+    VERIFY_REFUSED(decoding("run", switch_model(), {"--outputs", scratch_.path("o.safetensors")}), "--outputs",
+                   "generate");
     VERIFY_REFUSED(decoding("optimize", switch_model(), {"--config-out", "-"}, "both"), "--config-out", "two files");
     VERIFY_REFUSED((Arguments{"generate", switch_model(), "--data", "random:2x3", "--phase", "decode"}), "--phase", "");
   }

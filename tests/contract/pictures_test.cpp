@@ -30,13 +30,15 @@ std::string picture(int height, int width, int channels = 3, float first = 0.5F)
   std::vector<float> pixels(static_cast<size_t>(height * width * channels));
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(i * 7 % 31) / 31;
   if (!pixels.empty()) pixels[0] = first;
-  return npy_of("(" + std::to_string(height) + ", " + std::to_string(width) + ", " + std::to_string(channels) + ")", "<f4", pixels);
+  return npy_of("(" + std::to_string(height) + ", " + std::to_string(width) + ", " + std::to_string(channels) + ")",
+                "<f4", pixels);
 }
 
 /// Five sizes, three pictures each.
 std::string folder_of_pictures(const Scratch& scratch) {
   for (int i = 0; i < 15; ++i)
-    scratch.write("pictures/" + std::string(i < 10 ? "0" : "") + std::to_string(i) + ".npy", picture(16 + 5 * (i % 5), 40 - 3 * (i % 5)));
+    scratch.write("pictures/" + std::string(i < 10 ? "0" : "") + std::to_string(i) + ".npy",
+                  picture(16 + 5 * (i % 5), 40 - 3 * (i % 5)));
   return scratch.path("pictures");
 }
 
@@ -63,24 +65,30 @@ class PicturesTest : public QObject {
     QVERIFY(other["parameters"] == j["parameters"]);
     QVERIFY(run_program({"inspect", switch_model(), "--json", "-"}).json()["picture"].is_null());
     const Ended text = run_program({"inspect", kModel});
-    QVERIFY2(text.out.find("pictures of 64 x 64 pixels, 3 channels; other heights and widths of 16 to 8192 too") != std::string::npos,
+    QVERIFY2(text.out.find("pictures of 64 x 64 pixels, 3 channels; other heights and widths of 16 to 8192 too") !=
+                 std::string::npos,
              text.out.c_str());
     // 48 x 80 in patches of 16 x 16, 12 apart.
     QVERIFY(other["grids"] ==
-            (Json::parse(R"([{"cell_space":"patch","rows":4,"columns":7,"patch_height":16,"patch_width":16,"stride":12}])")));
-    QVERIFY(other["inputs"] == Json::parse(R"([{"name":"pixels","role":"pixels","cell_space":"picture","content":[48,80,3]}])"));
+            (Json::parse(
+                R"([{"cell_space":"patch","rows":4,"columns":7,"patch_height":16,"patch_width":16,"stride":12}])")));
+    QVERIFY(other["inputs"] ==
+            Json::parse(R"([{"name":"pixels","role":"pixels","cell_space":"picture","content":[48,80,3]}])"));
     const Ended sized = run_program({"inspect", kModel, "--size", "48x80"});
-    QVERIFY2(sized.out.find("each is cut into 4 rows of 7 cells (patch), 16 x 16 pixels, 12 apart") != std::string::npos,
-             sized.out.c_str());
+    QVERIFY2(
+        sized.out.find("each is cut into 4 rows of 7 cells (patch), 16 x 16 pixels, 12 apart") != std::string::npos,
+        sized.out.c_str());
     QVERIFY2(sized.out.find("[picture, 48, 80, 3]") != std::string::npos, sized.out.c_str());
-    VERIFY_REFUSED((Arguments{"inspect", kModel, "--size", "8x64"}), kModel, "it takes heights and widths of 16 to 8192 pixels");
+    VERIFY_REFUSED((Arguments{"inspect", kModel, "--size", "8x64"}), kModel,
+                   "it takes heights and widths of 16 to 8192 pixels");
     VERIFY_REFUSED((Arguments{"inspect", kModel, "--size", "64"}), "--size", "48x64");
     VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--size", "64x64"}), switch_model(), "takes no pictures");
   }
 
   void runs_and_optimises_on_pictures_of_several_sizes() {
     const Scratch scratch;
-    const std::string data = folder_of_pictures(scratch), session = scratch.path("x.storm"), config = scratch.path("c.json");
+    const std::string data = folder_of_pictures(scratch), session = scratch.path("x.storm"),
+                      config = scratch.path("c.json");
     const Arguments optimize = quick("optimize", data, {"-o", session, "--config-out", config});
     const Ended optimized = run_program(optimize);
     VERIFY_DONE(optimized, optimize);
@@ -97,15 +105,17 @@ class PicturesTest : public QObject {
     QVERIFY(replayed.json()["verified"]["batches"] == 10);
     const Arguments profile = quick("profile", data, {"-o", session});
     VERIFY_DONE(run_program(profile), profile);
-    for (const Arguments& read : {Arguments{"analyze", session}, Arguments{"report", session, "-o", scratch.path("r.html")},
-                                  Arguments{"export", session, "--format", "csv", "--what", "decisions", "-o", scratch.path("d.csv")},
-                                  Arguments{"inspect", session}})
+    for (const Arguments& read :
+         {Arguments{"analyze", session}, Arguments{"report", session, "-o", scratch.path("r.html")},
+          Arguments{"export", session, "--format", "csv", "--what", "decisions", "-o", scratch.path("d.csv")},
+          Arguments{"inspect", session}})
       VERIFY_DONE(run_program(read), read);
   }
 
   void exports_keep_the_grid_of_patches() {
     const Scratch scratch;
-    const std::string session = scratch.path("x.storm"), trace = scratch.path("t.safetensors"), back = scratch.path("y.storm");
+    const std::string session = scratch.path("x.storm"), trace = scratch.path("t.safetensors"),
+                      back = scratch.path("y.storm");
     const Arguments profile = quick("profile", "random:2x40x64", {"-o", session});
     VERIFY_DONE(run_program(profile), profile);
     const Arguments native = {"export", session, "--format", "native", "-o", trace};
@@ -122,7 +132,8 @@ class PicturesTest : public QObject {
       for (std::string line; std::getline(text, line);) lines.push_back(line);
       QCOMPARE(lines.size(), size_t{2 + 2 * 15});
       QVERIFY2(lines[1].ends_with(",dropped,weight,grid_row,grid_column"), lines[1].c_str());
-      QVERIFY2(lines[2].ends_with(",0,0") && lines[8].ends_with(",1,1") && lines[16].ends_with(",2,4"), lines[16].c_str());
+      QVERIFY2(lines[2].ends_with(",0,0") && lines[8].ends_with(",1,1") && lines[16].ends_with(",2,4"),
+               lines[16].c_str());
     }
     const auto file = SafetensorsFile::open(trace);
     const StoredTensor* columns = file->find("cell.columns");
@@ -154,7 +165,8 @@ class PicturesTest : public QObject {
     QVERIFY(j["dataset"]["cells"] == 15 && j["dataset"]["unit"] == "picture");
     const std::string sizes = ": 3 of 16x40, 3 of 21x37, 3 of 26x34, 3 of 31x31, 3 of 36x28";
     QVERIFY2(ended.out.find(": 15 pictures in 15 batches" + sizes) != std::string::npos, ended.out.c_str());
-    QVERIFY2(ended.out.find("pictures a second") != std::string::npos && ended.out.find("cells a second") == std::string::npos,
+    QVERIFY2(ended.out.find("pictures a second") != std::string::npos &&
+                 ended.out.find("cells a second") == std::string::npos,
              ended.out.c_str());
     // What --batches leaves out is said, and counted nowhere.
     const Arguments some = short_run("run", kModel, data, {"-o", session, "--batch", "2", "--batches", "3"});
@@ -174,7 +186,8 @@ class PicturesTest : public QObject {
     const Arguments report = {"report", session + "#1", "-o", page};
     VERIFY_DONE(run_program(report), report);
     const std::string html = Scratch::read(page);
-    QVERIFY(html.find(": 15 pictures in 15 batches" + sizes) != std::string::npos && html.find("pictures a second") != std::string::npos);
+    QVERIFY(html.find(": 15 pictures in 15 batches" + sizes) != std::string::npos &&
+            html.find("pictures a second") != std::string::npos);
     const std::string help = run_program({"--help"}).out, of_run = run_program({"run", "--help"}).out;
     QVERIFY2(help.find("random:N[xHxW]") != std::string::npos, help.c_str());
     QVERIFY2(of_run.find("random:N[xHxW]") != std::string::npos, of_run.c_str());
@@ -210,13 +223,15 @@ class PicturesTest : public QObject {
     const Arguments bright = quick("run", file);
     const Ended warned = run_program(bright);
     VERIFY_DONE(warned, bright);
-    QVERIFY2(warned.err.find("stormcell: warning: " + file + ": 4 of 4 pictures hold pixels far from 0 to 1") != std::string::npos,
+    QVERIFY2(warned.err.find("stormcell: warning: " + file + ": 4 of 4 pictures hold pixels far from 0 to 1") !=
+                 std::string::npos,
              warned.err.c_str());
   }
 
   void what_means_nothing_to_pictures_is_refused() {
-    for (const Arguments& option : {Arguments{"--length", "7"}, Arguments{"--truncate"}, Arguments{"--bucket-by-length"},
-                                    Arguments{"--field", "x"}, Arguments{"--label-field", "x"}})
+    for (const Arguments& option :
+         {Arguments{"--length", "7"}, Arguments{"--truncate"}, Arguments{"--bucket-by-length"},
+          Arguments{"--field", "x"}, Arguments{"--label-field", "x"}})
       VERIFY_REFUSED(quick("run", "random:2", option), option[0], "has no meaning for pictures");
   }
 
@@ -236,7 +251,8 @@ class PicturesTest : public QObject {
     const Arguments shared{"export", session, "--format", "session", "--no-pictures", "-o", copy};
     VERIFY_DONE(run_program(shared), shared);
     QCOMPARE(SessionReader(copy).thumbnail_count(1), int64_t{0});
-    VERIFY_REFUSED((Arguments{"export", session, "--format", "csv", "--what", "loads", "--no-pictures"}), "--no-pictures", "belongs to");
+    VERIFY_REFUSED((Arguments{"export", session, "--format", "csv", "--what", "loads", "--no-pictures"}),
+                   "--no-pictures", "belongs to");
   }
 
   /// FFmpeg's libraries are loaded with the first video.
@@ -273,7 +289,8 @@ class PicturesTest : public QObject {
     const Ended profiled = run_program(profile);
     VERIFY_DONE(profiled, profile);
     const Json j = profiled.json();
-    QVERIFY2(j["dataset"]["cells"] == 5 && j["dataset"]["batches"] == 3 && j["dataset"]["unit"] == "picture", j["dataset"].dump().c_str());
+    QVERIFY2(j["dataset"]["cells"] == 5 && j["dataset"]["batches"] == 3 && j["dataset"]["unit"] == "picture",
+             j["dataset"].dump().c_str());
     QVERIFY(j["dataset"]["sizes"] == Json::parse(R"([{"height":32,"width":48,"items":5,"batches":3}])"));
     QVERIFY(j["verified"]["passed"] == true);
     const SessionReader reader(session);
@@ -302,16 +319,19 @@ class PicturesTest : public QObject {
     VERIFY_DONE(ended, run);
     const std::string said =
         data +
-        ": 3 of 16 files are skipped: \"03.npy\" is a picture of [12, 40, 3], the model takes [height, width, 3], heights "
+        ": 3 of 16 files are skipped: \"03.npy\" is a picture of [12, 40, 3], the model takes [height, width, 3], "
+        "heights "
         "and widths of 16 to 8192 pixels (resize what does not fit); \"07.npy\" it holds pixels that are not finite";
     QVERIFY2(ended.err.find("stormcell: warning: " + said) != std::string::npos, ended.err.c_str());
-    QVERIFY2(ended.out.find("13 pictures") != std::string::npos && ended.out.find("3 files skipped") != std::string::npos,
-             ended.out.c_str());
+    QVERIFY2(
+        ended.out.find("13 pictures") != std::string::npos && ended.out.find("3 files skipped") != std::string::npos,
+        ended.out.c_str());
     const Json j = Json::parse(Scratch::read(scratch.path("run.json")))["dataset"];
     QVERIFY(j["cells"] == 13 && j["batches"] == 13 && j["skipped"] == 3);
     QCOMPARE(j["skipped_items"].size(), size_t{3});
     QVERIFY(j["skipped_items"][2]["name"] == "x.txt");
-    QVERIFY2(j["skipped_items"][2]["reason"].get<std::string>().find("is no picture that this version reads") == 0, j.dump().c_str());
+    QVERIFY2(j["skipped_items"][2]["reason"].get<std::string>().find("is no picture that this version reads") == 0,
+             j.dump().c_str());
   }
 
   /// Of everything that a folder may hold: what can be fed is, whatever lies beside it.
@@ -332,7 +352,8 @@ class PicturesTest : public QObject {
     png("clear.png", {20, 40, Kind::colours_and_opacity}, 4, 100);
     png("grey.png", {20, 40, Kind::grey}, 1, 100);
     png("huge.png", {3, 40, Kind::grey}, 1, 100);
-    scratch.write("p/huge.png", Scratch::read(scratch.path("p/huge.png")).replace(16, 4, std::string("\x7f\xff\xff\xff", 4)));
+    scratch.write("p/huge.png",
+                  Scratch::read(scratch.path("p/huge.png")).replace(16, 4, std::string("\x7f\xff\xff\xff", 4)));
     png("one-pixel.png", {1, 1, Kind::colours}, 3, 100);
     png("opaque.png", {20, 40, Kind::colours_and_opacity}, 4, 255);
     scratch.write("p/plain.jpg", jpeg({}));
@@ -347,7 +368,9 @@ class PicturesTest : public QObject {
     QVERIFY(j["verified"]["passed"] == true);
     // 16 bits, grey, opaque, plain; and the one that lies on its side.
     QVERIFY2(
-        data["sizes"] == Json::parse(R"([{"height":20,"width":40,"items":4,"batches":2},{"height":40,"width":20,"items":1,"batches":1}])"),
+        data["sizes"] ==
+            Json::parse(
+                R"([{"height":20,"width":40,"items":4,"batches":2},{"height":40,"width":20,"items":1,"batches":1}])"),
         data["sizes"].dump().c_str());
     QVERIFY(data["skipped"] == 6);
     std::map<std::string, std::string> reasons;

@@ -39,7 +39,8 @@ std::string program_path() { return checkout_build_folder() + "/bin/stormcell"; 
 Ended run_program(const Arguments& arguments, const Surroundings& around) {
   QProcess process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-  for (const auto& [name, value] : around.environment) environment.insert(QString::fromStdString(name), QString::fromStdString(value));
+  for (const auto& [name, value] : around.environment)
+    environment.insert(QString::fromStdString(name), QString::fromStdString(value));
   process.setProcessEnvironment(environment);
   if (!around.folder.empty()) process.setWorkingDirectory(QString::fromStdString(around.folder));
   if (!around.out_file.empty()) process.setStandardOutputFile(QString::fromStdString(around.out_file));
@@ -52,7 +53,8 @@ Ended run_program(const Arguments& arguments, const Surroundings& around) {
     limit_to(RLIMIT_AS, around.address_bytes);
     if (around.obey_permissions) ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0);
   });
-  const std::string program = around.fault.empty() ? program_path() : checkout_build_folder() + "/tests/stormcell_faulty";
+  const std::string program =
+      around.fault.empty() ? program_path() : checkout_build_folder() + "/tests/stormcell_faulty";
   if (!around.fault.empty()) {
     environment.insert("STORMCELL_FAULT", QString::fromStdString(around.fault));
     process.setProcessEnvironment(environment);
@@ -81,14 +83,16 @@ nlohmann::json json_of(Arguments arguments) {
 std::string told(const Arguments& arguments, const Ended& ended) {
   std::string text = "stormcell";
   for (const std::string& a : arguments) text += " '" + a + "'";
-  return text + "\nexit " + std::to_string(ended.exit) + "\nstderr: " + ended.err + "\nstdout: " + ended.out.substr(0, 2000);
+  return text + "\nexit " + std::to_string(ended.exit) + "\nstderr: " + ended.err +
+         "\nstdout: " + ended.out.substr(0, 2000);
 }
 
 std::string defect_of_error_line(const std::string& err, std::string_view where) {
   const std::string begin = "stormcell: " + std::string(where) + ": ";
   if (err.empty() || err.find('\n') != err.size() - 1) return "standard error is not exactly one line";
   if (!err.starts_with(begin)) return "the line does not begin with \"" + begin + "\"";
-  if (!err.ends_with(")\n") || err.find(" (") == std::string::npos) return "the line does not end with what to do, in parentheses";
+  if (!err.ends_with(")\n") || err.find(" (") == std::string::npos)
+    return "the line does not end with what to do, in parentheses";
   if (err.size() > 1200) return "the line is too long to read";
   return {};
 }
@@ -96,7 +100,8 @@ std::string defect_of_error_line(const std::string& err, std::string_view where)
 std::string defect_of_refusal(const Arguments& arguments, std::string_view where, std::string_view words) {
   const Ended refused = run_program(arguments);
   std::string defect = refused.exit == 2 ? defect_of_error_line(refused.err, where) : "the exit code is not 2";
-  if (defect.empty() && refused.err.find(words) == std::string::npos) defect = "expected \"" + std::string(words) + "\"";
+  if (defect.empty() && refused.err.find(words) == std::string::npos)
+    defect = "expected \"" + std::string(words) + "\"";
   if (defect.empty() && !refused.out.empty()) defect = "something is on standard output";
   return defect.empty() ? defect : defect + "\n" + told(arguments, refused);
 }

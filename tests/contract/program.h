@@ -28,7 +28,7 @@ struct Surroundings {
   int64_t file_bytes = 0;         ///< no file may grow beyond; 0: no limit
   int64_t address_bytes = 0;      ///< of address space it may have; 0: no limit
   bool obey_permissions = false;  ///< the superuser too
-  std::string fault = {};         ///< a pass of tests/testing/faulty that runs before all others; empty: the program as it is
+  std::string fault = {};  ///< a pass of tests/testing/faulty that runs before all others; empty: the program as it is
 };
 
 std::string program_path();
@@ -39,7 +39,8 @@ nlohmann::json json_of(Arguments arguments);
 /// A line such as a user would type, for messages.
 std::string told(const Arguments& arguments, const Ended& ended);
 
-/// Empty when `err` is exactly one line "stormcell: WHERE: WHAT (WHAT TO DO)" that begins with `where`; else what is wrong with it.
+/// Empty when `err` is exactly one line "stormcell: WHERE: WHAT (WHAT TO DO)" that begins with `where`; else what is
+/// wrong with it.
 std::string defect_of_error_line(const std::string& err, std::string_view where);
 /// Empty when the program refuses these arguments as VERIFY_REFUSED says; else what is wrong, with what it said.
 std::string defect_of_refusal(const Arguments& arguments, std::string_view where, std::string_view words);

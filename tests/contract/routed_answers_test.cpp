@@ -1,4 +1,5 @@
-// Answers with routed experts in every form that servers write. The loads, positions and phases must be those of the made-up answers.
+// Answers with routed experts in every form that servers write. The loads, positions and phases must be those of the
+// made-up answers.
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -15,7 +16,9 @@ using Loads = std::vector<std::vector<int64_t>>;
 using Token = std::array<std::array<int32_t, 2>, 2>;
 using Tokens = std::vector<Token>;
 
-std::string base64_of_bytes(const std::string& bytes) { return QByteArray::fromStdString(bytes).toBase64().toStdString(); }
+std::string base64_of_bytes(const std::string& bytes) {
+  return QByteArray::fromStdString(bytes).toBase64().toStdString();
+}
 
 /// The ids of the tokens [first, end), with the dense layer or without it.
 std::vector<int32_t> numbers(const Tokens& tokens, size_t first, size_t end, bool all_layers) {
@@ -56,17 +59,19 @@ Loads sum(const Loads& a, const Loads& b) {
 }
 
 /// Three tokens of a prompt and three of an answer, the last of which is not computed on.
-const Tokens kTokens = {{{{0, 1}, {3, 0}}}, {{{1, 2}, {3, 1}}}, {{{2, 3}, {3, 2}}}, {{{3, 0}, {3, 0}}}, {{{2, 0}, {1, 3}}}};
+const Tokens kTokens = {
+    {{{0, 1}, {3, 0}}}, {{{1, 2}, {3, 1}}}, {{{2, 3}, {3, 2}}}, {{{3, 0}, {3, 0}}}, {{{2, 0}, {1, 3}}}};
 constexpr size_t kPrompt = 3, kAll = 5;
 const std::string kUsage = R"("usage": {"prompt_tokens": 3, "completion_tokens": 3, "total_tokens": 6})";
 
 std::string vllm(const std::string& prompt, const std::string& completion, const std::string& usage = kUsage) {
   return R"({"id": "cmpl-1", "object": "text_completion", "prompt_routed_experts": )" + prompt +
-         R"(, "choices": [{"index": 0, "text": "x", "finish_reason": "length", "routed_experts": )" + completion + "}], " + usage + "}";
+         R"(, "choices": [{"index": 0, "text": "x", "finish_reason": "length", "routed_experts": )" + completion +
+         "}], " + usage + "}";
 }
 std::string sglang(const std::string& routed, int prompt = 3, int completion = 3, const std::string& more = "") {
-  return R"({"text": "x", "meta_info": {"id": "a", "prompt_tokens": )" + std::to_string(prompt) + R"(, "completion_tokens": )" +
-         std::to_string(completion) + more + R"(, "routed_experts": )" + routed + "}}";
+  return R"({"text": "x", "meta_info": {"id": "a", "prompt_tokens": )" + std::to_string(prompt) +
+         R"(, "completion_tokens": )" + std::to_string(completion) + more + R"(, "routed_experts": )" + routed + "}}";
 }
 
 }  // namespace
@@ -77,8 +82,8 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
   std::string config() { return scratch_.write("three/config.json", kThreeLayers); }
   std::string new_session() { return scratch_.path("r" + std::to_string(count_++) + ".storm"); }
 
-  Json verify_loads(const std::string& text, const Loads& loads, const std::string& session, const std::string& name = "answers.json",
-                    std::string config = {}) {
+  Json verify_loads(const std::string& text, const Loads& loads, const std::string& session,
+                    const std::string& name = "answers.json", std::string config = {}) {
     if (config.empty()) config = this->config();
     const Json import = imported(scratch_.write(name, text), session, {"--model-config", config});
     const SessionReader reader(session);
@@ -103,7 +108,9 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
       arguments.push_back(scratch_.write("form" + std::to_string(names.size()) + ".json", text));
       names.emplace_back(name);
     };
-    const auto npy = [](size_t first, size_t end, bool all = false) { return npy_base64<int32_t>(kTokens, first, end, all, "<i4"); };
+    const auto npy = [](size_t first, size_t end, bool all = false) {
+      return npy_base64<int32_t>(kTokens, first, end, all, "<i4");
+    };
     row("vLLM 0.21, lists", vllm(lists(kTokens, 0, kPrompt), lists(kTokens, kPrompt, kAll)));
     row("vLLM, .npy apart", vllm(lists(kTokens, 0, kPrompt), npy(kPrompt, kAll)));
     row("vLLM, both .npy", vllm(npy(0, kPrompt), npy(kPrompt, kAll)));
@@ -116,39 +123,49 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     row("int64", vllm("null", npy_base64<int64_t>(kTokens, 0, kAll, false, "<i8")));
     row("lists of all", vllm("null", lists(kTokens, 0, kAll)));
     row("a list of answers", "[" + vllm("null", npy(0, kAll)) + "]");
-    row("chat", R"({"id": "chatcmpl-1", "object": "chat.completion", "prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) +
-                    R"(, "choices": [{"index": 0, "message": {"role": "assistant", "content": "x"}, "routed_experts": )" +
-                    npy(kPrompt, kAll) + "}], " + kUsage + "}");
-    row("vLLM's LLM class", R"({"request_id": "0", "prompt_token_ids": [1, 2, 3], "prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) +
-                                R"(, "outputs": [{"index": 0, "token_ids": [4, 5, 6], "routed_experts": )" + lists(kTokens, kPrompt, kAll) +
-                                "}]}");
-    row("vLLM's batches", R"({"id": "b", "custom_id": "r-1", "response": {"status_code": 200, "request_id": "q", "body": )" +
-                              vllm("null", npy(0, kAll)) + R"(}, "error": null})");
-    row("vLLM's /inference/v1/generate", R"({"request_id": "g", "choices": [{"index": 0, "token_ids": [4, 5, 6], "routed_experts": )" +
-                                             npy(0, kAll) + R"(}], "prompt_token_ids": [1, 2, 3]})");
-    row("Dynamo, with its shape", R"({"id": "d", "choices": [{"index": 0, "message": {}}], "nvext": {"routed_experts": {"data": )" +
-                                      ("\"" + base64_of(numbers(kTokens, 0, kAll, false)) + "\"") +
-                                      R"(, "shape": [5, 2, 2], "dtype": "int32", "start": 0}}, )" + kUsage + "}");
+    row("chat",
+        R"({"id": "chatcmpl-1", "object": "chat.completion", "prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) +
+            R"(, "choices": [{"index": 0, "message": {"role": "assistant", "content": "x"}, "routed_experts": )" +
+            npy(kPrompt, kAll) + "}], " + kUsage + "}");
+    row("vLLM's LLM class", R"({"request_id": "0", "prompt_token_ids": [1, 2, 3], "prompt_routed_experts": )" +
+                                lists(kTokens, 0, kPrompt) +
+                                R"(, "outputs": [{"index": 0, "token_ids": [4, 5, 6], "routed_experts": )" +
+                                lists(kTokens, kPrompt, kAll) + "}]}");
+    row("vLLM's batches",
+        R"({"id": "b", "custom_id": "r-1", "response": {"status_code": 200, "request_id": "q", "body": )" +
+            vllm("null", npy(0, kAll)) + R"(}, "error": null})");
+    row("vLLM's /inference/v1/generate",
+        R"({"request_id": "g", "choices": [{"index": 0, "token_ids": [4, 5, 6], "routed_experts": )" + npy(0, kAll) +
+            R"(}], "prompt_token_ids": [1, 2, 3]})");
+    row("Dynamo, with its shape",
+        R"({"id": "d", "choices": [{"index": 0, "message": {}}], "nvext": {"routed_experts": {"data": )" +
+            ("\"" + base64_of(numbers(kTokens, 0, kAll, false)) + "\"") +
+            R"(, "shape": [5, 2, 2], "dtype": "int32", "start": 0}}, )" + kUsage + "}");
     const std::vector<int32_t> ids = numbers(kTokens, 0, kAll, false);
     const std::vector<uint8_t> bytes(ids.begin(), ids.end());
     row("bytes with their shape",
         vllm("null", R"({"data": ")" + base64_of_bytes({bytes.begin(), bytes.end()}) + R"(", "shape": [5, 2, 2]})"));
     row("SGLang", sglang(raw(kTokens, 0, kAll)));
     row("SGLang, layers with experts alone", sglang(raw(kTokens, 0, kAll, false)));
-    row("SGLang's OpenAI endpoints", R"({"id": "s", "choices": [{"index": 0, "text": "x"}], "sglext": {"routed_experts": )" +
-                                         raw(kTokens, 0, kAll) + "}, " + kUsage + "}");
+    row("SGLang's OpenAI endpoints",
+        R"({"id": "s", "choices": [{"index": 0, "text": "x"}], "sglext": {"routed_experts": )" + raw(kTokens, 0, kAll) +
+            "}, " + kUsage + "}");
     row("SGLang's OpenAI endpoints, in the choice",
-        R"({"id": "s", "choices": [{"index": 0, "text": "x", "meta_info": {"routed_experts": )" + raw(kTokens, 0, kAll) + "}}], " + kUsage +
-            "}");
+        R"({"id": "s", "choices": [{"index": 0, "text": "x", "meta_info": {"routed_experts": )" +
+            raw(kTokens, 0, kAll) + "}}], " + kUsage + "}");
     row("a padding row at the end",
-        vllm("null", R"([[[0, 1], [3, 0]], [[1, 2], [3, 1]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]], [[0, 0], [0, 0]]])"));
+        vllm(
+            "null",
+            R"([[[0, 1], [3, 0]], [[1, 2], [3, 1]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]], [[0, 0], [0, 0]]])"));
     row("rows of -1",
-        vllm("null",
-             R"([[[0, 1], [3, 0]], [[1, 2], [3, 1]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]], [[-1, -1], [-1, -1]]])"));
+        vllm(
+            "null",
+            R"([[[0, 1], [3, 0]], [[1, 2], [3, 1]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]], [[-1, -1], [-1, -1]]])"));
     row("numbers with a point",
-        vllm("null", R"([[[0.0, 1.0], [3.0, 0]], [[1, 2], [3, 1]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]]])"));
-    row("without counts", R"({"prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) + R"(, "choices": [{"routed_experts": )" +
-                              lists(kTokens, kPrompt, kAll) + "}]}");
+        vllm("null",
+             R"([[[0.0, 1.0], [3.0, 0]], [[1, 2], [3, 1]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]]])"));
+    row("without counts", R"({"prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) +
+                              R"(, "choices": [{"routed_experts": )" + lists(kTokens, kPrompt, kAll) + "}]}");
     const std::string session = new_session();
     arguments.insert(arguments.end(), {"-o", session, "--model-config", config(), "--json", "-"});
     const Json import = json_of(arguments);
@@ -157,30 +174,34 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     QCOMPARE(import["rows_read"].get<int64_t>(), forms * 5 * 2 * 2);
     // A warning counts the rows that name no expert. Two forms have one token with such rows.
     QCOMPARE(import["rows_masked"].get<int64_t>(), int64_t{2 * 2 * 2});
-    QVERIFY2(import["warnings"].dump().find("8 of " + std::to_string(forms * 20 + 8) + " rows name no branch") != std::string::npos,
+    QVERIFY2(import["warnings"].dump().find("8 of " + std::to_string(forms * 20 + 8) + " rows name no branch") !=
+                 std::string::npos,
              import["warnings"].dump().c_str());
     const SessionReader reader(session);
     const Loads loads = loads_of_tokens(kTokens, 0, kAll);
     for (size_t i = 0; i < names.size(); ++i) {
       const auto run = static_cast<int64_t>(i) + 1;
-      for (int32_t r = 0; r < 2; ++r) QVERIFY2(reader.total_loads(run, r).load == loads[static_cast<size_t>(r)], names[i].c_str());
+      for (int32_t r = 0; r < 2; ++r)
+        QVERIFY2(reader.total_loads(run, r).load == loads[static_cast<size_t>(r)], names[i].c_str());
       QVERIFY2(reader.sequences(run) == 1, names[i].c_str());
       QVERIFY2((reader.phases(run) == std::vector<Phase>{Phase::prefill, Phase::decode}), names[i].c_str());
-      QVERIFY2(reader.spaces(run, 0)[0].cells.step == 0 && reader.spaces(run, 1)[0].cells.step == int{kPrompt}, names[i].c_str());
+      QVERIFY2(reader.spaces(run, 0)[0].cells.step == 0 && reader.spaces(run, 1)[0].cells.step == int{kPrompt},
+               names[i].c_str());
     }
     VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
   }
 
   void answers_a_line_are_requests_of_their_own() {
     const std::string npy = npy_base64<int32_t>(kTokens, 0, kAll, false, "<i4");
-    const std::string text = vllm("null", npy) + "\n" + sglang(raw(kTokens, 0, kAll)) + "\n" + R"({"error": {"message": "too long"}})" +
-                             "\n" + vllm("null", "null") + "\n";
+    const std::string text = vllm("null", npy) + "\n" + sglang(raw(kTokens, 0, kAll)) + "\n" +
+                             R"({"error": {"message": "too long"}})" + "\n" + vllm("null", "null") + "\n";
     const std::string session = new_session();
     const Loads one = loads_of_tokens(kTokens, 0, kAll);
     const Json import = verify_loads(text, sum(one, one), session, "answers.jsonl");
     QCOMPARE(SessionReader(session).sequences(1), int64_t{2});
-    QVERIFY2(import["warnings"].dump().find("2 of 4 answers have no routed_experts, and count nothing") != std::string::npos,
-             import.dump().c_str());
+    QVERIFY2(
+        import["warnings"].dump().find("2 of 4 answers have no routed_experts, and count nothing") != std::string::npos,
+        import.dump().c_str());
   }
 
   // The prompt is computed once, however many choices there are.
@@ -199,24 +220,29 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
 
   void streams_are_read_once_data() {
     QTest::addColumn<QByteArray>("text");
-    const auto row = [](const char* name, const std::vector<std::string>& chunks, const char* done = "data: [DONE]\n\n") {
+    const auto row = [](const char* name, const std::vector<std::string>& chunks,
+                        const char* done = "data: [DONE]\n\n") {
       std::string text;
       for (const std::string& chunk : chunks) text += "data: " + chunk + "\n\n";
       QTest::newRow(name) << QByteArray::fromStdString(text + done);
     };
     const std::string none = R"({"text": "", "meta_info": {"id": "a", "prompt_tokens": 3, "completion_tokens": 1}})";
     row("in the last chunk", {none, sglang(raw(kTokens, 0, kAll))});
-    row("all so far in each", {sglang(raw(kTokens, 0, 3), 3, 1), sglang(raw(kTokens, 0, 4), 3, 2), sglang(raw(kTokens, 0, kAll))});
-    row("each its own", {sglang(raw(kTokens, 0, 3), 3, 1), sglang(raw(kTokens, 3, 4), 3, 2), sglang(raw(kTokens, 4, kAll))});
+    row("all so far in each",
+        {sglang(raw(kTokens, 0, 3), 3, 1), sglang(raw(kTokens, 0, 4), 3, 2), sglang(raw(kTokens, 0, kAll))});
+    row("each its own",
+        {sglang(raw(kTokens, 0, 3), 3, 1), sglang(raw(kTokens, 3, 4), 3, 2), sglang(raw(kTokens, 4, kAll))});
     row("without an end", {none, sglang(raw(kTokens, 0, kAll))}, "");
     const auto chunk = [](const std::string& field) {
-      return R"({"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "x"})" + field + "}]}";
+      return R"({"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "x"})" +
+             field + "}]}";
     };
     row("of choices, with the counts behind",
         {chunk(""), chunk(R"(, "routed_experts": )" + npy_base64<int16_t>(kTokens, 0, kAll, false, "<i2")),
          R"({"id": "c", "object": "chat.completion.chunk", "choices": [], )" + kUsage + "}"});
     row("after the head of an HTTP answer",
-        {none + "\n\nHTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n:ok\nretry: 3", sglang(raw(kTokens, 0, kAll))});
+        {none + "\n\nHTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n:ok\nretry: 3",
+         sglang(raw(kTokens, 0, kAll))});
     row("with comments and names of events", {none, sglang(raw(kTokens, 0, kAll)) + "\n\nevent: end\nid: 7\n: ping"});
   }
   void streams_are_read_once() {
@@ -225,8 +251,10 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     verify_loads(text.toStdString(), loads_of_tokens(kTokens, 0, kAll), session, "stream.txt");
     QCOMPARE(SessionReader(session).sequences(1), int64_t{1});
     // Two streams in one file are two answers.
-    const std::string two =
-        QByteArray(text).replace("\"id\": \"a\"", "\"id\": \"b\"").replace("\"id\": \"c\"", "\"id\": \"d\"").toStdString();
+    const std::string two = QByteArray(text)
+                                .replace("\"id\": \"a\"", "\"id\": \"b\"")
+                                .replace("\"id\": \"c\"", "\"id\": \"d\"")
+                                .toStdString();
     const Loads one = loads_of_tokens(kTokens, 0, kAll);
     verify_loads(text.toStdString() + "\n" + two, sum(one, one), new_session(), "streams.txt");
   }
@@ -237,7 +265,8 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     QTest::addColumn<int>("answers");
     QTest::addColumn<int>("tokens");
     QTest::addColumn<int>("cut");
-    const auto row = [](const char* name, const std::vector<std::string>& lines, int answers, int tokens = kAll, int cut = 0) {
+    const auto row = [](const char* name, const std::vector<std::string>& lines, int answers, int tokens = kAll,
+                        int cut = 0) {
       std::string text;
       for (const std::string& line : lines) text += line + "\n";
       QTest::newRow(name) << QByteArray::fromStdString(text) << answers << tokens << cut;
@@ -250,18 +279,23 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
       return R"({"object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": )" +
              std::to_string(completion) + R"(}, "id": )" + Json(id).dump() + "}";
     };
-    const std::string a = lists(kTokens, 0, 3), b = lists(kTokens, 3, 4), c = lists(kTokens, 4, 5), ab = lists(kTokens, 0, 4),
-                      all = lists(kTokens, 0, kAll), one = lists(kTokens, 0, 1);
+    const std::string a = lists(kTokens, 0, 3), b = lists(kTokens, 3, 4), c = lists(kTokens, 4, 5),
+                      ab = lists(kTokens, 0, 4), all = lists(kTokens, 0, kAll), one = lists(kTokens, 0, 1);
     row("new rows in each", {chunk("x", a), chunk("x", b), chunk("x", c), usage("x")}, 1);
     row("new rows in each, uncounted", {chunk("x", a), chunk("x", b), chunk("x", c)}, 1, kAll, 1);
     row("new rows and their tokens",
-        {chunk("x", a, R"(, "token_ids": [7])"), chunk("x", b, R"(, "token_ids": [7])"), chunk("x", c, R"(, "token_ids": [7])")}, 1, kAll,
-        1);
+        {chunk("x", a, R"(, "token_ids": [7])"), chunk("x", b, R"(, "token_ids": [7])"),
+         chunk("x", c, R"(, "token_ids": [7])")},
+        1, kAll, 1);
     row("all rows so far in each", {chunk("x", a), chunk("x", ab), chunk("x", all), usage("x")}, 1);
     row("all rows in each", {chunk("x", all), chunk("x", all), usage("x")}, 1);
     row("all rows in each, uncounted", {chunk("x", all), chunk("x", all)}, 1, kAll, 1);
-    row("in turns", {chunk("x", a), chunk("y", a), chunk("x", b), chunk("y", b), chunk("y", c), chunk("x", c), usage("y"), usage("x")}, 2);
-    row("in turns, with an answer between", {chunk("x", a), vllm("null", all), chunk("x", b), chunk("x", c)}, 2, kAll, 1);
+    row("in turns",
+        {chunk("x", a), chunk("y", a), chunk("x", b), chunk("y", b), chunk("y", c), chunk("x", c), usage("y"),
+         usage("x")},
+        2);
+    row("in turns, with an answer between", {chunk("x", a), vllm("null", all), chunk("x", b), chunk("x", c)}, 2, kAll,
+        1);
     row("of text, whose last chunk is like a whole answer",
         {R"({"id": "x", "object": "text_completion", "choices": [{"index": 0, "text": "x", "finish_reason": null, "routed_experts": )" +
              ab + "}]}",
@@ -269,13 +303,15 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
              c + "}]}"},
         1);
     row("of SGLang",
-        {sglang(raw(kTokens, 0, 3), 3, 1, R"(, "finish_reason": null)"), sglang(raw(kTokens, 0, 4), 3, 2, R"(, "finish_reason": null)"),
+        {sglang(raw(kTokens, 0, 3), 3, 1, R"(, "finish_reason": null)"),
+         sglang(raw(kTokens, 0, 4), 3, 2, R"(, "finish_reason": null)"),
          sglang(raw(kTokens, 0, kAll), 3, 3, R"(, "finish_reason": {"type": "stop"})")},
         1);
     // Equal new rows: three times the first token.
     row("equal rows", {chunk("x", one), chunk("x", one), chunk("x", one)}, 1, -3, 1);
     row("rows within delta",
-        {R"({"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"routed_experts": )" + all + "}}]}",
+        {R"({"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"routed_experts": )" +
+             all + "}}]}",
          usage("x")},
         1);
     row("equal rows, counted", {chunk("x", one), chunk("x", one), chunk("x", one), usage("x", 1)}, 1, -3);
@@ -291,12 +327,15 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const std::string session = new_session();
     const Json import = verify_loads(text.toStdString(), loads, session, "chunks.jsonl");
     QCOMPARE(SessionReader(session).sequences(1), static_cast<int64_t>(answers));
-    const std::string warnings = import["warnings"].dump(),
-                      words = std::to_string(cut) + " of " + std::to_string(answers) + " answers state no end: the stream was cut";
-    QVERIFY2(cut == 0 ? import["warnings"].empty() : import["warnings"].size() == 1 && warnings.find(words) != std::string::npos,
+    const std::string warnings = import["warnings"].dump(), words = std::to_string(cut) + " of " +
+                                                                    std::to_string(answers) +
+                                                                    " answers state no end: the stream was cut";
+    QVERIFY2(cut == 0 ? import["warnings"].empty()
+                      : import["warnings"].size() == 1 && warnings.find(words) != std::string::npos,
              warnings.c_str());
     // A stream of events with the same chunks.
-    const std::string events = "data: " + QByteArray(text).trimmed().replace("\n", "\n\ndata: ").toStdString() + "\n\ndata: [DONE]\n";
+    const std::string events =
+        "data: " + QByteArray(text).trimmed().replace("\n", "\n\ndata: ").toStdString() + "\n\ndata: [DONE]\n";
     verify_loads(events, loads, new_session(), "chunks.txt");
   }
 
@@ -325,7 +364,8 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const Json import = verify_loads(text.toStdString(), loads_of_tokens(kTokens, 0, kAll), new_session(), "cut.txt");
     const std::string warnings = import["warnings"].dump();
     QVERIFY2(std::ssize(import["warnings"]) == words.size(), warnings.c_str());
-    for (const QString& some : words) QVERIFY2(warnings.find(some.toStdString()) != std::string::npos, warnings.c_str());
+    for (const QString& some : words)
+      QVERIFY2(warnings.find(some.toStdString()) != std::string::npos, warnings.c_str());
   }
 
   void answers_within_a_text_of_a_log_are_read() {
@@ -336,22 +376,27 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     verify_refused_answer(twice.dump(), "is JSON with the keys \"response\", not a routing trace");
   }
 
-  // Each choice answers its own prompt, or all answer one; a count of the whole answer may be that of one prompt, or the sum.
+  // Each choice answers its own prompt, or all answer one; a count of the whole answer may be that of one prompt, or
+  // the sum.
   void choices_of_several_prompts_have_their_own_counts_data() {
     QTest::addColumn<QByteArray>("text");
     QTest::addColumn<int>("times");  // all rows of kTokens
     QTest::addColumn<QString>("phases");
-    const std::string all = lists(kTokens, 0, kAll), prompt = lists(kTokens, 0, kPrompt), rest = lists(kTokens, kPrompt, kAll);
-    const auto row = [](const char* name, const std::string& choice, const std::string& usage, int times, const char* phases) {
-      const std::string text =
-          R"({"id": "p", "choices": [{"index": 0, )" + choice + R"(}, {"index": 1, )" + choice + "}], \"usage\": {" + usage + "}}";
+    const std::string all = lists(kTokens, 0, kAll), prompt = lists(kTokens, 0, kPrompt),
+                      rest = lists(kTokens, kPrompt, kAll);
+    const auto row = [](const char* name, const std::string& choice, const std::string& usage, int times,
+                        const char* phases) {
+      const std::string text = R"({"id": "p", "choices": [{"index": 0, )" + choice + R"(}, {"index": 1, )" + choice +
+                               "}], \"usage\": {" + usage + "}}";
       QTest::newRow(name) << QByteArray::fromStdString(text) << times << phases;
     };
     const std::string routed = R"("routed_experts": )" + all, ids = R"(, "token_ids": [4, 5, 6])";
-    const std::string sums = R"("prompt_tokens": 6, "completion_tokens": 6)", one = R"("prompt_tokens": 3, "completion_tokens": 6)";
+    const std::string sums = R"("prompt_tokens": 6, "completion_tokens": 6)",
+                      one = R"("prompt_tokens": 3, "completion_tokens": 6)";
     row("two prompts", routed, sums, 2, "forward forward");
     row("two prompts, with the answers' tokens", routed + ids, sums, 2, "forward forward");
-    row("two prompts, with their tokens", routed + ids + R"(, "prompt_token_ids": [1, 2, 3])", sums, 2, "prefill decode prefill decode");
+    row("two prompts, with their tokens", routed + ids + R"(, "prompt_token_ids": [1, 2, 3])", sums, 2,
+        "prefill decode prefill decode");
     row("one prompt", routed + ids, one, 2, "prefill decode prefill decode");
     row("one prompt, without tokens", routed, one, 2, "prefill decode prefill decode");
   }
@@ -376,12 +421,14 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
   void prompts_of_several_choices_have_their_own_rows() {
     const Tokens other = {{{{1, 3}, {0, 2}}}, {{{0, 3}, {2, 1}}}};
     const auto choice = [](int index, const std::string& prompt, const std::string& rest) {
-      return R"({"index": )" + std::to_string(index) + R"(, "prompt_routed_experts": )" + prompt + R"(, "routed_experts": )" + rest + "}";
+      return R"({"index": )" + std::to_string(index) + R"(, "prompt_routed_experts": )" + prompt +
+             R"(, "routed_experts": )" + rest + "}";
     };
-    const std::string first = lists(kTokens, 0, kPrompt), rest = lists(kTokens, kPrompt, kAll), second = lists(other, 0, 2);
+    const std::string first = lists(kTokens, 0, kPrompt), rest = lists(kTokens, kPrompt, kAll),
+                      second = lists(other, 0, 2);
     const auto answer_of = [&](const std::string& prompt) {
-      return R"({"id": "p", "choices": [)" + choice(0, first, rest) + ", " + choice(1, prompt, rest) + R"(], "usage": {"prompt_tokens": )" +
-             (prompt == first ? "3" : "5") + R"(, "completion_tokens": 6}})";
+      return R"({"id": "p", "choices": [)" + choice(0, first, rest) + ", " + choice(1, prompt, rest) +
+             R"(], "usage": {"prompt_tokens": )" + (prompt == first ? "3" : "5") + R"(, "completion_tokens": 6}})";
     };
     const Loads whole = loads_of_tokens(kTokens, 0, kAll), of_rest = loads_of_tokens(kTokens, kPrompt, kAll);
     verify_loads(answer_of(second), sum(whole, sum(loads_of_tokens(other, 0, 2), of_rest)), new_session());
@@ -390,16 +437,20 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
 
   // LongCat-Flash: ids behind the experts compute nothing.
   void experts_that_compute_nothing_are_no_choice() {
-    const std::string config = scratch_.write("zero/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 3,
+    const std::string config =
+        scratch_.write("zero/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 3,
  "n_routed_experts": 4, "zero_expert_num": 2, "first_k_dense_replace": 1, "num_experts_per_tok": 2, "hidden_size": 64,
  "moe_intermediate_size": [null, 32, 32], "head_dim": 0})");
-    const std::string text = vllm("null", "[[[0, 5], [3, 0]], [[1, 2], [4, 5]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]]]");
+    const std::string text =
+        vllm("null", "[[[0, 5], [3, 0]], [[1, 2], [4, 5]], [[2, 3], [3, 2]], [[3, 0], [3, 0]], [[2, 0], [1, 3]]]");
     const Json import = verify_loads(text, {{3, 1, 3, 2}, {2, 1, 1, 4}}, new_session(), "zero.json", config);
     QCOMPARE(import["rows_masked"].get<int64_t>(), int64_t{3});
     const std::string none = scratch_.path("none.storm"),
-                      file = scratch_.write("beyond.json", vllm("null", "[[[0, 6], [3, 0]], [[1, 2], [4, 5]], [[2, 3], [3, 2]]]"));
+                      file = scratch_.write("beyond.json",
+                                            vllm("null", "[[[0, 6], [3, 0]], [[1, 2], [4, 5]], [[2, 3], [3, 2]]]"));
     VERIFY_REFUSED((Arguments{"import", file, "-o", none, "--model-config", config}), file, "names expert 6");
-    const std::string array = scratch_.write("zero.npy", npy_of("(2, 2, 2)", "<i4", std::vector<int32_t>{0, 5, 3, 0, 1, 2, 4, 5}));
+    const std::string array =
+        scratch_.write("zero.npy", npy_of("(2, 2, 2)", "<i4", std::vector<int32_t>{0, 5, 3, 0, 1, 2, 4, 5}));
     const std::string session = new_session();
     imported(array, session, {"--model-config", config});
     QCOMPARE(SessionReader(session).total_loads(1, 0).load, (std::vector<int64_t>{1, 1, 1, 0}));
@@ -415,8 +466,9 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     verify_warned(
         all + "\n" + all + "\n" + all + "\n", one,
         R"(2 answers repeat an earlier one, with the same id and the same rows, and count nothing; the first has the id \"cmpl-1\")");
-    verify_warned(all + "\n" + other + "\n", sum(one, rest),
-                  R"(1 answer has the id of an earlier one, and other rows: both are counted; the first has the id \"cmpl-1\")");
+    verify_warned(
+        all + "\n" + other + "\n", sum(one, rest),
+        R"(1 answer has the id of an earlier one, and other rows: both are counted; the first has the id \"cmpl-1\")");
   }
 
   void answers_without_a_row_are_no_recording() {
@@ -441,32 +493,35 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
             lists(kTokens, kPrompt, kAll) + "}], " + kUsage + "}",
         2);
     row("Dynamo's start",
-        vllm("null",
-             R"({"data": ")" + base64_of(numbers(kTokens, 2, kAll, false)) + R"(", "shape": [3, 2, 2], "dtype": "int32", "start": 2})"),
+        vllm("null", R"({"data": ")" + base64_of(numbers(kTokens, 2, kAll, false)) +
+                         R"(", "shape": [3, 2, 2], "dtype": "int32", "start": 2})"),
         2);
   }
   void rows_that_begin_in_the_middle_have_their_positions() {
     QFETCH(QByteArray, text);
     QFETCH(int, first);
     const std::string session = new_session();
-    const Json import = verify_loads(text.toStdString(), loads_of_tokens(kTokens, static_cast<size_t>(first), kAll), session);
+    const Json import =
+        verify_loads(text.toStdString(), loads_of_tokens(kTokens, static_cast<size_t>(first), kAll), session);
     const SessionReader reader(session);
     QCOMPARE(reader.spaces(1, 0)[0].cells.step, first);
     QCOMPARE(reader.phases(1).size(), first < 3 ? size_t{2} : size_t{1});
-    QVERIFY2(import["warnings"].dump().find("1 of 1 answers lack rows of " + std::to_string(first) + " token") != std::string::npos,
+    QVERIFY2(import["warnings"].dump().find("1 of 1 answers lack rows of " + std::to_string(first) + " token") !=
+                 std::string::npos,
              import["warnings"].dump().c_str());
   }
 
   // 4 rows of 4 layers have as many numbers as 8 rows of the 2 layers with experts: the content decides.
   void as_many_numbers_in_another_layout_are_told_apart() {
-    const std::string four =
-        scratch_.write("four/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 4,
+    const std::string four = scratch_.write(
+        "four/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "n_routed_experts": 4,
  "first_k_dense_replace": 2, "num_experts_per_tok": 2, "hidden_size": 64, "moe_intermediate_size": 32})");
     std::vector<int32_t> rows;
     const Tokens last = {{{{1, 3}, {1, 0}}}, {{{1, 2}, {3, 2}}}, {{{2, 3}, {3, 0}}}, {{{0, 3}, {3, 1}}}};
     for (const Token& t : last) rows.insert(rows.end(), {0, 0, 0, 0, t[0][0], t[0][1], t[1][0], t[1][1]});
     const std::string session = new_session();
-    verify_loads(sglang("\"" + base64_of(rows) + "\"", 6, 3), loads_of_tokens(last, 0, 4), session, "halved.jsonl", four);
+    verify_loads(sglang("\"" + base64_of(rows) + "\"", 6, 3), loads_of_tokens(last, 0, 4), session, "halved.jsonl",
+                 four);
     QCOMPARE(SessionReader(session).spaces(1, 0)[0].cells.step, 4);
     // These are the eight tokens of the two layers.
     Tokens all = last;
@@ -478,8 +533,8 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
 
   // A recorder may keep layers that predict further tokens behind the others.
   void layers_that_predict_further_tokens_are_left_out() {
-    const std::string further =
-        scratch_.write("further/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 3, "n_routed_experts": 4,
+    const std::string further = scratch_.write(
+        "further/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 3, "n_routed_experts": 4,
  "first_k_dense_replace": 1, "num_experts_per_tok": 2, "num_nextn_predict_layers": 2, "hidden_size": 64, "moe_intermediate_size": 32})");
     std::vector<int32_t> all, only;
     for (const Token& t : kTokens) {
@@ -496,29 +551,36 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const std::string npy = npy_base64<int32_t>(kTokens, 0, kAll, false, "<i4");
     const auto in_choice = [](const std::string& field) { return vllm("null", field); };
     verify_refused_answer(in_choice("\"k05VTVBZAQB2AHsn\""), "line 1: choices[0].routed_experts: is truncated");
-    verify_refused_answer(in_choice(npy_base64<float>(kTokens, 0, kAll, false, "<f4")), "is an .npy of f32, expected whole numbers");
-    verify_refused_answer(in_choice("\"" + base64_of_bytes(npy_of("(5, 4)", "<i4", numbers(kTokens, 0, kAll, false))) + "\""),
-                          "has the shape [5, 4], expected [tokens, layers, k]");
-    verify_refused_answer(in_choice("\"" + base64_of_bytes(npy_of("(5, 4, 1)", "<i4", numbers(kTokens, 0, kAll, false))) + "\""),
-                          "has the shape [5, 4, 1], ");
+    verify_refused_answer(in_choice(npy_base64<float>(kTokens, 0, kAll, false, "<f4")),
+                          "is an .npy of f32, expected whole numbers");
+    verify_refused_answer(
+        in_choice("\"" + base64_of_bytes(npy_of("(5, 4)", "<i4", numbers(kTokens, 0, kAll, false))) + "\""),
+        "has the shape [5, 4], expected [tokens, layers, k]");
+    verify_refused_answer(
+        in_choice("\"" + base64_of_bytes(npy_of("(5, 4, 1)", "<i4", numbers(kTokens, 0, kAll, false))) + "\""),
+        "has the shape [5, 4, 1], ");
     verify_refused_answer(in_choice("[[[0, 1], [2]]]"), "has layers of unlike numbers of choices");
     verify_refused_answer(in_choice("[[[0, 1], [2, 3]], [[0, 1]]]"), "has tokens of unlike numbers of layers");
     verify_refused_answer(in_choice("[[0, 1], [2, 3]]"), "is a list of lists of other things than lists");
     verify_refused_answer(in_choice("[[[0, 1.5], [2, 3]]]"), "holds what is no whole number: 1.5");
     verify_refused_answer(in_choice("[[[0, 1], [2, 4]]]"), "names expert 4");
     verify_refused_answer(in_choice("[[[0, 1], [2, 2]]]"), "names expert 2 twice");
-    verify_refused_answer(in_choice("{\"data\": \"AAAA\", \"shape\": [5, 2, 2]}"), "has 3 bytes for the shape [5, 2, 2]");
+    verify_refused_answer(in_choice("{\"data\": \"AAAA\", \"shape\": [5, 2, 2]}"),
+                          "has 3 bytes for the shape [5, 2, 2]");
     verify_refused_answer(in_choice("{\"data\": \"AAAA\", \"shape\": [3, 1, 1], \"dtype\": \"float16\"}"),
                           "holds \"float16\", expected whole numbers");
-    verify_refused_answer(in_choice("{\"data\": \"AAAA\", \"shape\": [3, 1, 1], \"encoding\": \"base85\"}"), "is encoded as \"base85\"");
+    verify_refused_answer(in_choice("{\"data\": \"AAAA\", \"shape\": [3, 1, 1], \"encoding\": \"base85\"}"),
+                          "is encoded as \"base85\"");
     verify_refused_answer(in_choice("12"), "is neither base64 nor a list");
-    verify_refused_answer(sglang(raw({kTokens[0], kTokens[1], kTokens[2], kTokens[3], kTokens[4], kTokens[0], kTokens[1]}, 0, 7)),
-                          "more tokens than the 6");
+    verify_refused_answer(
+        sglang(raw({kTokens[0], kTokens[1], kTokens[2], kTokens[3], kTokens[4], kTokens[0], kTokens[1]}, 0, 7)),
+        "more tokens than the 6");
     verify_refused_answer(sglang(raw(kTokens, 2, kAll), 3, 3, R"(, "routed_experts_start_len": 1)"),
                           "begins at token 1 and has 3 rows, of 6 tokens");
     verify_refused_answer(vllm(lists(kTokens, 0, kPrompt), lists(kTokens, kPrompt, 4)),
                           "have 4 rows, the prompt and the answer have 3 and 3 tokens");
-    verify_refused_answer(vllm("null", "null"), "has no answer with routed_experts (SGLang: send return_routed_experts");
+    verify_refused_answer(vllm("null", "null"),
+                          "has no answer with routed_experts (SGLang: send return_routed_experts");
     verify_refused_answer("data: " + sglang(npy) + "\noops\n", "line 2: is no line of a stream of events: \"oops\"");
   }
 

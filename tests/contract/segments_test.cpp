@@ -1,4 +1,5 @@
-// inspect --segments: what of a plan the device runs without the host, for forward passes, decoding, budgets and configurations.
+// inspect --segments: what of a plan the device runs without the host, for forward passes, decoding, budgets and
+// configurations.
 #include <cstdint>
 
 #include "tests/contract/models.h"
@@ -45,7 +46,8 @@ class InspectSegmentsTest : public QObject {
     add_leaves(plan["program"], leaves, defect);
     if (!defect.empty()) qWarning("%s", defect.c_str());
     if (!QTest::qVerify(defect.empty(), "a tree", defect.c_str(), __FILE__, __LINE__)) return {};
-    if (!QTest::qVerify(plan["leaves"] == leaves.size() && plan["steps"] == plan["program"]["end"], "counts", "", __FILE__, __LINE__))
+    if (!QTest::qVerify(plan["leaves"] == leaves.size() && plan["steps"] == plan["program"]["end"], "counts", "",
+                        __FILE__, __LINE__))
       return {};
     return plan;
   }
@@ -78,19 +80,24 @@ class InspectSegmentsTest : public QObject {
     const Json decode = plan_of({switch_model(), "--phase", "decode", "--weight-budget", "0.02MiB"});
     QCOMPARE(count(decode["program"], "repeat"), int64_t{1});
     QVERIFY(decode["ends"] > 10);
-    const Arguments arguments = {"inspect", switch_model(), "--phase", "decode", "--weight-budget", "0.02MiB", "--segments", "-"};
+    const Arguments arguments = {"inspect",         switch_model(), "--phase",    "decode",
+                                 "--weight-budget", "0.02MiB",      "--segments", "-"};
     const std::string text = run_program(arguments).out;
-    for (const char* words : {"\n  repeat decode: steps ", "branch 7 of ", "; may end for parts of the branches that were chosen ",
-                              "; may end for parts of the branches that are left "})
+    for (const char* words :
+         {"\n  repeat decode: steps ", "branch 7 of ", "; may end for parts of the branches that were chosen ",
+          "; may end for parts of the branches that are left "})
       QVERIFY2(text.find(words) != std::string::npos, text.c_str());
-    const Ended words = run_program({"inspect", switch_model(), "--weight-budget", "0.02MiB", "--segments", "/dev/null"});
-    QVERIFY2(words.out.find("plan of one forward pass with 20.5 KiB for the weights of branches: ") != std::string::npos,
-             words.out.c_str());
+    const Ended words =
+        run_program({"inspect", switch_model(), "--weight-budget", "0.02MiB", "--segments", "/dev/null"});
+    QVERIFY2(
+        words.out.find("plan of one forward pass with 20.5 KiB for the weights of branches: ") != std::string::npos,
+        words.out.c_str());
   }
   void a_configuration_is_shown_with_its_guards() {
     const Scratch scratch;
     const std::string config = scratch.path("c.json");
-    Arguments optimize = short_run("optimize", switch_model(), "random:4x2", {"--only", "dead-path", "--config-out", config});
+    Arguments optimize =
+        short_run("optimize", switch_model(), "random:4x2", {"--only", "dead-path", "--config-out", config});
     VERIFY_DONE(run_program(optimize), optimize);
     const Json plan = plan_of({switch_model(), "--config", config});
     QVERIFY2(count(plan["program"], "fallback") > 0 && plan["ends"] > 0, plan.dump(1).c_str());
@@ -102,9 +109,9 @@ class InspectSegmentsTest : public QObject {
     const Scratch scratch;
     for (const char* phase : {"forward", "decode"}) {
       const std::string config = scratch.path(phase);
-      const Arguments optimize =
-          short_run("optimize", switch_model(), switch_data(),
-                    {"--only", "unpad", "--keep-all", "--config-out", config, "--phase", phase, "--max-new-tokens", "2"});
+      const Arguments optimize = short_run(
+          "optimize", switch_model(), switch_data(),
+          {"--only", "unpad", "--keep-all", "--config-out", config, "--phase", phase, "--max-new-tokens", "2"});
       const Json found = json_of(optimize);
       const Arguments inspect = {"inspect", switch_model(), "--config", config, "--phase", phase};
       const Json shown = json_of(inspect);
@@ -118,29 +125,32 @@ class InspectSegmentsTest : public QObject {
   void a_configuration_found_under_another_budget_says_so() {
     const Scratch scratch;
     const std::string config = scratch.path("c.json");
-    const Arguments optimize =
-        short_run("optimize", switch_model(), "random:4x2", {"--only", "dead-path", "--weight-budget", "21kB", "--config-out", config});
+    const Arguments optimize = short_run("optimize", switch_model(), "random:4x2",
+                                         {"--only", "dead-path", "--weight-budget", "21kB", "--config-out", config});
     VERIFY_DONE(run_program(optimize), optimize);
     const auto warned = [&](const Arguments& more) {
       Arguments inspect = {"inspect", switch_model(), "--config", config};
       inspect.insert(inspect.end(), more.begin(), more.end());
       return run_program(inspect).err;
     };
-    QVERIFY(warned({"--segments", "/dev/null"}).find("was found with --weight-budget 21000, here it is used with none") !=
-            std::string::npos);
-    QVERIFY(warned({"--segments", "/dev/null", "--weight-budget", "1MB"}).find("here it is used with --weight-budget 1000000") !=
-            std::string::npos);
+    QVERIFY(
+        warned({"--segments", "/dev/null"}).find("was found with --weight-budget 21000, here it is used with none") !=
+        std::string::npos);
+    QVERIFY(warned({"--segments", "/dev/null", "--weight-budget", "1MB"})
+                .find("here it is used with --weight-budget 1000000") != std::string::npos);
     // Nothing else depends on it.
     QCOMPARE(warned({"--segments", "/dev/null", "--weight-budget", "21kB"}), std::string());
     QCOMPARE(warned({}), std::string());
   }
   void what_says_nothing_is_refused() {
     VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--weight-budget", "1GB"}), "--weight-budget", "--segments");
-    VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--weight-budget", "100", "--segments", "-"}), "--weight-budget",
-                   "give at least ");
+    VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--weight-budget", "100", "--segments", "-"}),
+                   "--weight-budget", "give at least ");
     VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--text", "-", "--segments", "-"}), "-", "--segments");
-    VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--phase", "both", "--segments", "-"}), "--phase", "one phase");
-    VERIFY_REFUSED((Arguments{"inspect", "preset:patch-mixture", "--phase", "decode"}), "preset:patch-mixture", "cannot generate");
+    VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--phase", "both", "--segments", "-"}), "--phase",
+                   "one phase");
+    VERIFY_REFUSED((Arguments{"inspect", "preset:patch-mixture", "--phase", "decode"}), "preset:patch-mixture",
+                   "cannot generate");
   }
 };
 STORMCELL_TEST(InspectSegmentsTest)

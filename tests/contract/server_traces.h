@@ -23,18 +23,21 @@ inline std::string base64_of(const std::vector<int32_t>& values) {
 }
 
 /// For routed_experts(): layer 0 is dense, k = 2.
-inline constexpr const char* kThreeLayers = R"({"model_type": "deepseek_v3", "num_hidden_layers": 3, "n_routed_experts": 4,
+inline constexpr const char* kThreeLayers =
+    R"({"model_type": "deepseek_v3", "num_hidden_layers": 3, "n_routed_experts": 4,
  "first_k_dense_replace": 1, "num_experts_per_tok": 2, "hidden_size": 64, "moe_intermediate_size": 32})";
 
 /// An answer of SGLang with these numbers; the prompt's tokens and the answer's may be left out (0).
 inline std::string answer(const std::vector<int32_t>& routed, int prompt = 0, int completion = 0) {
-  std::string about =
-      prompt > 0 ? "\"prompt_tokens\": " + std::to_string(prompt) + ", \"completion_tokens\": " + std::to_string(completion) + ", " : "";
+  std::string about = prompt > 0 ? "\"prompt_tokens\": " + std::to_string(prompt) +
+                                       ", \"completion_tokens\": " + std::to_string(completion) + ", "
+                                 : "";
   about += "\"routed_experts\": \"" + base64_of(routed) + "\"";
   return "{\"text\": \"hi there\", \"meta_info\": {" + about + "}}\n";
 }
 
-/// Two answers of three layers: of 3 prompt tokens and 2 more, of which the last is not computed on; and of one prompt token.
+/// Two answers of three layers: of 3 prompt tokens and 2 more, of which the last is not computed on; and of one prompt
+/// token.
 inline std::string routed_experts() {
   std::vector<int32_t> first;
   for (int32_t t = 0; t < 4; ++t) first.insert(first.end(), {0, 0, t, (t + 1) % 4, 3, t % 2});
@@ -53,8 +56,8 @@ inline std::string vllm_loads() {
 inline std::string megatron_trace() {
   std::string text;
   const auto pass = [&](int step, int layer, const char* ids) {
-    text += R"({"step":)" + std::to_string(step) + R"(,"stage":"pre_dispatch","block":"decoder","layer":)" + std::to_string(layer) +
-            R"(,"rank":1,"num_tokens":2,"topk":2,"top_indices":)" + ids + "}\n";
+    text += R"({"step":)" + std::to_string(step) + R"(,"stage":"pre_dispatch","block":"decoder","layer":)" +
+            std::to_string(layer) + R"(,"rank":1,"num_tokens":2,"topk":2,"top_indices":)" + ids + "}\n";
   };
   pass(0, 1, "[[0,1],[2,3]]"), pass(0, 2, "[[3,0],[3,1]]");
   pass(0, 1, "[[1,0],[1,2]]"), pass(0, 2, "[[2,0],[0,1]]");
@@ -62,12 +65,14 @@ inline std::string megatron_trace() {
   return text;
 }
 
-/// meta_info.json, with rank0.safetensors and rank1.safetensors beside it in `folder`: iterations 100 and 101, layers 3 and 4.
+/// meta_info.json, with rank0.safetensors and rank1.safetensors beside it in `folder`: iterations 100 and 101, layers 3
+/// and 4.
 inline std::string trtllm_statistics(const std::string& folder) {
   for (int64_t rank = 0; rank < 2; ++rank) {
     const std::vector<int64_t> a = {1 + rank, 2, 3}, b = {0, rank, 6}, c = {4, 0, 2};
-    std::vector<TensorToWrite> tensors = {
-        {"100_3", DType::i64, {3}, a.data()}, {"100_4", DType::i64, {3}, b.data()}, {"101_3", DType::i64, {3}, c.data()}};
+    std::vector<TensorToWrite> tensors = {{"100_3", DType::i64, {3}, a.data()},
+                                          {"100_4", DType::i64, {3}, b.data()},
+                                          {"101_3", DType::i64, {3}, c.data()}};
     if (rank == 0) tensors.push_back({"101_4", DType::i64, {3}, a.data()});
     write_safetensors(folder + "/rank" + std::to_string(rank) + ".safetensors", tensors);
   }

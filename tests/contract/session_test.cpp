@@ -50,14 +50,16 @@ class ContractSessionTest : public QObject {
     QVERIFY2(run.batches >= batches, (std::to_string(run.batches) + " of " + std::to_string(batches)).c_str());
     const RunLayout layout = reader.layout(run.id);
     for (int64_t b = 0; decisions && b < run.batches; ++b)
-      for (size_t r = 0; r < layout.routers.size(); ++r) QVERIFY(reader.decision(run.id, static_cast<int32_t>(r), b).has_value());
+      for (size_t r = 0; r < layout.routers.size(); ++r)
+        QVERIFY(reader.decision(run.id, static_cast<int32_t>(r), b).has_value());
   }
 
  private slots:
   void a_session_is_one_plain_file_that_later_runs_are_appended_to() {
     const std::string session = scratch_.path("appended.storm");
     VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", session})), Arguments{"run"});
-    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})), Arguments{"profile"});
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})),
+                Arguments{"profile"});
     QVERIFY(!std::filesystem::exists(session + "-wal") && !std::filesystem::exists(session + "-shm"));
     const SessionReader reader(session);
     const auto runs = reader.runs();
@@ -75,7 +77,8 @@ class ContractSessionTest : public QObject {
   void another_model_is_refused_and_the_session_stays_as_it_is() {
     const std::string session = scratch_.path("other.storm");
     VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", session})), Arguments{"run"});
-    VERIFY_REFUSED(short_run("run", switch_model("two-experts-left-padding"), "random:2x5", {"-o", session}), session, "another model");
+    VERIFY_REFUSED(short_run("run", switch_model("two-experts-left-padding"), "random:2x5", {"-o", session}), session,
+                   "another model");
     QVERIFY(!std::filesystem::exists(session + "-wal"));
     const SessionReader reader(session);
     QCOMPARE(reader.runs().size(), size_t{1});
@@ -91,7 +94,8 @@ class ContractSessionTest : public QObject {
   }
 
   void no_session_at_all() {
-    VERIFY_REFUSED((Arguments{"export", "no/such.storm", "--format", "csv", "--what", "loads"}), "no/such.storm", "no such file");
+    VERIFY_REFUSED((Arguments{"export", "no/such.storm", "--format", "csv", "--what", "loads"}), "no/such.storm",
+                   "no such file");
     VERIFY_REFUSED((Arguments{"compare", "no/such.storm", "no/such.json"}), "no/such.storm", "");
     const std::string empty = scratch_.write("empty.storm", "");
     VERIFY_REFUSED((Arguments{"export", empty, "--format", "csv", "--what", "loads"}), empty, "empty");
@@ -110,7 +114,8 @@ class ContractSessionTest : public QObject {
 
   void a_session_of_which_a_part_is_missing_is_refused() {
     const std::string session = scratch_.path("cut.storm");
-    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})), Arguments{"profile"});
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})),
+                Arguments{"profile"});
     const std::string bytes = Scratch::read(session);
     for (const size_t left : {size_t{10}, size_t{100}, size_t{5000}, bytes.size() / 2}) {
       scratch_.write("cut.storm", bytes.substr(0, left));
@@ -121,7 +126,8 @@ class ContractSessionTest : public QObject {
 
   void a_damaged_session_is_told_by_check_and_by_report() {
     const std::string session = scratch_.path("whole.storm"), page = scratch_.path("whole.html");
-    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})), Arguments{"profile"});
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})),
+                Arguments{"profile"});
     const Arguments check = {"inspect", session, "--check"}, report = {"report", session, "-o", page};
     VERIFY_DONE(run_program(check), check);
     VERIFY_DONE(run_program(report), report);
@@ -133,7 +139,8 @@ class ContractSessionTest : public QObject {
   }
 
   void what_is_called_a_session_is_told_of_as_one() {
-    const std::string empty = scratch_.write("nothing.storm", ""), text = scratch_.write("text.storm", std::string(20000, 'x'));
+    const std::string empty = scratch_.write("nothing.storm", ""),
+                      text = scratch_.write("text.storm", std::string(20000, 'x'));
     const std::string missing = scratch_.path("missing.storm"), headless = scratch_.path("headless.storm");
     VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", headless})), Arguments{"run"});
     std::string bytes = Scratch::read(headless);
@@ -163,32 +170,41 @@ class ContractSessionTest : public QObject {
     QTest::newRow("total") << "UPDATE router SET total = x'01'";
     QTest::newRow("windows") << "UPDATE load_window SET data = x'01000800ffffffffffffff7fffffffffffffff7f'";
     QTest::newRow("window counts") << "UPDATE load_window SET cells = 9223372036854775807, batches = -1";
-    QTest::newRow("windows and no total") << "UPDATE router SET total = NULL; UPDATE load_window SET cells = 9223372036854775807";
+    QTest::newRow("windows and no total")
+        << "UPDATE router SET total = NULL; UPDATE load_window SET cells = 9223372036854775807";
     QTest::newRow("number of batches") << "UPDATE batch SET id = id + 4000000000";
-    QTest::newRow("batch numbers") << "UPDATE batch SET number = -9223372036854775808, first_sequence = 9223372036854775807";
+    QTest::newRow("batch numbers")
+        << "UPDATE batch SET number = -9223372036854775808, first_sequence = 9223372036854775807";
     QTest::newRow("latencies") << "UPDATE batch SET latency_ms = 1e999";
-    QTest::newRow("cells") << "UPDATE batch_space SET sequences = 2147483647, per_sequence = 2147483647, mask = x'0001'";
-    QTest::newRow("cells without a mask") << "UPDATE batch_space SET sequences = 2147483647, per_sequence = 2147483647, mask = NULL";
+    QTest::newRow("cells")
+        << "UPDATE batch_space SET sequences = 2147483647, per_sequence = 2147483647, mask = x'0001'";
+    QTest::newRow("cells without a mask")
+        << "UPDATE batch_space SET sequences = 2147483647, per_sequence = 2147483647, mask = NULL";
     QTest::newRow("no cells") << "UPDATE batch_space SET sequences = 0, per_sequence = 0, mask = NULL";
     QTest::newRow("first sequence") << "UPDATE batch_space SET first_sequence = -9223372036854775808";
     QTest::newRow("masks") << "UPDATE batch_space SET mask = x'01ff'";
     QTest::newRow("decisions") << "UPDATE decision SET data = x'01000404ffffff7f0400000001000000'";
-    QTest::newRow("ancestors") << "UPDATE decision SET data = x'01040101010000000800000001000000000000000000000000010000ffffffff'";
-    QTest::newRow("events") << "UPDATE event SET data = x'0101feffffffffffffffff01ffff03feffffffffffffffff01ffffffffffffffffff01'";
+    QTest::newRow("ancestors")
+        << "UPDATE decision SET data = x'01040101010000000800000001000000000000000000000000010000ffffffff'";
+    QTest::newRow("events")
+        << "UPDATE event SET data = x'0101feffffffffffffffff01ffff03feffffffffffffffff01ffffffffffffffffff01'";
     QTest::newRow("pairs") << "UPDATE pair_window SET data = x'01080801ffffffffffffffffff0101', level = -level - 1";
     QTest::newRow("guards") << "INSERT OR REPLACE INTO guard SELECT 1, -5, 9223372036854775807, -1";
     QTest::newRow("run's number") << "UPDATE run SET id = 9223372036854775807";
-    QTest::newRow("run's texts") << "UPDATE run SET kind = x'00ff', name = x'0a', started = '', finished = 3, status = 'x'";
+    QTest::newRow("run's texts")
+        << "UPDATE run SET kind = x'00ff', name = x'0a', started = '', finished = 3, status = 'x'";
     for (const char* json : {"", "nothing", "3", "[1]", "{\"schema\": 7, \"passes\": 1, \"latency_ms\": []}"})
-      QTest::addRow("JSON %s", json) << QString(
-                                            "UPDATE run SET config = '%1', machine = '%1', dataset = '%1', summary = '%1'; "
-                                            "UPDATE model SET json = '%1'")
-                                            .arg(json);
+      QTest::addRow("JSON %s", json)
+          << QString(
+                 "UPDATE run SET config = '%1', machine = '%1', dataset = '%1', summary = '%1'; "
+                 "UPDATE model SET json = '%1'")
+                 .arg(json);
     const QString deep = QString("[").repeated(100000) + QString("]").repeated(100000);
-    QTest::newRow("deep JSON") << QString(
-                                      "UPDATE run SET config = '{\"schema\": \"stormcell.config/1\", \"a\": %1}', machine = config, "
-                                      "summary = '{\"schema\": \"stormcell.run/1\", \"settings\": {\"a\": %1}, \"model\": %1}'")
-                                      .arg(deep);
+    QTest::newRow("deep JSON")
+        << QString(
+               "UPDATE run SET config = '{\"schema\": \"stormcell.config/1\", \"a\": %1}', machine = config, "
+               "summary = '{\"schema\": \"stormcell.run/1\", \"settings\": {\"a\": %1}, \"model\": %1}'")
+               .arg(deep);
     QTest::newRow("no model") << "DELETE FROM model";
     QTest::newRow("no layout") << "DELETE FROM router; DELETE FROM space; DELETE FROM step";
     QTest::newRow("no table") << "DROP TABLE batch_space";
@@ -196,7 +212,8 @@ class ContractSessionTest : public QObject {
   }
   void a_session_with_one_bad_row_is_shown_or_refused() {
     QFETCH(QString, change);
-    const std::string good = scratch_.path("good.storm"), session = scratch_.path("bad.storm"), out = scratch_.path("bad.out");
+    const std::string good = scratch_.path("good.storm"), session = scratch_.path("bad.storm"),
+                      out = scratch_.path("bad.out");
     if (!std::filesystem::exists(good))
       VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", good})), Arguments{"profile"});
     std::filesystem::copy_file(good, session, std::filesystem::copy_options::overwrite_existing);
@@ -222,7 +239,8 @@ class ContractSessionTest : public QObject {
       try {
         act();
       } catch (const Error& error) {
-        const std::string text = error.what(), line = "stormcell: " + text + (text.ends_with(')') ? "\n" : " (--help)\n");
+        const std::string text = error.what(),
+                          line = "stormcell: " + text + (text.ends_with(')') ? "\n" : " (--help)\n");
         const std::string defect = defect_of_error_line(line, session);
         QVERIFY2(error.kind() == ErrorKind::bad_input && defect.empty(), (name + ": " + defect + "\n" + line).c_str());
       }
@@ -238,8 +256,10 @@ class ContractSessionTest : public QObject {
 
   void a_run_that_is_not_there_is_refused_with_the_list() {
     const std::string session = scratch_.path("runs.storm");
-    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})), Arguments{"profile"});
-    VERIFY_REFUSED((Arguments{"export", session + "#7", "--format", "native", "-o", scratch_.path("x")}), session, "#1 profile");
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})),
+                Arguments{"profile"});
+    VERIFY_REFUSED((Arguments{"export", session + "#7", "--format", "native", "-o", scratch_.path("x")}), session,
+                   "#1 profile");
     VERIFY_REFUSED((Arguments{"export", session, "--format", "stormcell"}), session, "configuration");
   }
 
@@ -251,7 +271,8 @@ class ContractSessionTest : public QObject {
       running.signal(SIGINT);
       const Ended ended = running.wait();
       QVERIFY2(ended.exit == 130 && ended.out.empty(), told({verb}, ended).c_str());
-      QVERIFY2(defect_of_error_line(ended.err.substr(ended.err.find("stormcell: ")), session).empty(), ended.err.c_str());
+      QVERIFY2(defect_of_error_line(ended.err.substr(ended.err.find("stormcell: ")), session).empty(),
+               ended.err.c_str());
       QVERIFY(!std::filesystem::exists(session + "-wal"));
       verify_interrupted(session, 8, std::string(verb) != "run");
     }
@@ -272,7 +293,8 @@ class ContractSessionTest : public QObject {
     QVERIFY(running.wait_until(is_profiled));
     running.signal(SIGINT);
     const Ended ended = running.wait();
-    QVERIFY2(ended.exit == 130 && ended.err.find("interrupted") != std::string::npos, told({"optimize"}, ended).c_str());
+    QVERIFY2(ended.exit == 130 && ended.err.find("interrupted") != std::string::npos,
+             told({"optimize"}, ended).c_str());
     const SessionReader reader(session);
     const auto runs = reader.runs();
     QCOMPARE(runs.size(), size_t{2});
@@ -301,8 +323,9 @@ class ContractSessionTest : public QObject {
     running.wait();
     verify_interrupted(session, seen, true);
     // And the next verb goes on with it.
-    VERIFY_DONE(run_program({"export", session, "--format", "csv", "--what", "decisions", "-o", scratch_.path("killed.csv")}),
-                Arguments{"export"});
+    VERIFY_DONE(
+        run_program({"export", session, "--format", "csv", "--what", "decisions", "-o", scratch_.path("killed.csv")}),
+        Arguments{"export"});
     VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", session})), Arguments{"run"});
     QCOMPARE(SessionReader(session).runs().size(), size_t{2});
   }
@@ -333,7 +356,8 @@ class ContractSessionTest : public QObject {
 
   void a_disk_that_is_full_from_the_start_leaves_nothing() {
     const std::string recorded = scratch_.path("recorded.storm"), folder = scratch_.path("full");
-    VERIFY_DONE(run_program(short_run("profile", switch_model(), kManyBatches, {"--batches", "20", "-o", recorded})), Arguments{"profile"});
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), kManyBatches, {"--batches", "20", "-o", recorded})),
+                Arguments{"profile"});
     std::filesystem::create_directories(folder);
     const Arguments run = short_run("run", switch_model(), switch_data());
     const auto with = [](Arguments arguments, const Arguments& more) {
@@ -341,9 +365,11 @@ class ContractSessionTest : public QObject {
       return arguments;
     };
     for (const Arguments& arguments :
-         {with(run, {"-o"}), with(run, {"--json"}), with(run, {"--outputs"}), Arguments{"inspect", switch_model(), "--text"},
-          Arguments{"report", recorded, "-o"}, Arguments{"export", recorded, "--format", "session", "-o"},
-          Arguments{"export", recorded, "--format", "native", "-o"}, Arguments{"export", recorded, "--format", "chrome-trace", "-o"},
+         {with(run, {"-o"}), with(run, {"--json"}), with(run, {"--outputs"}),
+          Arguments{"inspect", switch_model(), "--text"}, Arguments{"report", recorded, "-o"},
+          Arguments{"export", recorded, "--format", "session", "-o"},
+          Arguments{"export", recorded, "--format", "native", "-o"},
+          Arguments{"export", recorded, "--format", "chrome-trace", "-o"},
           Arguments{"export", recorded, "--format", "csv", "--what", "decisions", "-o"}}) {
       Surroundings small;
       small.file_bytes = 1000;
@@ -358,7 +384,8 @@ class ContractSessionTest : public QObject {
 
   void no_permission_for_the_session() {
     const Scratch closed;
-    std::filesystem::permissions(closed.folder(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    std::filesystem::permissions(closed.folder(),
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
     Surroundings around;
     around.obey_permissions = true;
     const Arguments arguments = short_run("run", switch_model(), switch_data(), {"-o", closed.path("s.storm")});
@@ -379,8 +406,9 @@ class ContractSessionTest : public QObject {
     QFETCH(const QString, model);
     QFETCH(const int, prompt);
     const std::string name = QTest::currentDataTag(), session = scratch_.path(name + ".storm");
-    const Arguments generate = {"generate", model.toStdString(), "--data", "random:3x6", "--batch", "2", "--max-new-tokens", "4", "-o",
-                                session,    "--record-inputs",   "--json", "-"};
+    const Arguments generate = {
+        "generate", model.toStdString(), "--data", "random:3x6", "--batch", "2", "--max-new-tokens", "4", "-o",
+        session,    "--record-inputs",   "--json", "-"};
     const Ended ended = run_program(generate);
     VERIFY_DONE(ended, generate);
     const nlohmann::json figures = ended.json();
@@ -410,7 +438,8 @@ class ContractSessionTest : public QObject {
       QCOMPARE(spaces[0].cells.per_sequence, decodes ? 1 : prompt);
       if (!decodes) QCOMPARE(static_cast<int>(spaces[0].cells.phase), static_cast<int>(Phase::prefill));
       for (size_t r = 0; r < layout.routers.size(); ++r)
-        if (const auto d = reader.decision(run.id, static_cast<int32_t>(r), b)) QCOMPARE(d->cells, spaces[0].cells.cells());
+        if (const auto d = reader.decision(run.id, static_cast<int32_t>(r), b))
+          QCOMPARE(d->cells, spaces[0].cells.cells());
     }
     QCOMPARE(prompts, int64_t{2});
     QVERIFY2(turns >= 2 && turns <= 8, std::to_string(turns).c_str());
@@ -426,14 +455,16 @@ class ContractSessionTest : public QObject {
     const StoredTensor *phase = file->find("cell.phase"), *position = file->find("cell.position");
     QVERIFY(phase && position && phase->elements() == position->elements());
     const auto* phases = reinterpret_cast<const int32_t*>(phase->bytes.data());
-    QVERIFY(std::count(phases, phases + phase->elements(), 0) == 3 * prompt && std::count(phases, phases + phase->elements(), 1) > 0);
+    QVERIFY(std::count(phases, phases + phase->elements(), 0) == 3 * prompt &&
+            std::count(phases, phases + phase->elements(), 1) > 0);
     for (size_t r = 0; r < layout.routers.size(); ++r) QVERIFY(file->find("layer." + std::to_string(r) + ".weights"));
     const Arguments page = {"report", session, "-o", scratch_.path(name + ".html")};
     VERIFY_DONE(run_program(page), page);
   }
 
   void texts_are_kept_only_where_they_are_asked_for() {
-    const std::string reader = model_with_tokenizer(scratch_), text = scratch_.write("texts.txt", "one text\nanother text\n");
+    const std::string reader = model_with_tokenizer(scratch_),
+                      text = scratch_.write("texts.txt", "one text\nanother text\n");
     const std::string without = scratch_.path("without.storm"), with = scratch_.path("with.storm");
     VERIFY_DONE(run_program(short_run("profile", reader, text, {"-o", without})), Arguments{"profile"});
     VERIFY_DONE(run_program(short_run("profile", reader, text, {"-o", with, "--record-inputs"})), Arguments{"profile"});

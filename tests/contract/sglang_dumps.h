@@ -1,4 +1,5 @@
-// Makes dumps of SGLang's recorder in mode per_token: a made-up model with 3 layers (0 is dense), 4 experts in as many slots, k = 2.
+// Makes dumps of SGLang's recorder in mode per_token: a made-up model with 3 layers (0 is dense), 4 experts in as many
+// slots, k = 2.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -10,7 +10,8 @@ namespace stormcell::testing {
 
 class Simulations : protected Imports {
  protected:
-  static constexpr const char* kTwoNodes = R"({"schema": "stormcell.cluster/1", "name": "two nodes", "nodes": 2, "gpus_per_node": 2,
+  static constexpr const char* kTwoNodes =
+      R"({"schema": "stormcell.cluster/1", "name": "two nodes", "nodes": 2, "gpus_per_node": 2,
  "gpu": {"memory_bytes": 1e9, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11},
  "network": {"name": "n", "bytes_per_s": 1e10}})";
   const std::string cluster_ = scratch_.write("two.json", kTwoNodes);

@@ -96,7 +96,8 @@ class StreamsTest : public QObject {
   }
 
   void a_reader_that_goes_away_is_no_failure() {
-    const std::string pipe = "{ '" + program_path() + "' inspect '" + switch_model() + "' --text -; echo $? >&2; } | true";
+    const std::string pipe =
+        "{ '" + program_path() + "' inspect '" + switch_model() + "' --text -; echo $? >&2; } | true";
     QProcess shell;
     shell.start("sh", {"-c", QString::fromStdString(pipe)});
     QVERIFY(shell.waitForFinished(60000));
@@ -118,13 +119,15 @@ class StreamsTest : public QObject {
         if (row["figure"] == figure) return row;
       return Json();
     };
-    const Json far = run_program({"compare", a, b, "--json", "-"}).json(), near = run_program({"compare", a, c, "--json", "-"}).json();
+    const Json far = run_program({"compare", a, b, "--json", "-"}).json(),
+               near = run_program({"compare", a, c, "--json", "-"}).json();
     QVERIFY(row_of(far, "speedup")["significant"].get<bool>() && !row_of(near, "speedup")["significant"].get<bool>());
     QVERIFY(row_of(far, "speedup")["ci95"].size() == 2);
     QVERIFY(std::abs(row_of(far, "speedup")["difference"].get<double>() - 0.3) < 1e-12);
     QCOMPARE(row_of(far, "optimized.latency_ms.median")["difference"].get<double>(), -2.0);
     QVERIFY(row_of(far, "optimized.latency_ms.median")["ci95"].is_null());
-    QVERIFY(row_of(far, "routing.encoder.block.1.load.1").is_object() && row_of(far, "passes.dead-path.applied").is_object());
+    QVERIFY(row_of(far, "routing.encoder.block.1.load.1").is_object() &&
+            row_of(far, "passes.dead-path.applied").is_object());
   }
 
   /// A null is not a figure. It equals neither a null of the other run nor a missing figure.
@@ -153,8 +156,9 @@ class StreamsTest : public QObject {
       all.push_back("--all");
       const std::string out = run_program(all).out;
       const size_t line = out.find("\ny");
-      QVERIFY2(line != std::string::npos && out.substr(line + 1, out.find('\n', line + 1) - line - 1).ends_with(row.ends),
-               (row.name + ("\n" + out)).c_str());
+      QVERIFY2(
+          line != std::string::npos && out.substr(line + 1, out.find('\n', line + 1) - line - 1).ends_with(row.ends),
+          (row.name + ("\n" + out)).c_str());
     }
   }
 
@@ -177,16 +181,17 @@ class StreamsTest : public QObject {
 
   void compare_refuses_conditions_that_are_none() {
     const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10);
-    for (const char* condition :
-         {"speedup", "speedup<", "<0.95", "speedup<<1", "speedup<fast", "speedup=1", "speedup<1*b", "no.such.figure<1", ""})
+    for (const char* condition : {"speedup", "speedup<", "<0.95", "speedup<<1", "speedup<fast", "speedup=1",
+                                  "speedup<1*b", "no.such.figure<1", ""})
       VERIFY_REFUSED((Arguments{"compare", a, a, "--fail-if", condition}), "--fail-if", "");
   }
 
   void compare_refuses_files_that_are_no_summaries() {
     const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10);
-    VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("list.json", "[1]")}), scratch_.path("list.json"), "a file that --json wrote");
-    VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("other.json", "{\"schema\": \"pizza/1\"}")}), scratch_.path("other.json"),
+    VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("list.json", "[1]")}), scratch_.path("list.json"),
                    "a file that --json wrote");
+    VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("other.json", "{\"schema\": \"pizza/1\"}")}),
+                   scratch_.path("other.json"), "a file that --json wrote");
     VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("broken.json", "{")}), scratch_.path("broken.json"), "JSON");
   }
 
@@ -219,12 +224,13 @@ class StreamsTest : public QObject {
 
   void an_interrupted_batch_ends_its_job() {
     const std::string session = scratch_.path("batch.storm");
-    const Json jobs = {
-        {"schema", "stormcell.jobs/1"},
-        {"jobs",
-         {{{"name", "long"},
-           {"args", {"profile", switch_model(), "--data", "random:4000x16", "--batch", "1", "--measure-seconds", "100000", "-o", session}}},
-          {{"name", "never"}, {"args", {"doctor"}}}}}};
+    const Json jobs = {{"schema", "stormcell.jobs/1"},
+                       {"jobs",
+                        {{{"name", "long"},
+                          {"args",
+                           {"profile", switch_model(), "--data", "random:4000x16", "--batch", "1", "--measure-seconds",
+                            "100000", "-o", session}}},
+                         {{"name", "never"}, {"args", {"doctor"}}}}}};
     const std::string file = scratch_.write("long.json", jobs.dump()), out = scratch_.path("long-out.json");
     Running running({"batch", file, "--json", out});
     QVERIFY(running.wait_until([&] { return std::filesystem::exists(session); }));

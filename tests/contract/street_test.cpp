@@ -1,4 +1,5 @@
-// The trained super-resolution network on pictures of our own, held to what PyTorch makes of them: pixels, networks, PSNR.
+// The trained super-resolution network on pictures of our own, held to what PyTorch makes of them: pixels, networks,
+// PSNR.
 #include <algorithm>
 #include <cmath>
 
@@ -35,13 +36,15 @@ class StreetTest : public QObject {
   void the_reference_has_something_of_everything() {
     const Expected e = expected();
     QCOMPARE(e.psnr.size(), kPictures);
-    for (size_t k = 0; k < kNetworks; ++k) QVERIFY(std::count(e.network.begin(), e.network.end(), static_cast<int32_t>(k)) > 0);
+    for (size_t k = 0; k < kNetworks; ++k)
+      QVERIFY(std::count(e.network.begin(), e.network.end(), static_cast<int32_t>(k)) > 0);
   }
 
   void pictures_and_networks_are_those_of_pytorch() {
     const Expected e = expected();
     const Scratch scratch;
-    const Arguments run = short_run("run", kModel, kSample, {"--batch", "3", "--outputs", scratch.path("o.safetensors")});
+    const Arguments run =
+        short_run("run", kModel, kSample, {"--batch", "3", "--outputs", scratch.path("o.safetensors")});
     VERIFY_DONE(run_program(run), run);
     const auto outputs = SafetensorsFile::open(scratch.path("o.safetensors"));
     const std::vector<float> picture = values_of<float>(*outputs, "b0.picture");
@@ -69,24 +72,29 @@ class StreetTest : public QObject {
     double taken = 0;
     for (const int32_t network : e.network) taken += kClassifier + kNetwork[network];
     const double all = kClassifier + kNetwork[0] + kNetwork[1] + kNetwork[2] + kNetwork[3];
-    const double share = j["item_costs"]["share"].get<double>(), by_card = taken / (all * static_cast<double>(e.network.size()));
+    const double share = j["item_costs"]["share"].get<double>(),
+                 by_card = taken / (all * static_cast<double>(e.network.size()));
     QVERIFY2(std::fabs(share / by_card - 1) < 0.03, qPrintable(QString("%1, by the card %2").arg(share).arg(by_card)));
-    QVERIFY(j["item_costs"]["groups"].empty() && j["item_costs"]["served"].is_null() && j["item_costs"]["parts"].is_null());
+    QVERIFY(j["item_costs"]["groups"].empty() && j["item_costs"]["served"].is_null() &&
+            j["item_costs"]["parts"].is_null());
     if (!j["optimized"].is_null()) QVERIFY(quality["better"] == 0 && quality["worse"] == 0);
   }
 
   void inspect_says_what_its_operations_assume() {
     const std::string told = run_program({"inspect", kModel}).out, head = told.substr(0, told.find('\n'));
-    QVERIFY2(head.find(" MFLOP a cell where each cell takes as many branches as it may and all branches get equally many cells") !=
-                 std::string::npos,
-             told.c_str());
+    QVERIFY2(
+        head.find(
+            " MFLOP a cell where each cell takes as many branches as it may and all branches get equally many cells") !=
+            std::string::npos,
+        told.c_str());
   }
 
   /// Held out in the model card; who has the data can do it again.
   void the_card_s_quality_is_what_training_left() {
     std::string text = Scratch::read(source_folder() + "/resources/demos/livesr-street/expected.json");
     const Json figures = Json::parse(text);
-    QVERIFY(figures["gain"].get<double>() - figures["gain_interval"].get<double>() > 0.3);  // dB beside the bicubic filter
+    QVERIFY(figures["gain"].get<double>() - figures["gain_interval"].get<double>() >
+            0.3);  // dB beside the bicubic filter
     const std::string card = Scratch::read(source_folder() + "/resources/demos/livesr-street/README.md");
     const QString ours = QString::number(figures["psnr_moving"].get<double>(), 'f', 2),
                   bicubic = QString::number(figures["psnr_moving_bicubic"].get<double>(), 'f', 2);

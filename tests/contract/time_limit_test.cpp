@@ -1,5 +1,5 @@
-// Tests optimize --time-limit, and the messages without one. No measured time decides a test: with these limits everything fits, or
-// nothing.
+// Tests optimize --time-limit, and the messages without one. No measured time decides a test: with these limits
+// everything fits, or nothing.
 #include <filesystem>
 
 #include "core/session/session_reader.h"
@@ -28,10 +28,12 @@ class TimeLimitTest : public QObject {
     const auto [ended, j] = run_and_read(short_run("optimize", switch_model(), "random:16x5", {"--batch", "2"}));
     QVERIFY2(ended.err.starts_with("expected time: "), ended.err.c_str());
     QVERIFY(says(ended.out, "were expected"));
-    QVERIFY2(j["time_limit_seconds"].is_null() && j["left_out_for_time"].empty() && j["elapsed_seconds"].get<double>() > 0,
-             j.dump().c_str());
+    QVERIFY2(
+        j["time_limit_seconds"].is_null() && j["left_out_for_time"].empty() && j["elapsed_seconds"].get<double>() > 0,
+        j.dump().c_str());
     const Json& expected = j["expected_seconds"];
-    QVERIFY2(expected.size() == 2 && expected[0].get<double>() > 0 && expected[0] <= expected[1], expected.dump().c_str());
+    QVERIFY2(expected.size() == 2 && expected[0].get<double>() > 0 && expected[0] <= expected[1],
+             expected.dump().c_str());
     QCOMPARE(j["passes_tried_on"].get<int64_t>(), j["split"]["measured"].get<int64_t>());
     Arguments quiet = short_run("optimize", switch_model(), "random:16x5", {"--batch", "2", "--quiet"});
     const Ended silent = run_program(quiet);
@@ -39,7 +41,8 @@ class TimeLimitTest : public QObject {
   }
 
   void a_limit_that_is_long_leaves_nothing_out() {
-    const auto [ended, j] = run_and_read(short_run("optimize", switch_model(), "random:16x5", {"--batch", "2", "--time-limit", "3600"}));
+    const auto [ended, j] =
+        run_and_read(short_run("optimize", switch_model(), "random:16x5", {"--batch", "2", "--time-limit", "3600"}));
     QVERIFY2(j["time_limit_seconds"] == 3600 && j["left_out_for_time"].empty(), j["left_out_for_time"].dump().c_str());
     QVERIFY(!says(ended.err, "expected time") && says(ended.out, "of a limit of 1.0 h"));
     QVERIFY(j["split"]["profiled"] == 2 && j["split"]["measured"] == 6);
@@ -75,30 +78,35 @@ class TimeLimitTest : public QObject {
     QFETCH(QString, data);
     Arguments words = {"--batch", "2", "--time-limit", "1e-6"};
     for (const QString& word : more) words.push_back(word.toStdString());
-    const std::string session = scratch_.path(std::string("s") + std::to_string(qHash(QString(QTest::currentDataTag()))) + ".storm");
+    const std::string session =
+        scratch_.path(std::string("s") + std::to_string(qHash(QString(QTest::currentDataTag()))) + ".storm");
     words.insert(words.end(), {"-o", session});
     const auto [ended, j] = run_and_read(short_run("optimize", model.toStdString(), data.toStdString(), words));
     const std::string left_out = j["left_out_for_time"].dump();
     const auto all = j["dataset"]["batches"].get<int64_t>();
     QVERIFY2(j["split"]["profiled"] == 1 && j["split"]["measured"] == 1, j["split"].dump().c_str());
     QVERIFY2(says(left_out, ("2 of " + std::to_string(all) + " batches ran").c_str()), left_out.c_str());
-    QVERIFY2(j["verified"]["passed"] == true && j["verified"]["batches"].get<int64_t>() >= 1, j["verified"].dump().c_str());
+    QVERIFY2(j["verified"]["passed"] == true && j["verified"]["batches"].get<int64_t>() >= 1,
+             j["verified"].dump().c_str());
     QVERIFY(says(left_out, "the verification compared"));
     QVERIFY2(j["speedup"].is_null() && j["speedup_ci95"].is_null(), j["speedup"].dump().c_str());
     for (const Json& pass : j["passes"])
       QVERIFY2(pass["speedup_cumulative"].is_null() && pass["speedup_alone"].is_null(), pass.dump().c_str());
     if (j["optimized"].is_object() && !says(ended.err, "a speed-up is not stated"))
-      QVERIFY2(says(j["speedup_withheld"].dump(), "pairs were measured") || says(j["speedup_withheld"].dump(), "pair was measured"),
+      QVERIFY2(says(j["speedup_withheld"].dump(), "pairs were measured") ||
+                   says(j["speedup_withheld"].dump(), "pair was measured"),
                j["speedup_withheld"].dump().c_str());
-    if (j["exit_target"].is_object()) QVERIFY(j["exit_target"]["speedup_over_model"].is_null() && j["exit_target"]["speedup"].is_null());
+    if (j["exit_target"].is_object())
+      QVERIFY(j["exit_target"]["speedup_over_model"].is_null() && j["exit_target"]["speedup"].is_null());
     QVERIFY2(says(ended.err, "warning: for the time limit of 0 s: 2 of "), ended.err.c_str());
     const SessionReader reader(session);
     QCOMPARE(reader.runs().size(), size_t{2});
   }
 
   void both_phases_share_a_limit() {
-    const auto [ended, j] = run_and_read(short_run("optimize", switch_model(), "random:8x5",
-                                                   {"--batch", "2", "--phase", "both", "--max-new-tokens", "2", "--time-limit", "3600"}));
+    const auto [ended, j] =
+        run_and_read(short_run("optimize", switch_model(), "random:8x5",
+                               {"--batch", "2", "--phase", "both", "--max-new-tokens", "2", "--time-limit", "3600"}));
     QVERIFY(j["time_limit_seconds"] == 3600 && j["decode"]["time_limit_seconds"] == 3600);
     QVERIFY(j["left_out_for_time"].empty() && j["decode"]["left_out_for_time"].empty());
   }
@@ -106,9 +114,11 @@ class TimeLimitTest : public QObject {
   /// The expected time is printed after all refusals.
   void a_session_that_is_refused_is_one_line() {
     const std::string session = scratch_.path("other.storm");
-    VERIFY_DONE(run_program(short_run("profile", "demo:msdnet-digits", "random:2", {"-o", session})), Arguments{"profile"});
+    VERIFY_DONE(run_program(short_run("profile", "demo:msdnet-digits", "random:2", {"-o", session})),
+                Arguments{"profile"});
     const std::string before = Scratch::read(session);
-    const std::string defect = defect_of_refusal(short_run("optimize", switch_model(), "random:4x5", {"-o", session}), session, "");
+    const std::string defect =
+        defect_of_refusal(short_run("optimize", switch_model(), "random:4x5", {"-o", session}), session, "");
     QVERIFY2(defect.empty(), defect.c_str());
     QVERIFY(Scratch::read(session) == before);
   }
@@ -116,8 +126,9 @@ class TimeLimitTest : public QObject {
   void what_is_no_limit_is_refused() {
     const std::string session = scratch_.path("none.storm");
     for (const char* word : {"0", "-1", "nan", "inf", "5s", "1e9", "soon"})
-      VERIFY_REFUSED((Arguments{"optimize", switch_model(), "--data", "random:4x5", "-o", session, "--time-limit", word}), "--time-limit",
-                     "seconds above 0 and at most 86400");
+      VERIFY_REFUSED(
+          (Arguments{"optimize", switch_model(), "--data", "random:4x5", "-o", session, "--time-limit", word}),
+          "--time-limit", "seconds above 0 and at most 86400");
     QVERIFY(!std::filesystem::exists(session));
   }
 };

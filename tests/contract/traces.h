@@ -25,8 +25,8 @@ inline std::string route_trace(const TraceSize& s = {}, const std::string& model
   std::string text = "# route_trace v1\n# model=/models/" + model + " arch=made n_layer=" + std::to_string(s.layers) +
                      " n_expert=" + std::to_string(s.experts) + " n_expert_used=" + std::to_string(s.k) + "\n";
   for (int64_t l = 0; l < s.layers; ++l)
-    text +=
-        "# layer=" + std::to_string(l) + " expert_bytes=" + std::to_string(1000 + l) + " dense_bytes=" + std::to_string(9000 + l) + "\n";
+    text += "# layer=" + std::to_string(l) + " expert_bytes=" + std::to_string(1000 + l) +
+            " dense_bytes=" + std::to_string(9000 + l) + "\n";
   text += "turn,phase,step,layer,slot,expert,weight,residency,expert_bytes\n";
   int64_t row = 0;
   const auto put = [&](int64_t turn, int64_t phase, int64_t step, int64_t layer) {
@@ -35,8 +35,9 @@ inline std::string route_trace(const TraceSize& s = {}, const std::string& model
       std::string line;
       const std::string weight = slot == 0 ? "0.625" : "0.25";
       for (const std::string& cell :
-           {std::to_string(turn), std::to_string(phase), std::to_string(step), std::to_string(layer), std::to_string(slot),
-            std::to_string(traced_expert(s, turn, step, layer, slot)), weight, std::to_string(residency),
+           {std::to_string(turn), std::to_string(phase), std::to_string(step), std::to_string(layer),
+            std::to_string(slot), std::to_string(traced_expert(s, turn, step, layer, slot)), weight,
+            std::to_string(residency),
             std::to_string(residency == 0 && (phase == 1 || step % 2 == 0) ? 1000 + layer : 0)})
         line += (line.empty() ? "" : ",") + cell;
       if (change) change(row, line);
@@ -54,7 +55,8 @@ inline std::string route_trace(const TraceSize& s = {}, const std::string& model
 
 /// RouterTrace v2 of `prompt` tokens.
 inline std::string router_trace(const TraceSize& s = {}) {
-  std::string text = "{\n \"expertsPerLayer\": " + std::to_string(s.experts) + ", \"layers\": " + std::to_string(s.layers) +
+  std::string text = "{\n \"expertsPerLayer\": " + std::to_string(s.experts) +
+                     ", \"layers\": " + std::to_string(s.layers) +
                      ",\n \"scenario\": \"made [up] \\\"{\",\n \"selections\": [\n";
   for (int64_t t = 0; t < s.prompt; ++t) {
     text += t ? ",\n  [" : "  [";
@@ -65,7 +67,9 @@ inline std::string router_trace(const TraceSize& s = {}) {
     }
     text += "]";
   }
-  return text + "\n ],\n \"source\": {\"kind\": \"synthetic\", \"model\": {\"id\": \"made/up\", \"revision\": \"1\"}},\n \"tokens\": " +
+  return text +
+         "\n ],\n \"source\": {\"kind\": \"synthetic\", \"model\": {\"id\": \"made/up\", \"revision\": \"1\"}},\n "
+         "\"tokens\": " +
          std::to_string(s.prompt) + ", \"topK\": " + std::to_string(s.k) + ", \"version\": 2\n}\n";
 }
 

@@ -1,5 +1,5 @@
-// A model whose files contradict each other, or hold more than is used: one warning says which is used. Also the tokens around a text,
-// which the files and the family decide.
+// A model whose files contradict each other, or hold more than is used: one warning says which is used. Also the tokens
+// around a text, which the files and the family decide.
 #include <cstring>
 
 #include "tests/contract/models.h"
@@ -29,7 +29,9 @@ class TwoSourcesTest : public QObject {
   ForwardRun run(const std::string& model, const std::string& data, const Arguments& more = {}) {
     return forward_run(scratch_, model, data, more);
   }
-  std::string write_ids(const Ids& ids) { return scratch_.write("ids.npy", npy_ids("(1, " + std::to_string(ids.size()) + ")", ids)); }
+  std::string write_ids(const Ids& ids) {
+    return scratch_.write("ids.npy", npy_ids("(1, " + std::to_string(ids.size()) + ")", ids));
+  }
 
  private slots:
   void a_text_has_the_tokens_around_it_that_its_tokenizer_says_data() {
@@ -40,13 +42,14 @@ class TwoSourcesTest : public QObject {
     Ids plain = reference_ids("model");
     QCOMPARE(plain, reference_ids("prepend"));
     plain.erase(plain.begin());
-    const auto row = [](const char* name, const char* file, const char* config, Ids before, const Ids& text, const Ids& behind,
-                        int warnings = 0) {
+    const auto row = [](const char* name, const char* file, const char* config, Ids before, const Ids& text,
+                        const Ids& behind, int warnings = 0) {
       before.insert(before.end(), text.begin(), text.end());
       before.insert(before.end(), behind.begin(), behind.end());
       QTest::newRow(name) << QByteArray(file) << QByteArray(config) << before << warnings;
     };
-    row("a model as published", "tokenizer.model", R"({"add_bos_token":true,"add_eos_token":false,"bos_token":"<s>"})", {1}, plain, {});
+    row("a model as published", "tokenizer.model", R"({"add_bos_token":true,"add_eos_token":false,"bos_token":"<s>"})",
+        {1}, plain, {});
     row("a model without a word", "tokenizer.model", "", {1}, plain, {});
     row("a model without begin token", "tokenizer.model", R"({"add_bos_token":false})", {}, plain, {});
     row("a model with an end token", "tokenizer.model", R"({"add_eos_token":true})", {1}, plain, {2});
@@ -73,7 +76,8 @@ class TwoSourcesTest : public QObject {
 
   void a_text_that_is_cut_keeps_the_tokens_around_it() {
     const Scratch scratch;
-    const std::string model = mixtral_with_vocabulary(scratch, 1000), text = scratch.write("text.txt", "The cat sat on the sill.\n");
+    const std::string model = mixtral_with_vocabulary(scratch, 1000),
+                      text = scratch.write("text.txt", "The cat sat on the sill.\n");
     scratch.write("mixtral/tokenizer.model", byte_pairs("tokenizer.model"));
     Ids ids = reference_ids("model");
     ids.resize(5);
@@ -89,11 +93,13 @@ class TwoSourcesTest : public QObject {
   void a_tokenizer_that_cannot_be_used_stops_texts_and_no_token_ids_data() {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QByteArray>("words");
-    QTest::newRow("another kind") << QByteArray(R"({"model":{"type":"WordPiece","vocab":{}}})") << QByteArray("token ids");
+    QTest::newRow("another kind") << QByteArray(R"({"model":{"type":"WordPiece","vocab":{}}})")
+                                  << QByteArray("token ids");
     QTest::newRow("nobody says what comes before a text")
         << QByteArray(R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[]}})") << QByteArray("add_bos_token");
-    QTest::newRow("a pointer of Git LFS") << QByteArray("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
-                                          << QByteArray("git lfs pull");
+    QTest::newRow("a pointer of Git LFS")
+        << QByteArray("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
+        << QByteArray("git lfs pull");
     QTest::newRow("an empty file") << QByteArray() << QByteArray("is empty");
   }
   void a_tokenizer_that_cannot_be_used_stops_texts_and_no_token_ids() {
@@ -105,7 +111,8 @@ class TwoSourcesTest : public QObject {
     VERIFY_REFUSED(short_run("run", model.folder(), text), file, words.toStdString());
     const ForwardRun said = run(model.folder(), write_ids({3, 4}));
     QCOMPARE(said.warnings.size(), size_t{1});
-    QVERIFY2(said.warnings[0].starts_with(file) && said.warnings[0].ends_with("token ids need no tokenizer"), said.warnings[0].c_str());
+    QVERIFY2(said.warnings[0].starts_with(file) && said.warnings[0].ends_with("token ids need no tokenizer"),
+             said.warnings[0].c_str());
   }
 
   void tied_tensors_with_unlike_values_are_said_data() {
@@ -134,8 +141,9 @@ class TwoSourcesTest : public QObject {
       const std::vector<double> wide(values.begin(), values.end());
       bytes.assign(reinterpret_cast<const char*>(wide.data()), wide.size() * 8);
     }
-    header["lm_head.weight"] = {
-        {"dtype", copy == "f64" ? "F64" : "F32"}, {"shape", shape}, {"data_offsets", {data.size(), data.size() + bytes.size()}}};
+    header["lm_head.weight"] = {{"dtype", copy == "f64" ? "F64" : "F32"},
+                                {"shape", shape},
+                                {"data_offsets", {data.size(), data.size() + bytes.size()}}};
     model.write("model.safetensors", safetensors_bytes(header.dump(), 0) + data + bytes);
     const ForwardRun said = run(model.folder(), ids);
     QVERIFY(said.logits == right);
@@ -155,7 +163,8 @@ class TwoSourcesTest : public QObject {
     model.write("generation_config.json", R"({"eos_token_id":5})");
     const ForwardRun said = run(model.folder(), ids);
     QCOMPARE(said.warnings.size(), size_t{1});
-    QVERIFY2(said.warnings[0].starts_with(model.file("generation_config.json") + ": \"eos_token_id\" is 5, in config.json it is 2"),
+    QVERIFY2(said.warnings[0].starts_with(model.file("generation_config.json") +
+                                          ": \"eos_token_id\" is 5, in config.json it is 2"),
              said.warnings[0].c_str());
   }
 
@@ -167,8 +176,9 @@ class TwoSourcesTest : public QObject {
     const ForwardRun said = run(mixtral_model(), scratch_.write("masked.safetensors", data));
     QCOMPARE(said.masked, int64_t{5});
     QCOMPARE(said.warnings.size(), size_t{1});
-    QVERIFY2(said.warnings[0].ends_with("the mask leaves no real cell of 5 items, which no figure counts: sequence 0, sequence 2, "
-                                        "sequence 3, ..."),
+    QVERIFY2(said.warnings[0].ends_with(
+                 "the mask leaves no real cell of 5 items, which no figure counts: sequence 0, sequence 2, "
+                 "sequence 3, ..."),
              said.warnings[0].c_str());
   }
 };

@@ -43,7 +43,8 @@ class ContractUnlikeModelsTest : public QObject, private Imports {
   void all_refuse_with_one_line() {
     const ModelCopy copy;
     copy.poison("shared.weight", .25f);
-    const std::string base = session_of("base", route_trace({.steps = 40})), longer = session_of("longer", route_trace({.steps = 60})),
+    const std::string base = session_of("base", route_trace({.steps = 40})),
+                      longer = session_of("longer", route_trace({.steps = 60})),
                       wider = session_of("wider", route_trace({.experts = 16})),
                       narrower = session_of("narrower", route_trace({.experts = 4})),
                       deeper = session_of("deeper", route_trace({.layers = 4})),
@@ -73,14 +74,16 @@ class ContractUnlikeModelsTest : public QObject, private Imports {
                                    {ran, wider, "3 routers of 16 branches and not " + eight},
                                    {deeper, ran, eight + " and not 4 routers of 8 branches"}};
     for (const Row& row : rows) {
-      const Ended compared = run_program({"compare", row.a, row.b}), analyzed = run_program({"analyze", row.a, "--against", row.b});
+      const Ended compared = run_program({"compare", row.a, row.b}),
+                  analyzed = run_program({"analyze", row.a, "--against", row.b});
       if (row.why.empty()) {
-        QVERIFY2(compared.exit == 0 && analyzed.exit == 0, (row.a + " " + row.b + "\n" + compared.err + analyzed.err).c_str());
+        QVERIFY2(compared.exit == 0 && analyzed.exit == 0,
+                 (row.a + " " + row.b + "\n" + compared.err + analyzed.err).c_str());
         QCOMPARE(refusal(row.a, row.b), std::string());
         continue;
       }
-      const std::string line =
-          "stormcell: " + row.b + ": is of another model than " + row.a + ": " + row.why + " (compare recordings of one model)\n";
+      const std::string line = "stormcell: " + row.b + ": is of another model than " + row.a + ": " + row.why +
+                               " (compare recordings of one model)\n";
       QCOMPARE(compared.err, line);
       QCOMPARE(analyzed.err, line);
       QCOMPARE(refusal(row.a, row.b), line);  // as the window's heatmap says it
@@ -99,9 +102,11 @@ class ContractUnlikeModelsTest : public QObject, private Imports {
     const ModelCopy copy;
     copy.poison("shared.weight", .25f);
     const std::string one = written("one.json", switch_model()), two = written("two.json", switch_model()),
-                      other = written("other.json", copy.folder()), wider = session_of("wider-too", route_trace({.experts = 16}));
+                      other = written("other.json", copy.folder()),
+                      wider = session_of("wider-too", route_trace({.experts = 16}));
     QCOMPARE(run_program({"compare", one, two}).exit, 0);
-    for (const std::string& b : {other, wider}) VERIFY_REFUSED((Arguments{"compare", one, b}), b, "is of another model than " + one);
+    for (const std::string& b : {other, wider})
+      VERIFY_REFUSED((Arguments{"compare", one, b}), b, "is of another model than " + one);
   }
 
   void compare_says_what_is_worst_in_forty_lines() {
@@ -113,7 +118,8 @@ class ContractUnlikeModelsTest : public QObject, private Imports {
       for (int field = 0; field < 5; ++field) begin = line.find(',', begin) + 1;
       line.replace(begin, line.find(',', begin) - begin, std::to_string(row % 2));
     };
-    const std::string a = session_of("sixty", route_trace(size)), b = session_of("sixty-skewed", route_trace(size, "made-up.gguf", skewed));
+    const std::string a = session_of("sixty", route_trace(size)),
+                      b = session_of("sixty-skewed", route_trace(size, "made-up.gguf", skewed));
     const Ended shortly = run_program({"compare", a, b, "--json", scratch_.path("sixty.json")}),
                 verbose = run_program({"compare", a, b, "--verbose"}), all = run_program({"compare", a, b, "--all"});
     VERIFY_DONE(shortly, Arguments{"compare"});
@@ -132,9 +138,11 @@ class ContractUnlikeModelsTest : public QObject, private Imports {
     }
     for (const Json& r : j["routing"])
       if (r["total_variation"].get<double>() > distance) distance = r["total_variation"], farthest = r["router"];
-    QVERIFY2(shortly.out.find("\n" + worst + " ") == shortly.out.find('\n', shortly.out.find("figure ")), shortly.out.c_str());
+    QVERIFY2(shortly.out.find("\n" + worst + " ") == shortly.out.find('\n', shortly.out.find("figure ")),
+             shortly.out.c_str());
     const size_t routing = shortly.out.find("routing of");
-    QVERIFY(!worst.empty() && !farthest.empty() && routing != std::string::npos && shortly.out.find("figure ") != std::string::npos);
+    QVERIFY(!worst.empty() && !farthest.empty() && routing != std::string::npos &&
+            shortly.out.find("figure ") != std::string::npos);
     QVERIFY2(shortly.out.find('\n' + farthest + ' ', routing) == shortly.out.find('\n', routing), shortly.out.c_str());
   }
 };

@@ -13,7 +13,9 @@ class UsageTest : public QObject {
   static Arguments run_with(const Arguments& more) { return short_run("run", switch_model(), switch_data(), more); }
 
  private slots:
-  void an_option_before_the_verb_is_refused() { VERIFY_REFUSED((Arguments{"--quiet", "doctor"}), "--quiet", "after the verb"); }
+  void an_option_before_the_verb_is_refused() {
+    VERIFY_REFUSED((Arguments{"--quiet", "doctor"}), "--quiet", "after the verb");
+  }
 
   void a_missing_argument_is_named() {
     std::string tables;
@@ -51,7 +53,9 @@ class UsageTest : public QObject {
     VERIFY_REFUSED((Arguments{"doctor", "please"}), "please", "one argument too many");
   }
 
-  void an_option_given_twice_is_refused() { VERIFY_REFUSED(run_with({"--batch", "1", "--batch", "2"}), "--batch", "more than once"); }
+  void an_option_given_twice_is_refused() {
+    VERIFY_REFUSED(run_with({"--batch", "1", "--batch", "2"}), "--batch", "more than once");
+  }
 
   void numbers_that_are_none_are_refused_data() {
     QTest::addColumn<QString>("option");
@@ -59,14 +63,16 @@ class UsageTest : public QObject {
     for (const char* option : {"--batch", "--batches", "--length", "--threads"})
       for (const char* value : {"x", "0", "-1", "1.5", "3x", "99999999999999999999", " 1"})
         QTest::addRow("%s '%s'", option, value) << option << value;
-    for (const char* value : {"x", "-1", "18446744073709551616", "0x10"}) QTest::addRow("--seed '%s'", value) << "--seed" << value;
+    for (const char* value : {"x", "-1", "18446744073709551616", "0x10"})
+      QTest::addRow("--seed '%s'", value) << "--seed" << value;
     for (const char* value : {"x", "-1", "inf", "nan", "1e999"})
       QTest::addRow("--verify-seconds '%s'", value) << "--verify-seconds" << value;
   }
   void numbers_that_are_none_are_refused() {
     QFETCH(QString, option);
     QFETCH(QString, value);
-    VERIFY_REFUSED(run_with({option.toStdString() + "=" + value.toStdString()}), option.toStdString(), value.toStdString());
+    VERIFY_REFUSED(run_with({option.toStdString() + "=" + value.toStdString()}), option.toStdString(),
+                   value.toStdString());
   }
 
   void unknown_devices_and_number_formats_are_refused() {
@@ -75,27 +81,29 @@ class UsageTest : public QObject {
   }
 
   void a_split_that_there_is_not_is_refused() {
-    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--profile-split", "random"}), "--profile-split",
-                   "strided or first");
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--profile-split", "random"}),
+                   "--profile-split", "strided or first");
     VERIFY_REFUSED(run_with({"--profile-split", "first"}), "--profile-split", "no option of run");
   }
 
   void options_that_passes_do_not_have_are_refused() {
-    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.max-share"}), "--pass-option",
-                   "is not PASS.OPTION=VALUE");
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.max-share"}),
+                   "--pass-option", "is not PASS.OPTION=VALUE");
     VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.max-share=2"}),
                    "--pass-option dead-path.max-share", "expected a share from 0 to 0.5");
-    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.share=0"}), "--pass-option",
-                   "did you mean max-share?");
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.share=0"}),
+                   "--pass-option", "did you mean max-share?");
   }
 
   void a_pass_that_is_asked_for_and_forbidden_is_refused() {
-    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--only", "dead-path", "--disable", "dead-path"}), "--disable",
-                   "dead-path");
+    VERIFY_REFUSED(
+        short_run("optimize", switch_model(), switch_data(), {"--only", "dead-path", "--disable", "dead-path"}),
+        "--disable", "dead-path");
   }
 
   void more_threads_than_cores_are_warned_of() {
-    const Arguments arguments = short_run("run", switch_model(), switch_data(), {"--threads", std::to_string(available_cores() + 1)});
+    const Arguments arguments =
+        short_run("run", switch_model(), switch_data(), {"--threads", std::to_string(available_cores() + 1)});
     const Ended ended = run_program(arguments);
     VERIFY_DONE(ended, arguments);
     QVERIFY2(ended.err.find("warning: --threads ") != std::string::npos, ended.err.c_str());
@@ -109,8 +117,8 @@ class UsageTest : public QObject {
   }
 
   void standard_output_takes_one_thing_at_a_time() {
-    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--json", "-", "--config-out", "-"}), "--config-out",
-                   "standard output");
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--json", "-", "--config-out", "-"}),
+                   "--config-out", "standard output");
     VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--json", "-", "--dot", "-"}), "-", "standard output");
   }
 
@@ -124,7 +132,8 @@ class UsageTest : public QObject {
     VERIFY_REFUSED(run_with({"--json", nowhere}), nowhere, "No such file");
     VERIFY_REFUSED(run_with({"--outputs", nowhere}), nowhere, "No such file");
     VERIFY_REFUSED(run_with({"-o", nowhere}), nowhere, "No such file");
-    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--config-out", nowhere}), nowhere, "No such file");
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--config-out", nowhere}), nowhere,
+                   "No such file");
     VERIFY_REFUSED(run_with({"--json", scratch.folder()}), scratch.folder(), "is a folder");
     VERIFY_REFUSED((Arguments{"doctor", "--log-file", nowhere}), "--log-file", "No such file");
   }

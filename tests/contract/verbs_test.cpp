@@ -73,8 +73,10 @@ class VerbsTest : public QObject {
       if (verb == "optimize")
         for (const std::string_view pass : planned_passes()) QVERIFY2(!has_word(help, pass), std::string(pass).c_str());
     }
-    const std::string exporting = run_program({"export", "--help"}).out, optimizing = run_program({"optimize", "--help"}).out;
-    for (const ExportFormat& format : export_formats()) QVERIFY2(has_word(exporting, format.id), std::string(format.id).c_str());
+    const std::string exporting = run_program({"export", "--help"}).out,
+                      optimizing = run_program({"optimize", "--help"}).out;
+    for (const ExportFormat& format : export_formats())
+      QVERIFY2(has_word(exporting, format.id), std::string(format.id).c_str());
     for (const Pass& pass : passes()) QVERIFY2(has_word(optimizing, pass.id), std::string(pass.id).c_str());
     for (const char* option : {"--profile-split", "--keep-all", "--dense", "--target-quality", "--target-latency"})
       QVERIFY2(has_word(optimizing, option), option);
@@ -101,29 +103,37 @@ class VerbsTest : public QObject {
 
   void a_planned_format_is_not_in_this_version() {
     for (const std::string_view format : planned_export_formats())
-      VERIFY_REFUSED((Arguments{"export", "any.storm", "--format", std::string(format)}), "--format", "not in this version");
-    VERIFY_REFUSED((Arguments{"export", "any.storm", "--format", "csv", "--what", "placement"}), "--what", "not in this version");
+      VERIFY_REFUSED((Arguments{"export", "any.storm", "--format", std::string(format)}), "--format",
+                     "not in this version");
+    VERIFY_REFUSED((Arguments{"export", "any.storm", "--format", "csv", "--what", "placement"}), "--what",
+                   "not in this version");
   }
 
   void an_unknown_format_is_refused_with_the_list() {
-    VERIFY_REFUSED((Arguments{"export", "any.storm", "--format", "excel"}), "--format", joined(ids_of(export_formats())));
+    VERIFY_REFUSED((Arguments{"export", "any.storm", "--format", "excel"}), "--format",
+                   joined(ids_of(export_formats())));
   }
 
   void a_planned_pass_is_not_in_this_version() {
     for (const std::string_view pass : planned_passes())
       for (const char* option : {"--enable", "--disable", "--only"})
-        VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {option, std::string(pass)}), option, "not in this version");
+        VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {option, std::string(pass)}), option,
+                       "not in this version");
   }
 
   void an_unknown_pass_is_refused_with_the_list() {
-    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--only", "dead-path,magic"}), "--only", joined(ids_of(passes())));
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--only", "dead-path,magic"}), "--only",
+                   joined(ids_of(passes())));
   }
 
   void planned_devices_and_number_formats_are_not_in_this_version() {
     for (const char* device : {"cuda", "cuda:0", "cuda:3"})
-      VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--device", device}), "--device", "not in this version");
-    VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--dtype", "int8"}), "--dtype", "not in this version");
-    VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--dtype", "q8_0"}), "--dtype", "is no number format to compute in");
+      VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--device", device}), "--device",
+                     "not in this version");
+    VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--dtype", "int8"}), "--dtype",
+                   "not in this version");
+    VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--dtype", "q8_0"}), "--dtype",
+                   "is no number format to compute in");
   }
 };
 

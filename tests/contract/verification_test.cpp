@@ -1,4 +1,5 @@
-// What the program says of its own results: right ones pass in every format, what a format costs is a figure of its own, with a limit.
+// What the program says of its own results: right ones pass in every format, what a format costs is a figure of its
+// own, with a limit.
 #include <cmath>
 #include <cstdint>
 
@@ -31,15 +32,19 @@ class VerificationTest : public QObject {
   void small_random_models_are_verified_in_bf16() {
     QFETCH(QString, model);
     for (const char* seed : {"0", "3"}) {
-      const Arguments arguments = converted(model.toStdString(), "bf16", {"--seed", seed, "--tolerance", "1", "--batch", "3"});
+      const Arguments arguments =
+          converted(model.toStdString(), "bf16", {"--seed", seed, "--tolerance", "1", "--batch", "3"});
       const Ended ended = run_program(arguments);
       QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
       const Json v = ended.json()["verified"];
-      QVERIFY2(v["passed"].get<bool>() && v["reasons"].empty() && v["flips"] == v["explained_flips"], v.dump(1).c_str());
+      QVERIFY2(v["passed"].get<bool>() && v["reasons"].empty() && v["flips"] == v["explained_flips"],
+               v.dump(1).c_str());
       const Json& format = v["format"];
-      QVERIFY2(format["dtype"] == "bf16" && format["passed"].get<bool>() && format["tolerance"] == 1, v.dump(1).c_str());
+      QVERIFY2(format["dtype"] == "bf16" && format["passed"].get<bool>() && format["tolerance"] == 1,
+               v.dump(1).c_str());
       // Two figures: rounding the weights changes the outputs, executing them rightly does not.
-      QVERIFY2(format["max_rel_diff"].get<double>() > 1e-4 && format["max_rel_diff"].get<double>() < 0.1, v.dump(1).c_str());
+      QVERIFY2(format["max_rel_diff"].get<double>() > 1e-4 && format["max_rel_diff"].get<double>() < 0.1,
+               v.dump(1).c_str());
       QVERIFY2(v["max_rel_diff"].get<double>() < format["max_rel_diff"].get<double>(), v.dump(1).c_str());
     }
   }
@@ -64,18 +69,22 @@ class VerificationTest : public QObject {
     QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
     const Json j = ended.json(), format = j["verified"]["format"];
     int64_t choices = 0;
-    for (const Json& router : j["routing"]) choices += router["cells"].get<int64_t>() * router["fan_out"].get<int64_t>();
+    for (const Json& router : j["routing"])
+      choices += router["cells"].get<int64_t>() * router["fan_out"].get<int64_t>();
     QVERIFY2(format["choices"] == choices, format.dump().c_str());
     const auto share = format["differing_choices"].get<double>() / static_cast<double>(choices);
     QVERIFY2(std::fabs(format["differing_share"].get<double>() - share) < 1e-12, format.dump().c_str());
-    QVERIFY2(format["free_max_rel_diff"].get<double>() > 0 && format["outputs"][0]["free_max_rel_diff"].is_number(), format.dump().c_str());
+    QVERIFY2(format["free_max_rel_diff"].get<double>() > 0 && format["outputs"][0]["free_max_rel_diff"].is_number(),
+             format.dump().c_str());
   }
 
   void what_a_format_costs_is_measured_where_tokens_are_decoded_data() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<QString>("stored");
-    QTest::newRow("decoder-only") << QString::fromStdString(mixtral_model()) << QString::fromStdString(mixtral_model("stored-bf16"));
-    QTest::newRow("encoder-decoder") << QString::fromStdString(switch_model()) << QString::fromStdString(switch_model("stored-bf16"));
+    QTest::newRow("decoder-only") << QString::fromStdString(mixtral_model())
+                                  << QString::fromStdString(mixtral_model("stored-bf16"));
+    QTest::newRow("encoder-decoder") << QString::fromStdString(switch_model())
+                                     << QString::fromStdString(switch_model("stored-bf16"));
   }
   void what_a_format_costs_is_measured_where_tokens_are_decoded() {
     QFETCH(const QString, model);
@@ -92,15 +101,19 @@ class VerificationTest : public QObject {
     QVERIFY2(format["dtype"] == "bf16" && format["passed"] == true && format["tolerance"] == 1, v.dump(1).c_str());
     QVERIFY2(format["outputs"].size() == 1 && format["outputs"][0]["name"] == "logits", format.dump(1).c_str());
     // Rounding the weights changes the logits, executing them rightly does not.
-    QVERIFY2(format["max_rel_diff"].get<double>() > 1e-4 && v["max_rel_diff"].get<double>() < format["max_rel_diff"].get<double>(),
+    QVERIFY2(format["max_rel_diff"].get<double>() > 1e-4 &&
+                 v["max_rel_diff"].get<double>() < format["max_rel_diff"].get<double>(),
              v.dump(1).c_str());
-    QVERIFY2(format["free_max_rel_diff"].get<double>() > 0 && format["choices"].get<int64_t>() > 0, format.dump(1).c_str());
+    QVERIFY2(format["free_max_rel_diff"].get<double>() > 0 && format["choices"].get<int64_t>() > 0,
+             format.dump(1).c_str());
     QCOMPARE(format["sequences"].dump(), v["tokens"]["sequences"].dump());
-    QVERIFY2(ended.json()["warnings"].dump().find("--dtype costs") == std::string::npos, ended.json()["warnings"].dump().c_str());
+    QVERIFY2(ended.json()["warnings"].dump().find("--dtype costs") == std::string::npos,
+             ended.json()["warnings"].dump().c_str());
     // More than is allowed fails the run; f32 holds what was stored in bf16.
     const Arguments strict = converted(model.toStdString(), "bf16", with({"--tolerance", "0.0001"}));
     const Ended failed = run_program(strict);
-    QVERIFY2(failed.exit == 1 && failed.err.find("bf16 changes the outputs by") != std::string::npos, told(strict, failed).c_str());
+    QVERIFY2(failed.exit == 1 && failed.err.find("bf16 changes the outputs by") != std::string::npos,
+             told(strict, failed).c_str());
     const Arguments widened = converted(stored.toStdString(), "f32", with({}));
     const Ended wide = run_program(widened);
     QVERIFY2(wide.exit == 0, told(widened, wide).c_str());
@@ -116,7 +129,8 @@ class VerificationTest : public QObject {
     QVERIFY2(ended.exit == 1, told(arguments, ended).c_str());
     const std::string defect = defect_of_error_line(ended.err.substr(ended.err.find("stormcell: ")), mixtral_model());
     QVERIFY2(defect.empty(), (defect + told(arguments, ended)).c_str());
-    QVERIFY2(ended.err.find("bf16 changes the outputs by") != std::string::npos && ended.err.find("--tolerance") != std::string::npos,
+    QVERIFY2(ended.err.find("bf16 changes the outputs by") != std::string::npos &&
+                 ended.err.find("--tolerance") != std::string::npos,
              ended.err.c_str());
     const Json j = ended.json();
     QVERIFY(!j["verified"]["passed"].get<bool>() && !j["verified"]["format"]["passed"].get<bool>());
@@ -140,8 +154,9 @@ class VerificationTest : public QObject {
         short_run("run", switch_model(), "random:24x9", {"--batch", "3", "--verify-seconds", "0", "--dtype", "bf16"});
     const Ended ended = run_program(arguments);
     QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
-    for (const char* words : {"1 of 8 batches against the oracle", "routing choice", "bf16 costs",
-                              "of the largest value with the routing choices of the stored weights", "running freely, where "})
+    for (const char* words :
+         {"1 of 8 batches against the oracle", "routing choice", "bf16 costs",
+          "of the largest value with the routing choices of the stored weights", "running freely, where "})
       QVERIFY2(ended.out.find(words) != std::string::npos, (std::string(words) + told(arguments, ended)).c_str());
   }
 };

@@ -1,5 +1,5 @@
-// Shared by the tests of weight files: the model that they damage, its correct logits, and answers that a server may send instead of a
-// file.
+// Shared by the tests of weight files: the model that they damage, its correct logits, and answers that a server may
+// send instead of a file.
 #pragma once
 #include <string>
 
@@ -9,8 +9,10 @@
 
 namespace stormcell::testing {
 
-inline const std::string kLfsPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') + "\nsize 30272\n";
-inline const std::string kNotFoundPage = "<!DOCTYPE html>\n<html><head><title>404</title></head><body>Entry not found</body></html>\n";
+inline const std::string kLfsPointer =
+    "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') + "\nsize 30272\n";
+inline const std::string kNotFoundPage =
+    "<!DOCTYPE html>\n<html><head><title>404</title></head><body>Entry not found</body></html>\n";
 
 class WeightCases {
  protected:

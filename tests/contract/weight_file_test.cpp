@@ -12,8 +12,8 @@ class WeightFileTest : public QObject, protected WeightCases {
   Q_OBJECT
 
   /// Adds one entry, as text, to the copy's header, and its data after the others.
-  static void add_tensor(const ModelCopy& model, const std::string& name, const std::string& dtype, const std::vector<int64_t>& shape,
-                         const std::string& bytes) {
+  static void add_tensor(const ModelCopy& model, const std::string& name, const std::string& dtype,
+                         const std::vector<int64_t>& shape, const std::string& bytes) {
     json header = model.header();
     const std::string data = model.data();
     header[name] = {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {data.size(), data.size() + bytes.size()}}};
@@ -25,8 +25,8 @@ class WeightFileTest : public QObject, protected WeightCases {
 
   void quirks_change_nothing_data() {
     QTest::addColumn<int>("unread");  // tensors that a warning must count
-    for (const char* name : {"empty metadata", "metadata with texts", "a header of odd length", "a header with much room",
-                             "tables of rotary positions", "another order of the data"})
+    for (const char* name : {"empty metadata", "metadata with texts", "a header of odd length",
+                             "a header with much room", "tables of rotary positions", "another order of the data"})
       QTest::newRow(name) << 0;
     for (const char* name : {"a tensor of no elements", "a scalar"}) QTest::newRow(name) << 1;
     QTest::newRow("four tensors that nobody reads") << 4;
@@ -36,7 +36,9 @@ class WeightFileTest : public QObject, protected WeightCases {
     const ModelCopy model(mixtral_model("top-2-of-4-left-padding"));
     const std::string kind = QTest::currentDataTag(), data = model.data();
     json header = model.header();
-    const auto write = [&](const std::string& text) { model.write("model.safetensors", safetensors_bytes(text, 0) + data); };
+    const auto write = [&](const std::string& text) {
+      model.write("model.safetensors", safetensors_bytes(text, 0) + data);
+    };
     const std::string floats(16, '\x40');
     if (kind == "empty metadata") header["__metadata__"] = json::object(), write(header.dump());
     if (kind == "metadata with texts") header["__metadata__"] = {{"format", "pt"}, {"ß", "\n"}}, write(header.dump());
@@ -67,25 +69,26 @@ class WeightFileTest : public QObject, protected WeightCases {
 
   void damaged_files_are_refused_data() {
     QTest::addColumn<QByteArray>("words");
-    for (const auto& [kind, words] : std::map<const char*, const char*>{{"a pointer of Git LFS", "git lfs pull"},
-                                                                        {"a page", "HTML"},
-                                                                        {"nothing", "empty"},
-                                                                        {"four bytes", ""},
-                                                                        {"a cut header", "truncated"},
-                                                                        {"cut data", "truncated"},
-                                                                        {"a byte too much", "no tensor"},
-                                                                        {"a header longer than any", "header"},
-                                                                        {"a header that is no JSON", "not valid JSON"},
-                                                                        {"twice the same key", "occurs twice"},
-                                                                        {"overlapping tensors", "overlaps"},
-                                                                        {"a hole", "hole"},
-                                                                        {"a number in the metadata", "not a text"},
-                                                                        {"metadata alone", "is missing"},
-                                                                        {"an end before its begin", "ends before it begins"},
-                                                                        {"a tensor less", "\"model.norm.weight\" is missing"},
-                                                                        {"a link that leads nowhere", "download"},
-                                                                        {"a folder of that name", "folder"},
-                                                                        {"a list of parts beside it", "model.safetensors.aria2"}})
+    for (const auto& [kind, words] :
+         std::map<const char*, const char*>{{"a pointer of Git LFS", "git lfs pull"},
+                                            {"a page", "HTML"},
+                                            {"nothing", "empty"},
+                                            {"four bytes", ""},
+                                            {"a cut header", "truncated"},
+                                            {"cut data", "truncated"},
+                                            {"a byte too much", "no tensor"},
+                                            {"a header longer than any", "header"},
+                                            {"a header that is no JSON", "not valid JSON"},
+                                            {"twice the same key", "occurs twice"},
+                                            {"overlapping tensors", "overlaps"},
+                                            {"a hole", "hole"},
+                                            {"a number in the metadata", "not a text"},
+                                            {"metadata alone", "is missing"},
+                                            {"an end before its begin", "ends before it begins"},
+                                            {"a tensor less", "\"model.norm.weight\" is missing"},
+                                            {"a link that leads nowhere", "download"},
+                                            {"a folder of that name", "folder"},
+                                            {"a list of parts beside it", "model.safetensors.aria2"}})
       QTest::newRow(kind) << QByteArray(words);
   }
   void damaged_files_are_refused() {
@@ -94,7 +97,9 @@ class WeightFileTest : public QObject, protected WeightCases {
     const std::string kind = QTest::currentDataTag(), data = model.data(), whole = Scratch::read(model.weights());
     json header = model.header();
     const auto put = [&](const std::string& bytes) { model.write("model.safetensors", bytes); };
-    const auto write = [&](const std::string& text, const std::string& bytes) { put(safetensors_bytes(text, 0) + bytes); };
+    const auto write = [&](const std::string& text, const std::string& bytes) {
+      put(safetensors_bytes(text, 0) + bytes);
+    };
     const auto shift = [&](int64_t by) {  // of the last tensor
       json* last = nullptr;
       for (auto& [name, entry] : header.items())
@@ -116,14 +121,16 @@ class WeightFileTest : public QObject, protected WeightCases {
     if (kind == "a hole") shift(8), write(header.dump(), data + std::string(8, '\0'));
     if (kind == "a number in the metadata") header["__metadata__"]["steps"] = 3, write(header.dump(), data);
     if (kind == "metadata alone") write(R"({"__metadata__":{"format":"pt"}})", "");
-    if (kind == "an end before its begin") header["model.norm.weight"]["data_offsets"] = {8, 4}, write(header.dump(), data);
+    if (kind == "an end before its begin")
+      header["model.norm.weight"]["data_offsets"] = {8, 4}, write(header.dump(), data);
     if (kind == "a tensor less") {
       std::vector<std::string> names;
       for (const auto& [name, entry] : header.items())
         if (name != "__metadata__" && name != "model.norm.weight") names.push_back(name);
       put(file_of_tensors(names, header, data));
     }
-    if (kind == "a link that leads nowhere") fs::remove(model.weights()), fs::create_symlink("../../blobs/0123", model.weights());
+    if (kind == "a link that leads nowhere")
+      fs::remove(model.weights()), fs::create_symlink("../../blobs/0123", model.weights());
     if (kind == "a list of parts beside it") model.write("model.safetensors.aria2", "x");
     if (kind == "a folder of that name") fs::remove(model.weights()), fs::create_directory(model.weights());
     VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.weights(), words.toStdString());

@@ -1,5 +1,5 @@
-// Weights in shards: complete ones run, with a warning about files that are not used. If a part is missing, one line names the shard or the
-// index.
+// Weights in shards: complete ones run, with a warning about files that are not used. If a part is missing, one line
+// names the shard or the index.
 #include <filesystem>
 #include <map>
 
@@ -30,9 +30,12 @@ class WeightShardsTest : public QObject, protected WeightCases {
     fs::remove(model.weights());
     return shard_of;
   }
-  static std::string name_of(int part, int parts) { return QString::asprintf("model-%05d-of-%05d.safetensors", part, parts).toStdString(); }
+  static std::string name_of(int part, int parts) {
+    return QString::asprintf("model-%05d-of-%05d.safetensors", part, parts).toStdString();
+  }
   static void write_index(const ModelCopy& model, const std::map<std::string, std::string>& shard_of) {
-    model.write("model.safetensors.index.json", json{{"metadata", {{"total_size", 1}}}, {"weight_map", shard_of}}.dump());
+    model.write("model.safetensors.index.json",
+                json{{"metadata", {{"total_size", 1}}}, {"weight_map", shard_of}}.dump());
   }
   static std::string index_of(const ModelCopy& model) { return model.file("model.safetensors.index.json"); }
  private slots:
@@ -55,7 +58,8 @@ class WeightShardsTest : public QObject, protected WeightCases {
     QFETCH(const QByteArray, warned);
     const ModelCopy model(mixtral_model("top-2-of-4-left-padding"));
     const std::string kind = QTest::currentDataTag(), whole = Scratch::read(model.weights());
-    const std::string other = whole.substr(0, whole.size() - 4000) + std::string(4000, '\0');  // as large, with other values
+    // as large, with other values
+    const std::string other = whole.substr(0, whole.size() - 4000) + std::string(4000, '\0');
     if (kind == "an index of one file") {
       std::map<std::string, std::string> shard_of;
       const json header = model.header();
@@ -77,11 +81,13 @@ class WeightShardsTest : public QObject, protected WeightCases {
     if (kind == "a third shard beside them") model.write("model-00003-of-00002.safetensors", other);
     if (kind == "five others beside them")
       for (int i = 0; i < 5; ++i)
-        model.write("model-" + std::to_string(i) + ".safetensors", "no weights"), model.write(std::to_string(i) + ".safetensors", "data");
+        model.write("model-" + std::to_string(i) + ".safetensors", "no weights"),
+            model.write(std::to_string(i) + ".safetensors", "data");
     const ForwardRun run = forward_run(scratch_, model.folder(), ids_);
     QVERIFY(run.logits == right_);
     QCOMPARE(run.warnings.size(), warned.isEmpty() ? size_t{0} : size_t{1});
-    if (!warned.isEmpty()) QVERIFY2(run.warnings[0].find(warned.toStdString()) != std::string::npos, run.warnings[0].c_str());
+    if (!warned.isEmpty())
+      QVERIFY2(run.warnings[0].find(warned.toStdString()) != std::string::npos, run.warnings[0].c_str());
   }
 
   void shards_of_which_something_is_missing_are_refused_data() {
@@ -91,10 +97,12 @@ class WeightShardsTest : public QObject, protected WeightCases {
       QTest::newRow(kind) << QByteArray(where) << QByteArray(words);
     };
     const char *index = "model.safetensors.index.json", *second = "model-00002-of-00002.safetensors";
-    row("one missing", index, "names 2 shards, of which 1 cannot be read: \"model-00002-of-00002.safetensors\" (not there)");
+    row("one missing", index,
+        "names 2 shards, of which 1 cannot be read: \"model-00002-of-00002.safetensors\" (not there)");
     row("four of six missing", index,
         "names 6 shards, of which 4 cannot be read: \"model-00001-of-00006.safetensors\" (not there), "
-        "\"model-00002-of-00006.safetensors\" (not there), \"model-00003-of-00006.safetensors\" (not there) and 1 more");
+        "\"model-00002-of-00006.safetensors\" (not there), \"model-00003-of-00006.safetensors\" (not there) and 1 "
+        "more");
     row("one empty", index, "\"model-00002-of-00002.safetensors\" (empty)");
     row("a link that leads nowhere", index, "\"model-00002-of-00002.safetensors\" (a link that leads nowhere)");
     row("an unfinished download", index, "it left \"model-00002-of-00002.safetensors.incomplete\"");
@@ -119,7 +127,8 @@ class WeightShardsTest : public QObject, protected WeightCases {
     const ModelCopy model(mixtral_model("top-2-of-4-left-padding"));
     const std::string kind = QTest::currentDataTag(), whole = Scratch::read(model.weights());
     std::map<std::string, std::string> shard_of = shard(model, kind == "four of six missing" ? 6 : 2);
-    const std::string first = model.file(name_of(1, 2)), second = model.file(name_of(2, 2)), content = Scratch::read(second);
+    const std::string first = model.file(name_of(1, 2)), second = model.file(name_of(2, 2)),
+                      content = Scratch::read(second);
     if (kind == "one missing" || kind.starts_with("an unfinished")) fs::remove(second);
     if (kind == "an unfinished download") model.write(name_of(2, 2) + ".incomplete", content.substr(0, 1000));
     if (kind == "an unfinished download in the cache") model.write(".cache/huggingface/download/abc.incomplete", "x");
@@ -139,10 +148,13 @@ class WeightShardsTest : public QObject, protected WeightCases {
     if (kind.ends_with("beside the whole model")) model.write("model.safetensors", whole);
     if (kind == "a tensor in another shard") shard_of.begin()->second = name_of(2, 2), write_index(model, shard_of);
     if (kind == "a tensor in no shard") shard_of["model.surplus"] = name_of(2, 2), write_index(model, shard_of);
-    if (kind == "the shards changed places") model.write(name_of(2, 2), Scratch::read(first)), model.write(name_of(1, 2), content);
-    if (kind == "a cut index") model.write("model.safetensors.index.json", Scratch::read(index_of(model)).substr(0, 200));
+    if (kind == "the shards changed places")
+      model.write(name_of(2, 2), Scratch::read(first)), model.write(name_of(1, 2), content);
+    if (kind == "a cut index")
+      model.write("model.safetensors.index.json", Scratch::read(index_of(model)).substr(0, 200));
     if (kind == "an index that is a pointer of Git LFS") model.write("model.safetensors.index.json", kLfsPointer);
-    if (kind == "an index that leads nowhere") fs::remove(index_of(model)), fs::create_symlink("nowhere", index_of(model));
+    if (kind == "an index that leads nowhere")
+      fs::remove(index_of(model)), fs::create_symlink("nowhere", index_of(model));
     if (kind == "an index without a map") model.write("model.safetensors.index.json", R"({"metadata":{}})");
     VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.file(where.toStdString()), words.toStdString());
   }
@@ -152,12 +164,14 @@ class WeightShardsTest : public QObject, protected WeightCases {
     fs::remove(model.weights());
     for (const std::string name : {"model.safetensors.opdownload", "model.safetensors.tmp", "model.safetensors.part"}) {
       model.write(name, "x");
-      VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.folder(), "a download that did not end: \"" + name + "\"");
+      VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.folder(),
+                     "a download that did not end: \"" + name + "\"");
       if (!name.ends_with(".part")) fs::remove(model.file(name));
     }
     fs::remove(model.file("config.json"));
     fs::create_symlink("nowhere.json", model.file("config.json"));
-    VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.file("config.json"), "is a link to nowhere.json, which does not exist");
+    VERIFY_REFUSED(short_run("run", model.folder(), ids_), model.file("config.json"),
+                   "is a link to nowhere.json, which does not exist");
   }
 };
 

@@ -19,8 +19,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       nlohmann::ordered_json json = {{"schema", "stormcell.calibration/1"}, {"calls", nlohmann::ordered_json::array()}};
       std::set<std::string> ids;
       for (const MeasuredCall& call : calls) {
-        fuzz::require(!call.op.empty() && !call.gpu.empty() && ids.insert(call.id).second, "a call has a kind, a GPU and an id of its own");
-        fuzz::require(std::isfinite(call.us) && (call.us > 0 || (times == CallTimes::optional && call.us == 0)), "a call has its time");
+        fuzz::require(!call.op.empty() && !call.gpu.empty() && ids.insert(call.id).second,
+                      "a call has a kind, a GPU and an id of its own");
+        fuzz::require(std::isfinite(call.us) && (call.us > 0 || (times == CallTimes::optional && call.us == 0)),
+                      "a call has its time");
         json["calls"].push_back(json_of_call(call));
       }
       const std::string text = json.dump();

@@ -26,7 +26,8 @@ std::optional<std::string> row_of(Read&& read) {
 
 /// Both ways to read numbers agree, row by row, up to the first that is refused.
 void read_twice(std::string_view text) {
-  DelimitedText fast(text, "input", TableComments::hash, "mend it"), slow(text, "input", TableComments::hash, "mend it");
+  DelimitedText fast(text, "input", TableComments::hash, "mend it"),
+      slow(text, "input", TableComments::hash, "mend it");
   if (!fast.next_row() || !slow.next_row()) return;
   fast.read_names(kKnown, {}), slow.read_names(kKnown, {});
   const size_t columns = fast.names().size();
@@ -53,8 +54,8 @@ void read_twice(std::string_view text) {
       fuzz::require(slow.fields().size() == columns, "a row has as many fields as there are columns");
       std::string row;
       for (size_t c = 0; c < columns; ++c)
-        row +=
-            std::to_string(c % 3 == 0 ? slow.whole(c) : 0) + " " + std::to_string(c % 3 == 1 ? static_cast<float>(slow.real(c)) : 0) + ";";
+        row += std::to_string(c % 3 == 0 ? slow.whole(c) : 0) + " " +
+               std::to_string(c % 3 == 1 ? static_cast<float>(slow.real(c)) : 0) + ";";
       return row;
     });
     // The last bit of a number between two floats may differ.
@@ -126,7 +127,9 @@ Rows rows_of_plain_split(std::string_view text) {
 
 void compare_with_plain_split(std::string_view text) {
   for (const char c : text)
-    if (static_cast<unsigned char>(c) >= 0x80 || c == '"' || c == ';' || (static_cast<unsigned char>(c) < ' ' && c != '\n')) return;
+    if (static_cast<unsigned char>(c) >= 0x80 || c == '"' || c == ';' ||
+        (static_cast<unsigned char>(c) < ' ' && c != '\n'))
+      return;
   const Rows read = rows_of_reader(text), plain = rows_of_plain_split(text);
   fuzz::require(read.refused == plain.refused, "the reader refuses what a plain split refuses");
   fuzz::require(read.fields == plain.fields, "the reader gives the fields of a plain split");

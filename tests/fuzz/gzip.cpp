@@ -13,12 +13,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string& path = file.holding(data, size);
     const OpenFile open = open_unpacked(path, {}, kLimits);
     fuzz::require(open.path() == path, "the name stays");
-    fuzz::require(!is_gzip(std::string_view(reinterpret_cast<const char*>(data), size)) || open.size() <= kLimits.bytes, "the limit holds");
+    fuzz::require(!is_gzip(std::string_view(reinterpret_cast<const char*>(data), size)) || open.size() <= kLimits.bytes,
+                  "the limit holds");
   });
   // Packed bytes are unpacked unchanged.
   const std::string text(reinterpret_cast<const char*>(data), size), member = testing::gzip_of(text);
   if (text.size() < kLimits.bytes)
-    fuzz::require(read_unpacked_text(packed.holding(reinterpret_cast<const uint8_t*>(member.data()), member.size()), kLimits.bytes) == text,
+    fuzz::require(read_unpacked_text(packed.holding(reinterpret_cast<const uint8_t*>(member.data()), member.size()),
+                                     kLimits.bytes) == text,
                   "what was packed is unpacked");
   return 0;
 }

@@ -20,7 +20,8 @@ bool has_not_finite(const nlohmann::json& value) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::refused_or_done([&] {
     const nlohmann::json value = parse_json_text({reinterpret_cast<const char*>(data), size}, "input");
-    fuzz::require(has_not_finite(value) || parse_json_text(value.dump(), "input") == value, "what was read can be written and read again");
+    fuzz::require(has_not_finite(value) || parse_json_text(value.dump(), "input") == value,
+                  "what was read can be written and read again");
   });
   return 0;
 }

@@ -38,8 +38,8 @@ std::optional<Read> read_all(Source&&... source) {
 
 /// True if the text has no mark of an encoding and no carriage return, so that line feeds separate its lines.
 bool is_plain(std::string_view text) {
-  return text.find('\r') == std::string_view::npos && text.find('\0') == std::string_view::npos && !text.starts_with("\xEF\xBB\xBF") &&
-         wide_encoding(text).empty();
+  return text.find('\r') == std::string_view::npos && text.find('\0') == std::string_view::npos &&
+         !text.starts_with("\xEF\xBB\xBF") && wide_encoding(text).empty();
 }
 
 /// An object on each filled line, split and parsed without the reader. Nothing: the text is not of that form.
@@ -79,13 +79,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // Only the reader refuses keys that occur twice and similar defects, so its refusals are not compared.
   if (const auto expected = read_line_by_line(text); expected && of_text)
     require_alike(*expected, *of_text, 0, "the reader gives the values, lines and empty lines of a plain split");
-  // A blank line before the text lets the first block of the file end anywhere in it. This is done for one input in four, because it takes
-  // a mebibyte.
+  // A blank line before the text lets the first block of the file end anywhere in it. This is done for one input in
+  // four, because it takes a mebibyte.
   constexpr size_t kBlock = size_t{1} << 20;
   if (size >= kBlock || (data[0] ^ data[size - 1]) % 4 != 0) return 0;
   const size_t in_first = (size_t{data[size / 2]} << 8 | data[size - 1]) % size;
   const std::string padded = std::string(kBlock - in_first - 1, ' ') + "\n" + std::string(text);
-  const auto of_blocks = read_all(file.holding(reinterpret_cast<const uint8_t*>(padded.data()), padded.size()), kBlock, Progress{});
+  const auto of_blocks =
+      read_all(file.holding(reinterpret_cast<const uint8_t*>(padded.data()), padded.size()), kBlock, Progress{});
   fuzz::require(of_text.has_value() == of_blocks.has_value(), "a text is read in one block and in two, or in neither");
   if (of_text) require_alike(*of_text, *of_blocks, 1, "a text holds the same in one block and in two");
   return 0;

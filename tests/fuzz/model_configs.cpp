@@ -16,9 +16,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const TracedModel model = read_traced_model(path);
     const std::vector<int32_t>& layers = model.moe_layers;
     fuzz::require(model.branches >= 1 && model.k >= 0 && model.layers >= 0, "a model has branches");
-    fuzz::require(std::is_sorted(layers.begin(), layers.end()) && std::adjacent_find(layers.begin(), layers.end()) == layers.end(),
+    fuzz::require(std::is_sorted(layers.begin(), layers.end()) &&
+                      std::adjacent_find(layers.begin(), layers.end()) == layers.end(),
                   "layers ascend");
-    fuzz::require(layers.empty() || (layers.front() >= 0 && layers.back() < model.layers), "layers are those of the model");
+    fuzz::require(layers.empty() || (layers.front() >= 0 && layers.back() < model.layers),
+                  "layers are those of the model");
   });
   fuzz::refused_or_done([&] {
     const nlohmann::json config = read_json_file(path);

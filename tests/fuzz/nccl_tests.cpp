@@ -14,9 +14,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const double nic_gbit : {0., 400.})
       fuzz::refused_or_done([&] {
         for (const MeasuredCall& call : parse_nccl_tests(text, path, nic_gbit)) {
-          fuzz::require(call.us > 0 && std::isfinite(call.us) && call.bytes_per_copy > 0 && std::isfinite(call.bytes_per_copy),
-                        "a call has a time and a size");
-          fuzz::require(call.ranks >= 2 && call.nodes >= 1 && call.nodes * call.gpus_per_node == call.ranks, "ranks are on hosts");
+          fuzz::require(
+              call.us > 0 && std::isfinite(call.us) && call.bytes_per_copy > 0 && std::isfinite(call.bytes_per_copy),
+              "a call has a time and a size");
+          fuzz::require(call.ranks >= 2 && call.nodes >= 1 && call.nodes * call.gpus_per_node == call.ranks,
+                        "ranks are on hosts");
           fuzz::require(call.op == "alltoall" || call.op == "all_reduce", "a call is one that is known");
           fuzz::require((call.nodes > 1) == (call.nic_gbit > 0), "several hosts have cards");
         }

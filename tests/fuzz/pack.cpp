@@ -32,7 +32,8 @@ class Lines {
   size_t number(std::string_view text) const {
     size_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) damaged(path_, "\"" + std::string(text) + "\" is no number");
+    if (error != std::errc() || end != text.data() + text.size())
+      damaged(path_, "\"" + std::string(text) + "\" is no number");
     return value;
   }
   size_t at() const { return at_; }
@@ -75,7 +76,8 @@ std::vector<PackedInput> read_pack(const std::string& path) {
   size_t at = lines.at();
   for (auto& [name, size] : index) {
     if (size > file.size() - at) damaged(path, "it ends within " + name);
-    PackedInput input = packed({file.begin() + static_cast<ptrdiff_t>(at), file.begin() + static_cast<ptrdiff_t>(at + size)});
+    PackedInput input =
+        packed({file.begin() + static_cast<ptrdiff_t>(at), file.begin() + static_cast<ptrdiff_t>(at + size)});
     if (input.name != name) damaged(path, "the bytes of " + name + " have another SHA-256");
     inputs.push_back(std::move(input));
     at += size;
@@ -95,7 +97,8 @@ void write_pack(const std::string& path, std::vector<PackedInput> inputs) {
     out << kMagic << "\ninputs " << inputs.size() << '\n';
     for (const PackedInput& input : inputs) out << input.name << ' ' << input.bytes.size() << '\n';
     out << '\n';
-    for (const PackedInput& input : inputs) out.write(input.bytes.data(), static_cast<std::streamsize>(input.bytes.size()));
+    for (const PackedInput& input : inputs)
+      out.write(input.bytes.data(), static_cast<std::streamsize>(input.bytes.size()));
     if (!out.flush()) failed(part, "cannot be written", "look whether the disk is full");
   }
   std::filesystem::rename(part, path);

@@ -13,8 +13,8 @@ struct PackedInput {
 /// The whole file; throws Error(bad_input) where it is not a file at all.
 std::vector<char> read_bytes(const std::string& path);
 
-/// Every input of a pack, in the order of its index. Error(bad_input) unless each is there with the size and the SHA-256 that the index
-/// states, and nothing else.
+/// Every input of a pack, in the order of its index. Error(bad_input) unless each is there with the size and the
+/// SHA-256 that the index states, and nothing else.
 std::vector<PackedInput> read_pack(const std::string& path);
 
 /// Writes the inputs in ascending order of their names, each once. Replaces the file as a whole.

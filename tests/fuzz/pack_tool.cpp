@@ -14,7 +14,8 @@ using namespace stormcell::fuzz;
 
 constexpr const char* kUsage =
     "usage: fuzz_pack unpack PACK FOLDER   writes every input of PACK as a file into FOLDER\n"
-    "       fuzz_pack pack FOLDER PACK     moves the hash-named files of FOLDER (libFuzzer's names) into PACK, made where it is not "
+    "       fuzz_pack pack FOLDER PACK     moves the hash-named files of FOLDER (libFuzzer's names) into PACK, made "
+    "where it is not "
     "there\n";
 
 bool is_hash(const std::string& name) {
@@ -27,7 +28,8 @@ void unpack(const std::string& pack, const fs::path& folder) {
   for (const PackedInput& input : inputs) {
     std::ofstream out(folder / input.name, std::ios::binary | std::ios::trunc);
     out.write(input.bytes.data(), static_cast<std::streamsize>(input.bytes.size()));
-    if (!out.flush()) stormcell::failed((folder / input.name).string(), "cannot be written", "look whether the disk is full");
+    if (!out.flush())
+      stormcell::failed((folder / input.name).string(), "cannot be written", "look whether the disk is full");
   }
   std::printf("%zu inputs unpacked\n", inputs.size());
 }

@@ -18,12 +18,14 @@ void use(const PictureFile& file) {
     fuzz::require(sum <= 255u * file.stored.size(), "every byte can be read");
     return;
   }
-  fuzz::require(header.channels >= 1 && header.channels <= 4 && header.height * header.width <= kMostPixels, "the header is checked");
+  fuzz::require(header.channels >= 1 && header.channels <= 4 && header.height * header.width <= kMostPixels,
+                "the header is checked");
   std::vector<float> pixels = file.decode();
   fuzz::require(pixels.size() == values, "there are as many pixels as the header says");
   for (const float pixel : pixels) fuzz::require(pixel >= 0 && pixel <= 1, "a pixel is from 0 to 1");
   if (!fits_channels(header.channels, 3)) return;
-  fuzz::require(in_channels(std::move(pixels), header.channels, 3, "input").size() == values / static_cast<size_t>(header.channels) * 3,
+  fuzz::require(in_channels(std::move(pixels), header.channels, 3, "input").size() ==
+                    values / static_cast<size_t>(header.channels) * 3,
                 "three channels a pixel");
 }
 

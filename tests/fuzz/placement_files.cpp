@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       for (const int32_t ranks : {1, 2, 4})
         fuzz::refused_or_done([&] {
           const Placement placement = placement_in_file(file, {1, 2}, 0, branches, ranks, "input");
-          fuzz::require(placement.layers.size() == 2 && placement.ranks == ranks, "a placement has the layers that were asked for");
+          fuzz::require(placement.layers.size() == 2 && placement.ranks == ranks,
+                        "a placement has the layers that were asked for");
           fuzz::require(placement_fault(placement).empty(), "a placement fits");
         });
   });

@@ -19,7 +19,8 @@ void run(const std::string& name, const std::vector<char>& bytes) {
 int main(int argc, char** argv) {
   if (argc != 4) {
     std::fprintf(stderr,
-                 "usage: %s FOLDER PACK LEAST   all files of FOLDER and all inputs of PACK; fails where there are fewer than LEAST\n",
+                 "usage: %s FOLDER PACK LEAST   all files of FOLDER and all inputs of PACK; fails where there are "
+                 "fewer than LEAST\n",
                  argv[0]);
     return 2;
   }

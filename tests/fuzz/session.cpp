@@ -1,5 +1,5 @@
-// An input that begins as an SQLite file is one. SQLite itself finds most damage of such bytes; so any other input is a list of changes
-// to the rows of a good session, which reach what only the reader can find.
+// An input that begins as an SQLite file is one. SQLite itself finds most damage of such bytes; so any other input is a
+// list of changes to the rows of a good session, which reach what only the reader can find.
 #include <bit>
 #include <cstring>
 #include <filesystem>
@@ -22,8 +22,8 @@ namespace {
 class SessionFile {
  public:
   SessionFile()
-      : path_((std::filesystem::exists("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path()).string() + "/stormcell-fuzz-" +
-              std::to_string(::getpid()) + ".storm") {}
+      : path_((std::filesystem::exists("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path()).string() +
+              "/stormcell-fuzz-" + std::to_string(::getpid()) + ".storm") {}
   ~SessionFile() { remove(); }
   const std::string& path() const { return path_; }
   void remove() const {
@@ -34,7 +34,8 @@ class SessionFile {
   }
   void write(std::span<const uint8_t> bytes) const {
     remove();
-    std::ofstream(path_, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(path_, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
   std::vector<uint8_t> read() const {
     std::ifstream stream(path_, std::ios::binary);
@@ -92,8 +93,8 @@ std::vector<std::string> changes_of(std::span<const uint8_t> bytes) {
     for (key.bind(1, std::string_view(name)); key.step();) keys += (keys.empty() ? "" : ",") + std::string(key.text(0));
     sqlite::Statement column(db, "SELECT name FROM pragma_table_info(?)");
     for (column.bind(1, std::string_view(name)); column.step();)
-      changes.push_back("UPDATE OR REPLACE " + name + " SET " + std::string(column.text(0)) + " = ?1 WHERE (" + keys + ") IN (SELECT " +
-                        keys + " FROM " + name + " LIMIT 1 OFFSET ?2)");
+      changes.push_back("UPDATE OR REPLACE " + name + " SET " + std::string(column.text(0)) + " = ?1 WHERE (" + keys +
+                        ") IN (SELECT " + keys + " FROM " + name + " LIMIT 1 OFFSET ?2)");
   }
   return changes;
 }
@@ -175,7 +176,8 @@ void read_all(const std::string& path) {
     ask([&] { reader.inputs(run, {0, kMany}); });
     ask([&] {
       for (const auto& [item, t] : reader.thumbnails(run, {0, kMany}))
-        fuzz::require(static_cast<int64_t>(t.pixels.size()) == t.size.pixels() * t.channels, "a picture has the pixels of its size");
+        fuzz::require(static_cast<int64_t>(t.pixels.size()) == t.size.pixels() * t.channels,
+                      "a picture has the pixels of its size");
     });
     ask([&] { reader.thumbnail_count(run); });
     ask([&] { batches = reader.batches(run, {0, kMany}); });
@@ -188,9 +190,12 @@ void read_all(const std::string& path) {
       for (const PyramidLevel& level : levels)
         ask([&] {
           for (const RouterLoads& loads : reader.loads(run, router, level.level, {0, kMany}))
-            fuzz::require(loads.load.size() == branches && loads.padded.size() == branches, "a window has its router's branches");
+            fuzz::require(loads.load.size() == branches && loads.padded.size() == branches,
+                          "a window has its router's branches");
         });
-      ask([&] { fuzz::require(reader.total_loads(run, router).load.size() == branches, "a total has its router's branches"); });
+      ask([&] {
+        fuzz::require(reader.total_loads(run, router).load.size() == branches, "a total has its router's branches");
+      });
       for (const LayoutEdge& e : layout.edges)
         if (e.from == router) ask([&] { reader.transitions(run, router, e.to, {0, kMany}); });
       ask([&] { reader.coactivation(run, router, {1, 1 + kMany}); });
@@ -201,7 +206,8 @@ void read_all(const std::string& path) {
           if (const auto decision = reader.decision(run, router, b)) {
             fuzz::require(decision->choice.size() == static_cast<size_t>(decision->cells * decision->fan_out),
                           "every cell has its choices");
-            fuzz::require(decision->cells_by_branch().size() == static_cast<size_t>(decision->offsets.back()), "kept cells are listed");
+            fuzz::require(decision->cells_by_branch().size() == static_cast<size_t>(decision->offsets.back()),
+                          "kept cells are listed");
           }
         });
     }

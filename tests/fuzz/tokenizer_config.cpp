@@ -8,10 +8,12 @@ using namespace stormcell;
 namespace {
 /// A tokenizer that accepts any configuration.
 std::string small_model() {
-  return plain_unigram_model(
-      std::vector<Piece>{
-          {"<unk>", 0, PieceType::unknown}, {"<s>", 0, PieceType::control}, {"</s>", 0, PieceType::control}, {"a", -1}, {" ", -1}},
-      false);
+  return plain_unigram_model(std::vector<Piece>{{"<unk>", 0, PieceType::unknown},
+                                                {"<s>", 0, PieceType::control},
+                                                {"</s>", 0, PieceType::control},
+                                                {"a", -1},
+                                                {" ", -1}},
+                             false);
 }
 }  // namespace
 
@@ -23,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const FrameRule rule : {FrameRule{}, FrameRule{.begin = true, .end = false}}) {
       const auto tokenizer = Tokenizer::from_sentencepiece(kModel, "model", rule, config);
       for (const std::vector<int32_t>* ids : {&tokenizer->frame().before, &tokenizer->frame().behind})
-        for (const int32_t id : *ids) fuzz::require(id >= 0 && id < tokenizer->vocabulary_size(), "special tokens are in the vocabulary");
+        for (const int32_t id : *ids)
+          fuzz::require(id >= 0 && id < tokenizer->vocabulary_size(), "special tokens are in the vocabulary");
       fuzz::use(*tokenizer);
     }
   });

@@ -17,7 +17,8 @@ inline void use(const Tokenizer& tokenizer) {
                                                     std::string("a\0b▁▁", 9)};
   for (const std::string& text : kTexts) {
     const std::vector<int32_t> ids = tokenizer.encode(text, true);
-    for (const int32_t id : ids) require(id >= 0 && id < tokenizer.vocabulary_size(), "ids are below the size of the vocabulary");
+    for (const int32_t id : ids)
+      require(id >= 0 && id < tokenizer.vocabulary_size(), "ids are below the size of the vocabulary");
     require(find_invalid_utf8(tokenizer.decode(ids)) == std::string_view::npos, "decoded text is valid UTF-8");
   }
 }

@@ -14,7 +14,8 @@ class CheckedSink : public TraceSink {
     must(!begun_, "begins once");
     begun_ = true;
     header_ = header;
-    must(!header.stacks.empty() && !header.routers.empty() && header.routers.size() <= 4096 && header.stacks.size() <= 64,
+    must(!header.stacks.empty() && !header.routers.empty() && header.routers.size() <= 4096 &&
+             header.stacks.size() <= 64,
          "has stacks and routers");
     for (const TraceRouter& r : header.routers) {
       must(r.branches >= 1 && r.fan_out >= 1, "a router has branches and choices");
@@ -25,7 +26,8 @@ class CheckedSink : public TraceSink {
     for (size_t r = 0; r < header.recorded_slots.layers.size(); ++r) {
       const SlotLoads& of = header.recorded_slots.layers[r];
       must(!of.expert.empty() && of.expert.size() == of.load.size(), "a load for each slot");
-      for (const int32_t expert : of.expert) must(expert >= -1 && expert < header.routers[r].branches, "slots hold branches");
+      for (const int32_t expert : of.expert)
+        must(expert >= -1 && expert < header.routers[r].branches, "slots hold branches");
       for (const int64_t load : of.load) must(load >= 0, "loads of slots");
     }
     for (const std::string& fact : header.lacks) {
@@ -40,12 +42,14 @@ class CheckedSink : public TraceSink {
     std::set<int32_t> stacks, routers;
     for (const TraceCells& c : cells) {
       must(stacks.insert(c.stack).second && static_cast<size_t>(c.stack) < header_.stacks.size(), "a stack once");
-      must(c.cells.sequences > 0 && c.cells.per_sequence > 0 && c.cells.step >= 0 && c.cells.first_sequence >= 0, "cells have names");
+      must(c.cells.sequences > 0 && c.cells.per_sequence > 0 && c.cells.step >= 0 && c.cells.first_sequence >= 0,
+           "cells have names");
       must(int64_t{c.cells.step} + c.cells.per_sequence <= INT32_MAX, "positions do not overflow");
       must(c.mask.empty() || static_cast<int64_t>(c.mask.size()) == c.cells.cells(), "a mask is as long as its cells");
     }
     for (const DecisionRecord& d : decisions) {
-      must(d.router >= 0 && static_cast<size_t>(d.router) < header_.routers.size() && routers.insert(d.router).second, "a router once");
+      must(d.router >= 0 && static_cast<size_t>(d.router) < header_.routers.size() && routers.insert(d.router).second,
+           "a router once");
       const TraceRouter& r = header_.routers[static_cast<size_t>(d.router)];
       const TraceCells* of = nullptr;
       for (const TraceCells& c : cells)
@@ -55,7 +59,8 @@ class CheckedSink : public TraceSink {
       must(d.choice.size() == n * k, "k choices a cell");
       const auto fits = [&](size_t size) { return size == 0 || size == n * k; };
       must(fits(d.weight.size()) && fits(d.residency.size()) && fits(d.bytes_read.size()), "parts fit the choices");
-      must(d.ancestor.empty() ? static_cast<int64_t>(n) == of->cells.cells() : d.ancestor.size() == n, "every cell is named");
+      must(d.ancestor.empty() ? static_cast<int64_t>(n) == of->cells.cells() : d.ancestor.size() == n,
+           "every cell is named");
       for (const int32_t row : d.ancestor) must(row >= 0 && row < of->cells.cells(), "rows are cells");
       for (const int32_t c : d.choice) must(branch_of(c) < r.branches, "choices are branches");
       for (const uint8_t v : d.residency) must(v <= 2, "a residency");
@@ -67,7 +72,8 @@ class CheckedSink : public TraceSink {
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
     must(begun_ && header_.counts, "says that loads come");
     must(router >= 0 && static_cast<size_t>(router) < header_.routers.size(), "loads are of a router");
-    must(static_cast<int64_t>(counts.size()) == header_.routers[static_cast<size_t>(router)].branches, "a load for each branch");
+    must(static_cast<int64_t>(counts.size()) == header_.routers[static_cast<size_t>(router)].branches,
+         "a load for each branch");
     must(step == step_ ? router > router_ : step == step_ + 1 && router == 0, "steps and their routers ascend");
     for (const int64_t count : counts) must(count >= 0, "counts");
     step_ = step, router_ = router;

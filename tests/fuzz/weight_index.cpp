@@ -8,7 +8,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto shard_of = parse_weight_index({reinterpret_cast<const char*>(data), size}, "input");
     fuzz::require(!shard_of.empty(), "an index names a tensor");
     for (const auto& [tensor, shard] : shard_of)
-      fuzz::require(shard.ends_with(".safetensors") && shard.find('/') == std::string::npos, "a shard lies beside its index");
+      fuzz::require(shard.ends_with(".safetensors") && shard.find('/') == std::string::npos,
+                    "a shard lies beside its index");
   });
   return 0;
 }

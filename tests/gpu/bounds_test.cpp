@@ -1,4 +1,5 @@
-// The lower bounds of device_check, tried on kernels of others: a published time below its bound would refute the bound.
+// The lower bounds of device_check, tried on kernels of others: a published time below its bound would refute the
+// bound.
 #include "tests/gpu/device_check/bounds.h"
 #include "tests/testing/testing.h"
 
@@ -16,7 +17,8 @@ class GpuBoundsTest : public QObject {
   Q_OBJECT
  private slots:
   void published_times_are_beyond_what_bounds_them() {
-    // DeepGEMM's README at a6d97a1, H800 (H100's multiprocessors and memory), numbers of one byte: twice the rate, half the bytes.
+    // DeepGEMM's README at a6d97a1, H800 (H100's multiprocessors and memory), numbers of one byte: twice the rate, half
+    // the bytes.
     const auto flop = [](double rows, double n, double k) { return 2 * rows * n * k; };
     const CardRates h100, h200 = h200_rates();
     const double rate = 2 * h100.tensor_flop * h100.multiprocessors * h100.clock;
@@ -25,7 +27,8 @@ class GpuBoundsTest : public QObject {
     const double masked = flop(4 * 256, 4096, 7168);
     QVERIFY(masked / 932e12 > masked / rate);
     QVERIFY(masked / 932e12 > (4.0 * 4096 * 7168 + 4.0 * 256 * (7168 + 2 * 4096)) / h100.dram_bytes);
-    // The same through the bounds: two numbers of one byte are one of two bytes in bytes and in clocks of the tensor pipe.
+    // The same through the bounds: two numbers of one byte are one of two bytes in bytes and in clocks of the tensor
+    // pipe.
     TiledProduct p;
     p.n = 4096, p.k = 7168 / 2, p.rows_a_tile = 128, p.columns = 128, p.consumers = 2;
     for (const auto& [rows, seconds] : {std::pair(8192, contiguous / 1297e12), std::pair(256, masked / 932e12)}) {
@@ -34,14 +37,16 @@ class GpuBoundsTest : public QObject {
       QVERIFY(seconds > b.tensor && seconds > b.shared && seconds > b.dram && seconds > b.start);
       QCOMPARE(b.tensor, flop(4 * rows, 4096, 7168) / rate);
     }
-    // Three matrices of 7168 x 2048 bytes an expert, 256 experts over 8 and 64 ranks, each expert met (aiconfigurator, decode).
+    // Three matrices of 7168 x 2048 bytes an expert, 256 experts over 8 and 64 ranks, each expert met (aiconfigurator,
+    // decode).
     const auto weights = [](int ranks) { return 256.0 / ranks * 3 * 7168 * 2048; };
     QVERIFY(383e-6 > weights(8) / h200.dram_bytes && 66e-6 > weights(64) / h200.dram_bytes);
     QVERIFY(530e-6 > weights(8) / h100.dram_bytes && 85e-6 > weights(64) / h100.dram_bytes);
   }
 
   void counts_of_one_tile() {
-    // 128 x 256, 64 deep: 1,024 clocks of the tensor pipe; written 48 KiB, read 2 x 32 + 16 KiB: 128 KiB at 128 bytes a clock.
+    // 128 x 256, 64 deep: 1,024 clocks of the tensor pipe; written 48 KiB, read 2 x 32 + 16 KiB: 128 KiB at 128 bytes a
+    // clock.
     TiledProduct p;
     p.rows = {128}, p.n = 256, p.k = 64, p.rows_a_tile = 128, p.columns = 256, p.consumers = 2;
     CardRates rates;
@@ -58,11 +63,14 @@ class GpuBoundsTest : public QObject {
   }
 
   void the_greatest_tile_bounds_whoever_has_it() {
-    // One tile of 128 rows, 3,072 deep, beside many of few rows: 48 stages of 144 KiB at 128 bytes a clock, however many blocks there are.
+    // One tile of 128 rows, 3,072 deep, beside many of few rows: 48 stages of 144 KiB at 128 bytes a clock, however
+    // many blocks there are.
     TiledProduct large, swapped;
-    large.rows = {128}, large.n = 256, large.k = 3072, large.rows_a_tile = 128, large.columns = 256, large.consumers = 2;
+    large.rows = {128}, large.n = 256, large.k = 3072, large.rows_a_tile = 128, large.columns = 256,
+    large.consumers = 2;
     large.row_reads = 2;
-    swapped.rows.assign(8, 1), swapped.n = 64, swapped.k = 64, swapped.rows_a_tile = 64, swapped.columns = 64, swapped.swapped = true;
+    swapped.rows.assign(8, 1), swapped.n = 64, swapped.k = 64, swapped.rows_a_tile = 64, swapped.columns = 64,
+                               swapped.swapped = true;
     CardRates rates;
     rates.clock = 1;
     auto both = device_check::demand_of(swapped, {});

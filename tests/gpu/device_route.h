@@ -16,7 +16,8 @@ namespace stormcell::testing {
 /// Memory as a device gives it: aligned to 256 bytes, poisoned.
 class AlignedMemory {
  public:
-  explicit AlignedMemory(size_t bytes) : memory_(static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256 + 256))) {
+  explicit AlignedMemory(size_t bytes)
+      : memory_(static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256 + 256))) {
     std::memset(memory_.get(), 0xcd, bytes);
   }
   std::byte* get() const { return memory_.get(); }
@@ -40,13 +41,15 @@ inline std::string emulate_choose(const gpu::ChooseArgs& args, ThreadOrder order
 /// Empty and `done` where one block routes so many cells.
 inline std::string emulate_one_block(const gpu::OneBlockArgs& args, ThreadOrder order, bool& done) {
   std::string wrong;
-  done = gpu::with_one_block(
-      args, [&](auto shape) { wrong = emulate<gpu::RouteAndMapKernel<decltype(shape)::kLanes, decltype(shape)::kHeld>>(1, args, order); });
+  done = gpu::with_one_block(args, [&](auto shape) {
+    wrong = emulate<gpu::RouteAndMapKernel<decltype(shape)::kLanes, decltype(shape)::kHeld>>(1, args, order);
+  });
   return wrong;
 }
 
 /// As gpu::route, with at most `most_blocks` blocks a kernel.
-inline std::string emulate_route(const gpu::RouteCall& call, ThreadOrder order = ThreadOrder::ascending, int most_blocks = 8) {
+inline std::string emulate_route(const gpu::RouteCall& call, ThreadOrder order = ThreadOrder::ascending,
+                                 int most_blocks = 8) {
   const size_t bytes = gpu::route_workspace(call.cells, call.branches, call.rule);
   const AlignedMemory workspace(bytes);
   if (const gpu::Status status = gpu::check_route(call, workspace.get(), bytes); !status.ok()) return status.text();

@@ -23,8 +23,8 @@ constexpr size_t kStackBytes = size_t{64} << 10;
 constexpr int kWarp = 32;
 constexpr size_t kGuardBytes = 256;
 
-// Who runs. A fiber is entered by its ucontext the first time; afterwards _longjmp changes stacks without a system call. Sanitizers must
-// know of every change, so under them (and there alone) ucontext is used throughout.
+// Who runs. A fiber is entered by its ucontext the first time; afterwards _longjmp changes stacks without a system
+// call. Sanitizers must know of every change, so under them (and there alone) ucontext is used throughout.
 struct Context {
   ucontext_t place{};
   jmp_buf jump{};
@@ -89,8 +89,8 @@ class FiberBlock {
   FiberBlock(const FiberBlock&) = delete;
   FiberBlock& operator=(const FiberBlock&) = delete;
 
-  std::string run(const std::function<void(HostExecution&)>& body, int block, int blocks, std::byte* shared, ThreadOrder order,
-                  const std::function<bool(int)>& between) {
+  std::string run(const std::function<void(HostExecution&)>& body, int block, int blocks, std::byte* shared,
+                  ThreadOrder order, const std::function<bool(int)>& between) {
     body_ = &body, block_ = block, blocks_ = blocks, shared_ = shared;
     const size_t n = fibers_.size();
     std::vector<size_t> turn(n);
@@ -107,12 +107,14 @@ class FiberBlock {
         moved = true;
         change(main_, f.context);
         if (f.waiting == Waiting::at_warp && ++warps_[t / kWarp].arrived == kWarp && !release_warp(t / kWarp))
-          return "block " + std::to_string(block) + ": lanes of warp " + std::to_string(t / kWarp) + " exchange different things";
+          return "block " + std::to_string(block) + ": lanes of warp " + std::to_string(t / kWarp) +
+                 " exchange different things";
         if (f.waiting == Waiting::done) ++done;
       }
       const bool happened = between && between(block);
       if (moved || happened) continue;
-      if (std::any_of(fibers_.begin(), fibers_.end(), [](const Fiber& f) { return f.waiting == Waiting::for_something; }))
+      if (std::any_of(fibers_.begin(), fibers_.end(),
+                      [](const Fiber& f) { return f.waiting == Waiting::for_something; }))
         return "block " + std::to_string(block) + ": nobody can go on";
       if (std::any_of(fibers_.begin(), fibers_.end(), [](const Fiber& f) { return f.waiting != Waiting::at_block; }))
         return "block " + std::to_string(block) + ": threads miss a barrier that others wait at";
@@ -189,12 +191,15 @@ class FiberBlock {
 
 void HostExecution::sync() { all_->sync(thread_); }
 void HostExecution::wait_for(bool (*ready)(const void*), const void* what) { all_->wait_for(thread_, ready, what); }
-const uint64_t* HostExecution::exchange(uint64_t mine, Exchange what, int mask) { return all_->exchange(thread_, mine, what, mask); }
+const uint64_t* HostExecution::exchange(uint64_t mine, Exchange what, int mask) {
+  return all_->exchange(thread_, mine, what, mask);
+}
 
-std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order, const std::function<void(HostExecution&)>& body,
-                     const std::function<bool(int)>& between) {
+std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order,
+                     const std::function<void(HostExecution&)>& body, const std::function<bool(int)>& between) {
   if (threads % kWarp != 0) return "a block is whole warps";
-  // Kept: to AddressSanitizer each fiber has a shadow of megabytes that only a fiber's end would free. Fibers that are stuck are given up.
+  // Kept: to AddressSanitizer each fiber has a shadow of megabytes that only a fiber's end would free. Fibers that are
+  // stuck are given up.
   static std::map<int, std::unique_ptr<FiberBlock>> kept;
   std::unique_ptr<FiberBlock>& fibers = kept[threads];
   if (!fibers) fibers = std::make_unique<FiberBlock>(threads);
@@ -208,7 +213,8 @@ std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder o
       return wrong;
     }
     for (size_t i = 0; i < kGuardBytes; ++i)
-      if (shared[shared_bytes + i] != std::byte{0xcd}) return "block " + std::to_string(block) + ": a write past its shared memory";
+      if (shared[shared_bytes + i] != std::byte{0xcd})
+        return "block " + std::to_string(block) + ": a write past its shared memory";
   }
   return {};
 }

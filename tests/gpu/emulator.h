@@ -1,6 +1,7 @@
-// Runs the kernels of gpu/ on the host: a grid of blocks one after another, the threads of a block as fibers that change at barriers.
-// What it notices: threads that miss a barrier, lanes of a warp that exchange different things, writes past a block's shared memory, shared
-// memory read before it was written (it is poisoned), and, since tests run each kernel under several orders of threads, missing barriers.
+// Runs the kernels of gpu/ on the host: a grid of blocks one after another, the threads of a block as fibers that
+// change at barriers. What it notices: threads that miss a barrier, lanes of a warp that exchange different things,
+// writes past a block's shared memory, shared memory read before it was written (it is poisoned), and, since tests run
+// each kernel under several orders of threads, missing barriers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -80,15 +81,16 @@ class HostExecution {
 /// Which thread runs next between barriers.
 enum class ThreadOrder { ascending, descending, shuffled };
 
-/// Runs body once for each thread of each block; empty, or what went wrong. `between` is called after each round of a block's threads, with
-/// the block's number: what happens by itself; true where a thread that waits may go on for it.
-std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order, const std::function<void(HostExecution&)>& body,
-                     const std::function<bool(int)>& between = {});
+/// Runs body once for each thread of each block; empty, or what went wrong. `between` is called after each round of a
+/// block's threads, with the block's number: what happens by itself; true where a thread that waits may go on for it.
+std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order,
+                     const std::function<void(HostExecution&)>& body, const std::function<bool(int)>& between = {});
 
 /// Runs a kernel on the host; empty, or what went wrong.
 template <class Kernel>
 std::string emulate(int blocks, const typename Kernel::Args& args, ThreadOrder order = ThreadOrder::ascending) {
-  return run_grid(blocks, Kernel::kThreads, sizeof(typename Kernel::Shared), order, [&](HostExecution& x) { Kernel::run(x, args); });
+  return run_grid(blocks, Kernel::kThreads, sizeof(typename Kernel::Shared), order,
+                  [&](HostExecution& x) { Kernel::run(x, args); });
 }
 
 }  // namespace stormcell::testing

@@ -41,7 +41,8 @@ class EmulatorTest : public QObject {
  private slots:
   void barriers_order_shared_memory() {
     std::vector<int> from(192), to(192), turned(192);
-    for (int i = 0; i < 192; ++i) from[static_cast<size_t>(i)] = i, turned[static_cast<size_t>(i)] = i / 64 * 64 + 63 - i % 64;
+    for (int i = 0; i < 192; ++i)
+      from[static_cast<size_t>(i)] = i, turned[static_cast<size_t>(i)] = i / 64 * 64 + 63 - i % 64;
     for (const ThreadOrder order : kOrders) {
       QCOMPARE(emulate<TurnKernel>(3, {from.data(), to.data(), true}, order), std::string());
       QVERIFY(to == turned);
@@ -121,7 +122,8 @@ class EmulatorTest : public QObject {
       const std::string wrong = run_grid(1, 128, 64, order, [&](HostExecution& x) {
         auto* warps = x.shared<int32_t[16]>();
         const auto t = static_cast<size_t>(x.thread());
-        for (int repeat = 0; repeat < 3; ++repeat) before[t] = gpu::sum_before<128>(x, x.thread() * 3 + repeat, warps, totals[t]);
+        for (int repeat = 0; repeat < 3; ++repeat)
+          before[t] = gpu::sum_before<128>(x, x.thread() * 3 + repeat, warps, totals[t]);
       });
       QCOMPARE(wrong, std::string());
       int32_t sum = 0;

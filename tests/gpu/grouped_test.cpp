@@ -22,7 +22,8 @@ using testing::random_product;
 using testing::ThreadOrder;
 
 /// Empty when the map's tiles cover each row of each expert and each column block once, heaviest expert first.
-std::string coverage(const std::vector<int32_t>& offsets, const RegimeLimits& limits, std::vector<int32_t>& map, int32_t column_blocks) {
+std::string coverage(const std::vector<int32_t>& offsets, const RegimeLimits& limits, std::vector<int32_t>& map,
+                     int32_t column_blocks) {
   std::set<std::pair<int32_t, int32_t>> covered;  // slot, column block
   for (int r = 0; r < gpu::kRegimes; ++r) {
     const auto regime = static_cast<Regime>(r);
@@ -31,17 +32,21 @@ std::string coverage(const std::vector<int32_t>& offsets, const RegimeLimits& li
     const int32_t most_rows = gpu::row_block(regime);
     for (int64_t t = 0; t < gpu::tiles_of(list, column_blocks); ++t) {
       const Tile tile = gpu::find_tile(list, offsets.data(), column_blocks, most_rows, t);
-      const int32_t begin = offsets[static_cast<size_t>(tile.expert)], end = offsets[static_cast<size_t>(tile.expert) + 1];
+      const int32_t begin = offsets[static_cast<size_t>(tile.expert)],
+                    end = offsets[static_cast<size_t>(tile.expert) + 1];
       if (gpu::regime_of(end - begin, limits) != regime) return "an expert in another regime's list";
       if (end - begin > rows_before) return "a heavier expert comes later";
       rows_before = end - begin;
-      if (tile.rows < 1 || tile.rows > most_rows || tile.first < begin || tile.first + tile.rows > end) return "rows of another expert";
+      if (tile.rows < 1 || tile.rows > most_rows || tile.first < begin || tile.first + tile.rows > end)
+        return "rows of another expert";
       if (tile.column_block < 0 || tile.column_block >= column_blocks) return "no such column block";
       for (int32_t s = tile.first; s < tile.first + tile.rows; ++s)
         if (!covered.insert({s, tile.column_block}).second) return "a row twice";
     }
   }
-  return covered.size() == static_cast<size_t>(offsets.back()) * static_cast<size_t>(column_blocks) ? "" : "a row is missing";
+  return covered.size() == static_cast<size_t>(offsets.back()) * static_cast<size_t>(column_blocks)
+             ? ""
+             : "a row is missing";
 }
 
 constexpr RegimeLimits kAllPlain{0, 0, false}, kAllGemv{8, 0, false}, kTensor{4, 64, true};
@@ -54,7 +59,8 @@ class GpuGroupedTest : public QObject {
     std::mt19937 random(1);
     for (int i = 0; i < 10000; ++i) {
       const int32_t experts = 1 + static_cast<int32_t>(random() % (i % 50 == 0 ? 300 : 12));
-      const RegimeLimits limits{static_cast<int32_t>(random() % 9), static_cast<int32_t>(random() % 65), random() % 3 != 0};
+      const RegimeLimits limits{static_cast<int32_t>(random() % 9), static_cast<int32_t>(random() % 65),
+                                random() % 3 != 0};
       const auto offsets = random_offsets(random, experts, i % 50 == 0 ? 20 : 400);
       auto map = map_by_sorting(offsets, limits);
       const std::string wrong = coverage(offsets, limits, map, 1 + static_cast<int32_t>(random() % 3));
@@ -95,7 +101,8 @@ class GpuGroupedTest : public QObject {
       QVERIFY(gpu::check_most_rows(rows, rows).ok());
       const gpu::Status status = gpu::check_most_rows(rows, rows - 1);
       QVERIFY(status.code() == gpu::StatusCode::bad_input);
-      QVERIFY(std::string(status.text()).find("has " + std::to_string(rows) + " rows and the call was for at most") != std::string::npos);
+      QVERIFY(std::string(status.text()).find("has " + std::to_string(rows) + " rows and the call was for at most") !=
+              std::string::npos);
     }
   }
 
@@ -104,15 +111,18 @@ class GpuGroupedTest : public QObject {
     QVERIFY(gpu::regime_of(64, kTensor) == Regime::swapped && gpu::regime_of(65, kTensor) == Regime::large);
     QVERIFY(gpu::regime_of(8, kAllGemv) == Regime::gemv && gpu::regime_of(9, kAllGemv) == Regime::plain);
     // What the host launches covers what the device may find.
-    for (const RegimeLimits& limits : {kAllPlain, kAllGemv, kTensor, RegimeLimits{0, 64, true}, RegimeLimits{8, 0, true}})
+    for (const RegimeLimits& limits :
+         {kAllPlain, kAllGemv, kTensor, RegimeLimits{0, 64, true}, RegimeLimits{8, 0, true}})
       for (int64_t most : {1, 4, 5, 8, 9, 64, 65, 1000})
-        for (int32_t rows = 1; rows <= most; ++rows) QVERIFY(gpu::may_occur(gpu::regime_of(rows, limits), limits, most));
+        for (int32_t rows = 1; rows <= most; ++rows)
+          QVERIFY(gpu::may_occur(gpu::regime_of(rows, limits), limits, most));
   }
 
   void limits_by_shape() {
     const gpu::ProductShape bf16[] = {{gpu::Format::bf16, 3072, 768}, {gpu::Format::bf16, 768, 3072}},
                             odd[] = {{gpu::Format::bf16, 3072, 769}}, f32[] = {{gpu::Format::f32, 64, 64}};
-    const gpu::RegimeLimits few = gpu::choose_limits(true, bf16, 2, {8, 1.0}), many = gpu::choose_limits(true, bf16, 2, {64, 1.0});
+    const gpu::RegimeLimits few = gpu::choose_limits(true, bf16, 2, {8, 1.0}),
+                            many = gpu::choose_limits(true, bf16, 2, {64, 1.0});
     QVERIFY(few.tensor_cores && few.gemv_rows == 8 && many.gemv_rows == 0 && many.swapped_rows == 64);
     QCOMPARE(gpu::choose_limits(true, bf16, 2, {8, 1.1}).gemv_rows, 0);
     const auto names = [](const RegimeLimits& limits, int64_t most_rows) {
@@ -126,8 +136,10 @@ class GpuGroupedTest : public QObject {
     QCOMPARE(names(many, 0), std::string());
     QCOMPARE(names({4, 64, true}, 100), std::string("joined gemv "));
     QCOMPARE(names(kAllGemv, 9), std::string("plain gemv "));
-    QVERIFY(!gpu::choose_limits(false, bf16, 2, {99, 1.0}).tensor_cores && gpu::choose_limits(false, bf16, 2, {99, 1.0}).gemv_rows == 8);
-    QVERIFY(!gpu::choose_limits(true, odd, 1, {1, 1.0}).tensor_cores && gpu::choose_limits(true, odd, 1, {1, 1.0}).gemv_rows == 0);
+    QVERIFY(!gpu::choose_limits(false, bf16, 2, {99, 1.0}).tensor_cores &&
+            gpu::choose_limits(false, bf16, 2, {99, 1.0}).gemv_rows == 8);
+    QVERIFY(!gpu::choose_limits(true, odd, 1, {1, 1.0}).tensor_cores &&
+            gpu::choose_limits(true, odd, 1, {1, 1.0}).gemv_rows == 0);
     QVERIFY(!gpu::choose_limits(true, f32, 1, {1, 1.0}).tensor_cores);
   }
 
@@ -135,7 +147,8 @@ class GpuGroupedTest : public QObject {
   void launches_of_a_product() {
     const gpu::ProductShape bf16[] = {{gpu::Format::bf16, 3072, 768}};
     for (int64_t most_rows = 0; most_rows <= 200; ++most_rows)
-      QCOMPARE(gpu::launches(gpu::choose_limits(true, bf16, 1, {most_rows, 0}), most_rows).count, most_rows > 0 ? 1 : 0);
+      QCOMPARE(gpu::launches(gpu::choose_limits(true, bf16, 1, {most_rows, 0}), most_rows).count,
+               most_rows > 0 ? 1 : 0);
     QCOMPARE(gpu::launches({4, 64, true}, 100).count, 2);  // gemv by itself
     QCOMPARE(gpu::launches({0, 0, true}, 100).count, 1);
     QCOMPARE(gpu::launches({8, 8, true}, 100).count, 2);
@@ -198,14 +211,15 @@ class GpuGroupedTest : public QObject {
     for (const int64_t many : {int64_t{-1}, int64_t{INT32_MAX} - 126, int64_t{1} << 31})
       QVERIFY(refused([&](auto& c) { c.most_slots = many; }, kAllGemv, "slots, allowed are 0 to 2147483520"));
     QVERIFY(!refused([](auto& c) { c.most_slots = INT32_MAX - 127; }, kAllGemv, ""));
-    for (const RegimeLimits& limits :
-         {RegimeLimits{9, 0, false}, RegimeLimits{-1, 0, false}, RegimeLimits{0, 65, false}, RegimeLimits{0, -1, false}})
+    for (const RegimeLimits& limits : {RegimeLimits{9, 0, false}, RegimeLimits{-1, 0, false},
+                                       RegimeLimits{0, 65, false}, RegimeLimits{0, -1, false}})
       QVERIFY(refused([](auto&) {}, limits, "regimes of"));
     alignas(4) static char bytes[8];
     QVERIFY(refused([](auto& c) { c.gather = reinterpret_cast<const int32_t*>(bytes + 1); }, kAllGemv, "gather ("));
     QVERIFY(refused([](auto& c) { c.scatter = reinterpret_cast<const int32_t*>(bytes + 1); }, kAllGemv, "scatter ("));
     QVERIFY(refused([](auto& c) { c.weight = reinterpret_cast<const float*>(bytes + 1); }, kAllGemv, "weight ("));
-    QVERIFY(std::string(gpu::check_grouped(call, {nullptr, kAllGemv}).text()).find("the tile map is null") != std::string::npos);
+    QVERIFY(std::string(gpu::check_grouped(call, {nullptr, kAllGemv}).text()).find("the tile map is null") !=
+            std::string::npos);
   }
 };
 

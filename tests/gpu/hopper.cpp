@@ -79,7 +79,8 @@ void HopperBlock::land(size_t which) {
     for (int32_t r = 0; r < kRows; ++r)
       for (int32_t d = 0; d < gpu::kTileDepth; ++d) {
         const bool inside = box.row + r < box.map.rows && box.depth + d < box.map.k;
-        const int64_t from = (static_cast<int64_t>(box.expert) * box.map.rows + box.row + r) * box.map.k + box.depth + d;
+        const int64_t from =
+            (static_cast<int64_t>(box.expert) * box.map.rows + box.row + r) * box.map.k + box.depth + d;
         const gpu::Bf16 number = inside ? box.map.w[from] : gpu::Bf16{0};
         std::memcpy(at(gpu::swizzled_address(box.to + static_cast<uint32_t>(r * gpu::kRowBytes + d * 2))), &number, 2);
       }
@@ -96,7 +97,8 @@ void HopperBlock::check_there(int use) {
 
 /// Number d of row `row` of the 16 deep operand that a descriptor describes.
 float HopperBlock::number(uint64_t descriptor, int32_t row, int32_t d) {
-  const auto start = static_cast<uint32_t>(descriptor & 0x3fff) << 4, group = static_cast<uint32_t>(descriptor >> 32 & 0x3fff) << 4;
+  const auto start = static_cast<uint32_t>(descriptor & 0x3fff) << 4,
+             group = static_cast<uint32_t>(descriptor >> 32 & 0x3fff) << 4;
   const auto r = static_cast<uint32_t>(row);
   gpu::Bf16 value;
   std::memcpy(&value, at(gpu::swizzled_address(start + r / 8 * group + r % 8 * 128 + static_cast<uint32_t>(d) * 2)), 2);
@@ -123,7 +125,9 @@ void HopperBlock::multiply(const Product& product, int thread) {
   }
 }
 
-void HopperExecution::barriers_are_there() { std::memset(block_->shared_, 0xff, block_->shared_bytes_); }  // what nobody fills is NaN
+void HopperExecution::barriers_are_there() {
+  std::memset(block_->shared_, 0xff, block_->shared_bytes_);
+}  // what nobody fills is NaN
 
 void HopperExecution::arrive(uint32_t barrier) {
   if (block_->play_.flaw == Flaw::gives_back_for_itself && thread() % 32 != 0) return;
@@ -133,7 +137,8 @@ void HopperExecution::arrive_expecting(uint32_t barrier, uint32_t bytes) {
   block_->begin_use(block_->weights_++, "weights over what is still read");
   block_->barriers_[barrier].arrive(1, static_cast<int>(block_->play_.flaw == Flaw::expects_half ? bytes / 2 : bytes));
 }
-void HopperExecution::copy_box(uint32_t to, const WeightMap* map, int32_t depth, int32_t row, int32_t expert, uint32_t barrier) {
+void HopperExecution::copy_box(uint32_t to, const WeightMap* map, int32_t depth, int32_t row, int32_t expert,
+                               uint32_t barrier) {
   const int use = block_->weights_ - 1;
   if (use < block_->uses_.all) ++block_->boxes_asked_[static_cast<size_t>(use)];
   block_->boxes_.push_back({to, *map, depth, row, expert, barrier, use});

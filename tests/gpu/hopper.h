@@ -1,7 +1,7 @@
-// Hopper's barriers, copies and tensor cores on the emulator, by the PTX manual: what the tensor-core kernels' own loops are played with.
-// Everything comes as late as it may: rows when their thread has waited for them and fenced, weights when they like, products when they are
-// waited for. So a stage that is read before it is full, or filled before it has been read, shows in the numbers, and is noticed without
-// them too.
+// Hopper's barriers, copies and tensor cores on the emulator, by the PTX manual: what the tensor-core kernels' own
+// loops are played with. Everything comes as late as it may: rows when their thread has waited for them and fenced,
+// weights when they like, products when they are waited for. So a stage that is read before it is full, or filled
+// before it has been read, shows in the numbers, and is noticed without them too.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -129,11 +129,12 @@ class HopperBlock {
   std::mt19937 random_;
   std::map<uint32_t, Barrier> barriers_;
   std::vector<Thread> threads_;
-  std::vector<bool> slow_;                                              // warps
-  std::vector<Box> boxes_;                                              // on their way
-  std::vector<int> rows_there_, boxes_asked_, boxes_there_, finished_;  // of each use: threads, boxes, threads that have read it
-  int weights_ = 0;                                                     // uses whose weights were asked for
-  uint64_t landing_ = 2;                                                // the more, the sooner boxes land
+  std::vector<bool> slow_;  // warps
+  std::vector<Box> boxes_;  // on their way
+  // of each use: threads, boxes, threads that have read it
+  std::vector<int> rows_there_, boxes_asked_, boxes_there_, finished_;
+  int weights_ = 0;       // uses whose weights were asked for
+  uint64_t landing_ = 2;  // the more, the sooner boxes land
   bool held_back_ = false;
   std::byte* shared_ = nullptr;
   size_t shared_bytes_ = 0;
@@ -156,7 +157,9 @@ class HopperExecution : public HostExecution {
   T& shared_at(uint32_t address) {
     return *reinterpret_cast<T*>(block_->at(address));
   }
-  void init_barrier(uint32_t barrier, uint32_t arrivals) { block_->barriers_[barrier].init(static_cast<int>(arrivals)); }
+  void init_barrier(uint32_t barrier, uint32_t arrivals) {
+    block_->barriers_[barrier].init(static_cast<int>(arrivals));
+  }
   void barriers_are_there();
   void arrive(uint32_t barrier);
   void arrive_expecting(uint32_t barrier, uint32_t bytes);
@@ -200,9 +203,11 @@ class HopperExecution : public HostExecution {
 };
 
 /// How many tiles of a regime are a block's, of a list that is dealt out from `next` on.
-inline int tiles_dealt(const gpu::ProductArgs<gpu::Bf16>& a, gpu::Regime regime, int32_t columns, int64_t blocks, int64_t& next) {
+inline int tiles_dealt(const gpu::ProductArgs<gpu::Bf16>& a, gpu::Regime regime, int32_t columns, int64_t blocks,
+                       int64_t& next) {
   int mine = 0;
-  gpu::take_tiles(next, blocks, gpu::tiles_of(gpu::tile_list(a.map, regime), gpu::parts(a.n, columns)), [&](int64_t) { ++mine; });
+  gpu::take_tiles(next, blocks, gpu::tiles_of(gpu::tile_list(a.map, regime), gpu::parts(a.n, columns)),
+                  [&](int64_t) { ++mine; });
   return mine;
 }
 /// The kernels as they are played.
@@ -210,7 +215,8 @@ template <int kPanels>
 struct PlayedSwapped {
   using Shape = gpu::SwappedShape<kPanels>;
   static RingUses uses(const gpu::ProductArgs<gpu::Bf16>& a, int64_t block, int64_t blocks) {
-    return {Shape::kStages, tiles_dealt(a, gpu::Regime::swapped, Shape::kColumns, blocks, block) * gpu::parts(a.k, Shape::kDepth), 0};
+    return {Shape::kStages,
+            tiles_dealt(a, gpu::Regime::swapped, Shape::kColumns, blocks, block) * gpu::parts(a.k, Shape::kDepth), 0};
   }
   static void run(HopperExecution& x, const WeightMap* map, const gpu::ProductArgs<gpu::Bf16>& a) {
     gpu::swapped_block<kPanels>(x, map, a);
@@ -221,11 +227,15 @@ struct PlayedJoined {
   using Shape = gpu::JoinedShape<kPanels>;
   using Narrow = gpu::JoinedNarrowShape<kPanels>;
   static RingUses uses(const gpu::ProductArgs<gpu::Bf16>& a, int64_t block, int64_t blocks) {
-    const int wide = tiles_dealt(a, gpu::Regime::large, Shape::kColumns, blocks, block) * gpu::parts(a.k, Shape::kDepth);
-    const int narrow = tiles_dealt(a, gpu::Regime::swapped, Narrow::kColumns, blocks, block) * gpu::parts(a.k, Narrow::kDepth);
+    const int wide =
+        tiles_dealt(a, gpu::Regime::large, Shape::kColumns, blocks, block) * gpu::parts(a.k, Shape::kDepth);
+    const int narrow =
+        tiles_dealt(a, gpu::Regime::swapped, Narrow::kColumns, blocks, block) * gpu::parts(a.k, Narrow::kDepth);
     return {Shape::kStages, wide + narrow, wide};
   }
-  static void run(HopperExecution& x, const WeightMap* map, const gpu::ProductArgs<gpu::Bf16>& a) { gpu::joined_block<kPanels>(x, map, a); }
+  static void run(HopperExecution& x, const WeightMap* map, const gpu::ProductArgs<gpu::Bf16>& a) {
+    gpu::joined_block<kPanels>(x, map, a);
+  }
 };
 
 /// Runs a kernel on the host; empty, or what went wrong. x has `x_rows` rows.

@@ -1,4 +1,5 @@
-// Dispatch and combine against core's, and a whole layer on the emulator, kernel by kernel as layer() queues them, against plain loops.
+// Dispatch and combine against core's, and a whole layer on the emulator, kernel by kernel as layer() queues them,
+// against plain loops.
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -35,7 +36,8 @@ void fill(T* to, int64_t n, std::mt19937& random, float scale) {
 }
 
 /// A decision with drops and, for thresholds, cells without a branch.
-Decision decide(const Protocol& protocol, int64_t cells, int32_t branches, std::mt19937& random, std::vector<float>& scores) {
+Decision decide(const Protocol& protocol, int64_t cells, int32_t branches, std::mt19937& random,
+                std::vector<float>& scores) {
   scores.resize(static_cast<size_t>(cells * branches));
   fill(scores.data(), cells * branches, random, 1);
   Decision d(cells, fan_out_of(protocol, branches), branches);
@@ -81,7 +83,8 @@ std::string emulate_layer(const gpu::LayerCall& call, const gpu::RegimeLimits& l
   std::string wrong = emulate_route_and_map(parts, limits);
   if (wrong.empty()) wrong = emulate_product<T>(parts.first, limits, parts.map);
   if (wrong.empty()) wrong = emulate_product<T>(parts.second, limits, parts.map);
-  if (wrong.empty() && (parts.sums || parts.fills)) wrong = emulate<gpu::CombineKernel<T>>(2, gpu::args_of(parts.combine));
+  if (wrong.empty() && (parts.sums || parts.fills))
+    wrong = emulate<gpu::CombineKernel<T>>(2, gpu::args_of(parts.combine));
   return wrong;
 }
 
@@ -95,10 +98,12 @@ struct LayerCase {
 template <class T>
 std::string layer_difference(const LayerCase& c, std::mt19937& random) {
   const int32_t panels = c.gated ? 2 : 1;
-  std::vector<float> scores, bias1(static_cast<size_t>(c.experts * panels * c.hidden)), bias2(static_cast<size_t>(c.experts * c.width));
+  std::vector<float> scores, bias1(static_cast<size_t>(c.experts * panels * c.hidden)),
+      bias2(static_cast<size_t>(c.experts * c.width));
   Decision d = decide(c.protocol, c.cells, c.experts, random, scores);
   const auto bytes = [](int64_t n) { return static_cast<size_t>(n) * sizeof(T); };
-  const int64_t w1_size = int64_t{c.experts} * panels * c.hidden * c.width, w2_size = int64_t{c.experts} * c.width * c.hidden;
+  const int64_t w1_size = int64_t{c.experts} * panels * c.hidden * c.width,
+                w2_size = int64_t{c.experts} * c.width * c.hidden;
   const AlignedMemory x(bytes(c.cells * c.width)), y(bytes(c.cells * c.width)), w1(bytes(w1_size)), w2(bytes(w2_size));
   fill(numbers<T>(x), c.cells * c.width, random, 1);
   fill(numbers<T>(w1), w1_size, random, 1 / std::sqrt(static_cast<float>(c.width)));
@@ -117,8 +122,8 @@ std::string layer_difference(const LayerCase& c, std::mt19937& random) {
   call.dropped = c.with_dropped ? x.get() : nullptr;
   const gpu::ProductShape shapes[] = {{call.format, c.hidden, c.width}, {call.format, c.width, c.hidden}};
   const AlignedMemory workspace(gpu::layer_workspace(call));
-  const std::string wrong =
-      emulate_layer<T>(call, gpu::choose_limits(false, shapes, 2, {c.cells, 0}), workspace.get(), gpu::layer_workspace(call));
+  const std::string wrong = emulate_layer<T>(call, gpu::choose_limits(false, shapes, 2, {c.cells, 0}), workspace.get(),
+                                             gpu::layer_workspace(call));
   if (!wrong.empty()) return wrong;
 
   double largest = 0, error = 0;
@@ -141,10 +146,11 @@ std::string layer_difference(const LayerCase& c, std::mt19937& random) {
           const int64_t row = (int64_t{e} * panels + p) * c.hidden + h;
           panel[p] = static_cast<double>(bias1[static_cast<size_t>(row)]);
           for (int32_t i = 0; i < c.width; ++i)
-            panel[p] +=
-                static_cast<double>(gpu::to_float(xs[cell * c.width + i])) * static_cast<double>(gpu::to_float(w1s[row * c.width + i]));
+            panel[p] += static_cast<double>(gpu::to_float(xs[cell * c.width + i])) *
+                        static_cast<double>(gpu::to_float(w1s[row * c.width + i]));
         }
-        hidden[static_cast<size_t>(h)] = c.gated ? panel[0] / (1 + std::exp(-panel[0])) * panel[1] : std::max(panel[0], 0.0);
+        hidden[static_cast<size_t>(h)] =
+            c.gated ? panel[0] / (1 + std::exp(-panel[0])) * panel[1] : std::max(panel[0], 0.0);
       }
       for (int32_t i = 0; i < c.width; ++i) {
         const int64_t row = int64_t{e} * c.width + i;
@@ -189,7 +195,8 @@ class GpuLayerTest : public QObject {
       if (i % 5 == 1) protocol = {.kind = ProtocolKind::threshold, .threshold = 0.8f};
       const int64_t cells = static_cast<int64_t>(random() % 90);
       const int64_t width =
-          4 * (1 + static_cast<int64_t>(random() % (i % 4 == 0 ? 1700 : 200)));  // to 14 groups of pieces, of one block's 8 warps
+          4 * (1 + static_cast<int64_t>(random() %
+                                        (i % 4 == 0 ? 1700 : 200)));  // to 14 groups of pieces, of one block's 8 warps
       std::vector<float> scores;
       Decision d = decide(protocol, cells, 6, random, scores);
       const int64_t places = cells * d->fan_out;
@@ -220,8 +227,13 @@ class GpuLayerTest : public QObject {
   }
   void whole_layers() {
     std::mt19937 random(2);
-    const Protocol top1 = {.k = 1}, top3 = {.k = 3, .renormalize = true}, limited = {.kind = ProtocolKind::switch_top1, .capacity = 3},
-                   sigmoid = {.kind = ProtocolKind::sigmoid_groups, .k = 2, .groups = 2, .groups_kept = 1, .scale = 2.5f},
+    const Protocol top1 = {.k = 1}, top3 = {.k = 3, .renormalize = true},
+                   limited = {.kind = ProtocolKind::switch_top1, .capacity = 3},
+                   sigmoid = {.kind = ProtocolKind::sigmoid_groups,
+                              .k = 2,
+                              .groups = 2,
+                              .groups_kept = 1,
+                              .scale = 2.5f},
                    threshold = {.kind = ProtocolKind::threshold, .threshold = 0.7f};
     for (const Protocol& protocol : {top1, top3, limited, sigmoid, threshold})
       for (const int64_t cells : {int64_t{1}, int64_t{testing::kSlowEmulator ? 11 : 37}}) {
@@ -244,7 +256,8 @@ class GpuLayerTest : public QObject {
       for (const int64_t cells : {int64_t{30}, int64_t{100}, int64_t{testing::kSlowEmulator ? 100 : 300}})
         QCOMPARE(layer_difference<float>({top2, cells, experts, 8, 4, false, false}, random), std::string());
   }
-  // What the host knows of an expert's rows: all cells, and what capacity leaves of them where the number of parents is known.
+  // What the host knows of an expert's rows: all cells, and what capacity leaves of them where the number of parents is
+  // known.
   void most_rows_of_a_layer() {
     gpu::LayerCall call;
     call.experts = 8, call.width = call.hidden = 8, call.cells = 700;
@@ -310,28 +323,35 @@ class GpuLayerTest : public QObject {
     call.scores = numbers<float>(data);
     call.x = call.w1 = call.w2 = call.y = data.get();
     QVERIFY(gpu::check_layer(call, limits, workspace.get(), bytes).ok());
-    QVERIFY(std::string(gpu::check_layer(call, limits, workspace.get(), bytes - 1).text()).find("needs") != std::string::npos);
-    QVERIFY(std::string(gpu::check_layer(call, limits, nullptr, bytes).text()).find("workspace is null") != std::string::npos);
-    QVERIFY(std::string(gpu::check_layer(call, {4, 64, true}, workspace.get(), bytes).text()).empty());  // the card is asked later
+    QVERIFY(std::string(gpu::check_layer(call, limits, workspace.get(), bytes - 1).text()).find("needs") !=
+            std::string::npos);
+    QVERIFY(std::string(gpu::check_layer(call, limits, nullptr, bytes).text()).find("workspace is null") !=
+            std::string::npos);
+    QVERIFY(std::string(gpu::check_layer(call, {4, 64, true}, workspace.get(), bytes).text())
+                .empty());  // the card is asked later
     call.w2 = nullptr;
-    QVERIFY(std::string(gpu::check_layer(call, limits, workspace.get(), bytes).text()).find("w is null") != std::string::npos);
+    QVERIFY(std::string(gpu::check_layer(call, limits, workspace.get(), bytes).text()).find("w is null") !=
+            std::string::npos);
     for (const int64_t cells : {int64_t{-1}, int64_t{1} << 31, int64_t{1} << 62}) {
       call.cells = cells;
       QVERIFY(!gpu::check_layer(call, limits, workspace.get(), bytes).ok());
     }
     // Sizes whose workspace is beyond 2^63 bytes.
     call.cells = INT32_MAX, call.hidden = INT32_MAX, call.rule.fan_out = 4;
-    QVERIFY(std::string(gpu::check_layer(call, limits, workspace.get(), bytes).text()).find("hidden 2147483647") != std::string::npos);
+    QVERIFY(std::string(gpu::check_layer(call, limits, workspace.get(), bytes).text()).find("hidden 2147483647") !=
+            std::string::npos);
     gpu::DispatchCall out;
     out.decision.fan_out = 1, out.cells = 4, out.width = 3;
     QVERIFY(std::string(gpu::check_dispatch(out).text()).find("multiple of 16") != std::string::npos);
     for (const int64_t width : {int64_t{0}, int64_t{1} << 40, int64_t{1} << 62}) {
       out.width = width;
-      QVERIFY(std::string(gpu::check_dispatch(out).text()).find("numbers, allowed are 1 to 2147483647") != std::string::npos);
+      QVERIFY(std::string(gpu::check_dispatch(out).text()).find("numbers, allowed are 1 to 2147483647") !=
+              std::string::npos);
     }
     // Times four choices this is 2^64.
     gpu::CombineCall back;
-    out.decision.fan_out = back.decision.fan_out = 4, out.cells = back.cells = int64_t{1} << 62, out.width = back.width = 8;
+    out.decision.fan_out = back.decision.fan_out = 4, out.cells = back.cells = int64_t{1} << 62,
+    out.width = back.width = 8;
     QVERIFY(std::string(gpu::check_dispatch(out).text()).find("beyond 2^31") != std::string::npos);
     QVERIFY(std::string(gpu::check_combine(back).text()).find("beyond 2^31") != std::string::npos);
   }

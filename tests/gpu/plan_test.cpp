@@ -1,4 +1,5 @@
-// A plan for a card chooses kernels and lays memory out by what core/runtime has for every device, with rows of its own and no CUDA.
+// A plan for a card chooses kernels and lays memory out by what core/runtime has for every device, with rows of its own
+// and no CUDA.
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,7 +38,8 @@ std::unique_ptr<PlanKernel> plan_narrow_product(const StepMaking& m) {
 std::unique_ptr<PlanKernel> plan_grouped_product(const StepMaking& m) {
   auto kernel = std::make_unique<PlanKernel>();
   kernel->rows = BranchRows(m);
-  kernel->weights = BranchWeights(m, 2, [&](size_t input) { return m.branch_weight(input, kPlainF32Layout, DType::f32); });
+  kernel->weights =
+      BranchWeights(m, 2, [&](size_t input) { return m.branch_weight(input, kPlainF32Layout, DType::f32); });
   return kernel;
 }
 std::unique_ptr<PlanKernel> plan_joining(const StepMaking& m) {
@@ -57,7 +59,8 @@ const std::vector<PlanRow> kPlanRows = {
     {"route", "route", plan_any},
 };
 
-/// A router of three branches, two of them in one product over all slots; behind it a router of four, each branch by itself.
+/// A router of three branches, two of them in one product over all slots; behind it a router of four, each branch by
+/// itself.
 RandomCase slots_and_branches() {
   CaseBuilder b(4);
   const SpaceId tokens = b.root_space("tokens", b.bound_symbol("N", 12));
@@ -67,7 +70,8 @@ RandomCase slots_and_branches() {
   const ValueId first = b.drawn("first", {8, 8}, 0.5), second = b.drawn("second", {8, 8}, 0.5);
   const ValueId rows =
       b.value("grouped_linear", {x, d, first, second},
-              {{"slots", int64_t{all}}, {"branches", std::vector<int64_t>{2, 0}}, {"activation", std::string("none")}}, "experts");
+              {{"slots", int64_t{all}}, {"branches", std::vector<int64_t>{2, 0}}, {"activation", std::string("none")}},
+              "experts");
   const ValueId y = b.gather({rows}, tokens, "weighted", kNone, "joined");
   const ValueId then = b.route(b.linear(y, 4, "then.scores"), {}, "then");
   std::vector<ValueId> parts = b.scatter(y, then, {0, 1, 2, 3});
@@ -79,7 +83,10 @@ RandomCase slots_and_branches() {
 /// A case with what a plan of it needs, on a device that only counts bytes.
 struct PlannedCase {
   explicit PlannedCase(RandomCase from, int64_t budget = 0)
-      : c(std::move(from)), device(1), store(device, c.weights, budget), program(lower(std::make_shared<Graph>(c.graph))) {}
+      : c(std::move(from)),
+        device(1),
+        store(device, c.weights, budget),
+        program(lower(std::make_shared<Graph>(c.graph))) {}
   PlannedSteps plan(std::span<const PlanRow> rows = kPlanRows) {
     CompileOptions options{c.bindings};
     options.scores = true;
@@ -102,7 +109,8 @@ RandomCase annotated_case(const std::string& annotation) {
   return c;
 }
 std::string refusal_of_plan(const std::string& annotation, std::span<const PlanRow> rows = kPlanRows) {
-  return complaint([&] { PlannedCase(annotation.empty() ? slots_and_branches() : annotated_case(annotation)).plan(rows); });
+  return complaint(
+      [&] { PlannedCase(annotation.empty() ? slots_and_branches() : annotated_case(annotation)).plan(rows); });
 }
 
 }  // namespace
@@ -117,7 +125,8 @@ class GpuPlanTest : public QObject {
     QCOMPARE(free.kernel_of(planned, "scores").name, std::string_view("product"));
     PlannedCase asked(annotated_case("then.scores.kernel=linear.product"));
     QCOMPARE(asked.kernel_of(asked.plan(), "then.scores").name, std::string_view("product"));
-    QCOMPARE(kernel_names(std::span<const PlanRow>(kPlanRows), "linear"), (std::vector<std::string>{"linear.narrow", "linear.product"}));
+    QCOMPARE(kernel_names(std::span<const PlanRow>(kPlanRows), "linear"),
+             (std::vector<std::string>{"linear.narrow", "linear.product"}));
     QVERIFY(bf16_rows(std::span<const PlanRow>(kPlanRows)).read.empty());
     QCOMPARE(bf16_rows(std::span<const PlanRow>(kPlanRows)).write.size(), size_t{1});
   }
@@ -127,10 +136,13 @@ class GpuPlanTest : public QObject {
     QCOMPARE(refusal_of_plan("scores.kernel=linear.narrow"),
              std::string("linear \"scores\": kernel linear.narrow does not support this case (linear.product does)"));
     const std::string unknown = refusal_of_plan("scores.kernel=linear.other");
-    QVERIFY2(unknown.starts_with("linear \"scores\": expected kernel linear.narrow or linear.product, got \"linear.other\""),
-             unknown.c_str());
+    QVERIFY2(
+        unknown.starts_with("linear \"scores\": expected kernel linear.narrow or linear.product, got \"linear.other\""),
+        unknown.c_str());
     const std::string format = refusal_of_plan("scores.weight.format=bf16");
-    QVERIFY2(format.find("no kernel holds weight %scores.weight in bf16 (leave that annotation out)") != std::string::npos, format.c_str());
+    QVERIFY2(
+        format.find("no kernel holds weight %scores.weight in bf16 (leave that annotation out)") != std::string::npos,
+        format.c_str());
     // No product at all.
     const std::string none = refusal_of_plan("", std::span<const PlanRow>(kPlanRows).subspan(2));
     QCOMPARE(none, std::string("linear \"scores\": no CUDA kernel"));
@@ -158,7 +170,8 @@ class GpuPlanTest : public QObject {
       WeightStore store(planned_case.device, planned_case.c.weights, limited ? 4096 : 0);
       CompileOptions options{planned_case.c.bindings};
       options.scores = true;
-      const ExecutableLayout cpu = planned_case.device.layout_of(std::make_shared<const Program>(planned_case.program), store, options);
+      const ExecutableLayout cpu =
+          planned_case.device.layout_of(std::make_shared<const Program>(planned_case.program), store, options);
       const ExecutableLayout& layout = planned.layout;
       QCOMPARE(layout.record_bytes, cpu.record_bytes);
       QCOMPARE(layout.records.size(), cpu.records.size());

@@ -17,7 +17,9 @@ inline std::vector<int32_t> random_offsets(std::mt19937& random, int32_t experts
   for (int32_t e = 0; e < experts; ++e) {
     const auto how = random() % 4;
     const int32_t rows =
-        how == 0 ? 0 : static_cast<int32_t>(random() % static_cast<uint32_t>(how == 1 ? std::min(most_rows, 10) + 1 : most_rows + 1));
+        how == 0 ? 0
+                 : static_cast<int32_t>(random() %
+                                        static_cast<uint32_t>(how == 1 ? std::min(most_rows, 10) + 1 : most_rows + 1));
     offsets.push_back(offsets.back() + rows);
   }
   return offsets;
@@ -69,8 +71,8 @@ inline Stored random_stored(std::mt19937& random) {
 }
 
 template <class T>
-Product<T> random_product(std::mt19937& random, const Stored& stored, int32_t panels, int32_t most_rows, int32_t n, int32_t k,
-                          const gpu::RegimeLimits& limits) {
+Product<T> random_product(std::mt19937& random, const Stored& stored, int32_t panels, int32_t most_rows, int32_t n,
+                          int32_t k, const gpu::RegimeLimits& limits) {
   Product<T> p;
   std::normal_distribution<float> normal;
   const auto fill = [&](auto& v, size_t size, float scale) {
@@ -87,7 +89,8 @@ Product<T> random_product(std::mt19937& random, const Stored& stored, int32_t pa
   a.n = n, a.k = k;
   if (random() % 2) {
     p.x_rows = rows / 2 + 1;
-    for (int32_t s = 0; s < rows; ++s) p.gather.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(p.x_rows)));
+    for (int32_t s = 0; s < rows; ++s)
+      p.gather.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(p.x_rows)));
     a.gather = p.gather.data();
   }
   if (stored.scatter) {
@@ -108,13 +111,15 @@ Product<T> random_product(std::mt19937& random, const Stored& stored, int32_t pa
   return p;
 }
 template <class T>
-Product<T> random_product(std::mt19937& random, int32_t panels, int32_t most_rows, int32_t n, int32_t k, const gpu::RegimeLimits& limits) {
+Product<T> random_product(std::mt19937& random, int32_t panels, int32_t most_rows, int32_t n, int32_t k,
+                          const gpu::RegimeLimits& limits) {
   return random_product<T>(random, random_stored(random), panels, most_rows, n, k, limits);
 }
 
 /// Empty when y is right within the format for the experts of these regimes, and nothing else was written.
 template <class T>
-std::string difference(const Product<T>& p, const gpu::RegimeLimits& limits, std::initializer_list<gpu::Regime> regimes) {
+std::string difference(const Product<T>& p, const gpu::RegimeLimits& limits,
+                       std::initializer_list<gpu::Regime> regimes) {
   const auto& a = p.args;
   std::vector<char> written(p.y.size());
   const double tolerance = sizeof(T) == 2 ? 1e-2 : 2e-5;
@@ -127,8 +132,8 @@ std::string difference(const Product<T>& p, const gpu::RegimeLimits& limits, std
         for (int32_t q = 0; q < p.panels; ++q) {
           const int64_t row = (static_cast<int64_t>(e) * p.panels + q) * a.n + c;
           for (int32_t d = 0; d < a.k; ++d)
-            panel[q] +=
-                static_cast<double>(gpu::to_float(a.x[a.source_row(s) * a.k + d])) * static_cast<double>(gpu::to_float(a.w[row * a.k + d]));
+            panel[q] += static_cast<double>(gpu::to_float(a.x[a.source_row(s) * a.k + d])) *
+                        static_cast<double>(gpu::to_float(a.w[row * a.k + d]));
           if (a.bias) panel[q] += static_cast<double>(a.bias[row]);
         }
         double want = exact_activation(a.activation, panel[0]) * (p.panels == 2 ? panel[1] : 1.0);
@@ -143,7 +148,8 @@ std::string difference(const Product<T>& p, const gpu::RegimeLimits& limits, std
   }
   const T untouched = gpu::number<T>(-12345.0f);
   for (size_t i = 0; i < p.y.size(); ++i)
-    if (!written[i] && std::memcmp(&p.y[i], &untouched, sizeof(T)) != 0) return "number " + std::to_string(i) + " was written";
+    if (!written[i] && std::memcmp(&p.y[i], &untouched, sizeof(T)) != 0)
+      return "number " + std::to_string(i) + " was written";
   return {};
 }
 

@@ -1,5 +1,6 @@
-// The ring of stages of the tensor-core kernels: their own loops, played on the host by warps at paces of their own. Barriers count as the
-// hardware does and weights land when they like; numbers are not moved (GpuTensorCoreTest moves them).
+// The ring of stages of the tensor-core kernels: their own loops, played on the host by warps at paces of their own.
+// Barriers count as the hardware does and weights land when they like; numbers are not moved (GpuTensorCoreTest moves
+// them).
 #include <random>
 #include <set>
 #include <string>
@@ -41,7 +42,8 @@ struct Case {
   template <class Kernel>
   std::string play(std::mt19937& random, Flaw flaw = Flaw::none) const {
     Play how;
-    how.blocks = 1 + static_cast<int>(random() % 2), how.seed = static_cast<uint32_t>(random()), how.with_numbers = false, how.flaw = flaw;
+    how.blocks = 1 + static_cast<int>(random() % 2), how.seed = static_cast<uint32_t>(random()),
+    how.with_numbers = false, how.flaw = flaw;
     return testing::play<Kernel>(args, offsets.back(), how);
   }
 };
@@ -50,11 +52,13 @@ Case random_case(std::mt19937& random, uint32_t most_rows, const RegimeLimits& l
   std::vector<int32_t> rows;
   for (uint32_t e = 0; e < 1 + random() % 2; ++e) rows.push_back(static_cast<int32_t>(random() % (most_rows + 1)));
   const uint32_t most_pieces = random() % 5 == 0 ? 300 : 60;
-  const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 40)), k = 8 * (1 + static_cast<int32_t>(random() % most_pieces));
+  const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 40)),
+                k = 8 * (1 + static_cast<int32_t>(random() % most_pieces));
   return {rows, n, k, limits};
 }
 
-/// Says that rows are there so late that the producer waits for a stage that is only given back when the next one is full.
+/// Says that rows are there so late that the producer waits for a stage that is only given back when the next one is
+/// full.
 struct LateShape : gpu::LargeShape<1> {
   static constexpr int kLag = kStages - 1;
 };
@@ -93,7 +97,8 @@ class GpuRingTest : public QObject {
     QVERIFY(barrier.is_done(0) && !barrier.is_done(1) && barrier.is_fresh());
   }
 
-  // Nobody may be stuck, and no stage may be refilled before all have read it or read before it was filled, over several tiles.
+  // Nobody may be stuck, and no stage may be refilled before all have read it or read before it was filled, over
+  // several tiles.
   void producers_and_consumers_never_wait_for_each_other() {
     std::mt19937 random(5);
     for (int i = 0; i < kTimes; ++i) {
@@ -116,7 +121,9 @@ class GpuRingTest : public QObject {
   void tiles_of_two_kinds_share_a_ring() {
     std::mt19937 random(8);
     for (int i = 0; i < kTimes; ++i) {
-      const auto rows = [&](uint32_t from, uint32_t to) { return static_cast<int32_t>(from + random() % (to - from + 1)); };
+      const auto rows = [&](uint32_t from, uint32_t to) {
+        return static_cast<int32_t>(from + random() % (to - from + 1));
+      };
       const int32_t many = i % 5 == 0 ? 0 : rows(65, 200), few = i % 5 == 1 ? 0 : rows(1, 64);
       const Case both({few, many}, 8 * rows(1, 40), 8 * rows(1, i % 4 == 0 ? 300 : 60), kSwapped);
       QCOMPARE(both.play<PlayedJoined<1>>(random), std::string());
@@ -127,7 +134,8 @@ class GpuRingTest : public QObject {
     QVERIFY(is_stuck(deep.play<PlayedJoined<1>>(random, Flaw::gives_back_for_itself)));
   }
 
-  // A stage given back before its products are done, bytes that nobody expects, a fence that is missing: each of these alone shows.
+  // A stage given back before its products are done, bytes that nobody expects, a fence that is missing: each of these
+  // alone shows.
   void what_a_ring_must_not_do() {
     std::mt19937 random(7);
     const Case deep({128}, 64, 2560, kLarge);
@@ -137,7 +145,8 @@ class GpuRingTest : public QObject {
       early.insert(deep.play<PlayedJoined<1>>(random, Flaw::expects_half));
       unseen.insert(deep.play<PlayedJoined<1>>(random, Flaw::forgets_fences));
     }
-    QVERIFY((over.count("weights over what is still read") || over.count("rows over what is still read")) && !over.count(""));
+    QVERIFY((over.count("weights over what is still read") || over.count("rows over what is still read")) &&
+            !over.count(""));
     QVERIFY(early.count("weights read before they were there") && !early.count(""));
     QVERIFY(unseen == std::set<std::string>{"rows read before they were there"});
   }
@@ -147,7 +156,8 @@ class GpuRingTest : public QObject {
     QVERIFY(gpu::check_stall(gpu::StallRecord{}).ok());
     const gpu::Status status = gpu::check_stall(gpu::StallRecord{1, 17, 4, {gpu::Awaits::full, 2, 384}, 1});
     QVERIFY(status.code() == gpu::StatusCode::device_fault);
-    QCOMPARE(std::string(status.text()), std::string("stalled: block 17, warp 4, barrier 'full', stage 2, parity 1, depth 384"));
+    QCOMPARE(std::string(status.text()),
+             std::string("stalled: block 17, warp 4, barrier 'full', stage 2, parity 1, depth 384"));
     QCOMPARE(std::string(gpu::to_text(gpu::Awaits::empty_for_rows)), std::string("empty, for rows"));
     QCOMPARE(std::string(gpu::to_text(gpu::Awaits::empty_for_weights)), std::string("empty, for weights"));
   }

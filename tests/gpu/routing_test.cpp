@@ -33,10 +33,14 @@ void fill_scores(Case& c, std::mt19937& random, Scores how) {
   c.scores.resize(static_cast<size_t>(c.cells * c.branches));
   constexpr float kBroken[] = {kNaN, kInf, -kInf, 0.0f, -0.0f, 1.0f, 100.0f, -100.0f};
   for (float& s : c.scores)
-    s = how == Scores::smooth ? normal(random) : how == Scores::few_values ? static_cast<float>(random() % 4) : kBroken[random() % 8];
+    s = how == Scores::smooth       ? normal(random)
+        : how == Scores::few_values ? static_cast<float>(random() % 4)
+                                    : kBroken[random() % 8];
 }
 
-bool close(float a, float b) { return a == b || (a != a && b != b) || std::fabs(a - b) <= 2e-6f * std::max(1.0f, std::fabs(b)); }
+bool close(float a, float b) {
+  return a == b || (a != a && b != b) || std::fabs(a - b) <= 2e-6f * std::max(1.0f, std::fabs(b));
+}
 
 /// Empty when the kernels decide what route() decides.
 std::string difference(const Case& c, ThreadOrder order = ThreadOrder::ascending, int most_blocks = 8) {
@@ -68,7 +72,8 @@ std::string difference(const Case& c, ThreadOrder order = ThreadOrder::ascending
       return at("choice", i) + ": " + std::to_string(got->choice[i]) + ", not " + std::to_string(want->choice[i]);
     if (got->slot[i] != want->slot[i]) return at("slot", i);
     if (!close(got->choice_weight[i], want->choice_weight[i]))
-      return at("weight", i) + ": " + std::to_string(got->choice_weight[i]) + ", not " + std::to_string(want->choice_weight[i]);
+      return at("weight", i) + ": " + std::to_string(got->choice_weight[i]) + ", not " +
+             std::to_string(want->choice_weight[i]);
   }
   for (int32_t s = 0; s < want->offsets[c.branches]; ++s) {
     if (got->cell[s] != want->cell[s]) return at("cell of slot", s);
@@ -124,7 +129,8 @@ Case random_case(std::mt19937& random, ProtocolKind kind, int32_t branches, int6
   return c;
 }
 
-constexpr ProtocolKind kKinds[] = {ProtocolKind::top_k, ProtocolKind::switch_top1, ProtocolKind::sigmoid_groups, ProtocolKind::threshold};
+constexpr ProtocolKind kKinds[] = {ProtocolKind::top_k, ProtocolKind::switch_top1, ProtocolKind::sigmoid_groups,
+                                   ProtocolKind::threshold};
 }  // namespace
 
 class GpuRoutingTest : public QObject {
@@ -153,7 +159,8 @@ class GpuRoutingTest : public QObject {
     for (const ProtocolKind kind : kKinds)
       for (const ThreadOrder order : {ThreadOrder::descending, ThreadOrder::shuffled})
         for (const int64_t cells : {int64_t{70}, int64_t{testing::kSlowEmulator ? 300 : 2500}}) {
-          const Case c = random_case(random, kind, 24, kind == ProtocolKind::threshold ? cells / 8 : cells, Scores::few_values);
+          const Case c =
+              random_case(random, kind, 24, kind == ProtocolKind::threshold ? cells / 8 : cells, Scores::few_values);
           QCOMPARE(difference(c, order, 3), std::string());
         }
   }
@@ -167,7 +174,8 @@ class GpuRoutingTest : public QObject {
   }
   void no_cells_at_all() {
     std::mt19937 random(8);
-    for (const ProtocolKind kind : kKinds) QCOMPARE(difference(random_case(random, kind, 16, 0, Scores::smooth)), std::string());
+    for (const ProtocolKind kind : kKinds)
+      QCOMPARE(difference(random_case(random, kind, 16, 0, Scores::smooth)), std::string());
   }
   void all_cells_to_one_branch_leave_the_others_empty() {
     std::mt19937 random(9);
@@ -185,7 +193,8 @@ class GpuRoutingTest : public QObject {
       QCOMPARE(difference(c), std::string());
     }
   }
-  // Parents that begin anywhere: longer and shorter than a tile (2,048 cells), a warp's part of one (256), a warp (32), one cell.
+  // Parents that begin anywhere: longer and shorter than a tile (2,048 cells), a warp's part of one (256), a warp (32),
+  // one cell.
   void capacity_over_parents_of_any_length() {
     std::mt19937 random(11);
     const int64_t cells = testing::kSlowEmulator ? 4500 : 9000;
@@ -196,20 +205,24 @@ class GpuRoutingTest : public QObject {
       return difference(c, order, 3);
     };
     for (const int64_t per_parent : {0, 1, 33, 300, 2048, 4097, 100000})
-      QCOMPARE(check({per_parent, nullptr}, 8, static_cast<int32_t>(1 + std::min<int64_t>(per_parent ? per_parent : 4000, 4000) / 12),
+      QCOMPARE(check({per_parent, nullptr}, 8,
+                     static_cast<int32_t>(1 + std::min<int64_t>(per_parent ? per_parent : 4000, 4000) / 12),
                      ThreadOrder::shuffled),
                std::string());
     std::vector<int32_t> parent(static_cast<size_t>(cells));
     for (const uint32_t often : {3u, 40u, 400u, 3000u}) {  // lengths about `often`, and one of 3,000 cells among them
       int32_t of = 0;
-      for (size_t i = 0; i < parent.size(); ++i) parent[i] = of += (i < 1000 || i > 4000) && random() % often == 0 ? 1 : 0;
-      QCOMPARE(check({0, parent.data()}, often == 40 ? 500 : 5, 1 + static_cast<int32_t>(often / 12), ThreadOrder::descending),
+      for (size_t i = 0; i < parent.size(); ++i)
+        parent[i] = of += (i < 1000 || i > 4000) && random() % often == 0 ? 1 : 0;
+      QCOMPARE(check({0, parent.data()}, often == 40 ? 500 : 5, 1 + static_cast<int32_t>(often / 12),
+                     ThreadOrder::descending),
                std::string());
     }
   }
   void capacity_over_one_parent_of_a_million_cells() {
     std::mt19937 random(14);
-    Case c = random_case(random, ProtocolKind::switch_top1, 8, testing::kSlowEmulator ? 20000 : 1000000, Scores::few_values);
+    Case c =
+        random_case(random, ProtocolKind::switch_top1, 8, testing::kSlowEmulator ? 20000 : 1000000, Scores::few_values);
     c.parents = {};
     c.protocol.capacity = static_cast<int32_t>(c.cells / 10);
     QCOMPARE(difference(c, ThreadOrder::ascending, 128), std::string());
@@ -222,7 +235,8 @@ class GpuRoutingTest : public QObject {
   }
   void many_parents_with_capacity() {
     std::mt19937 random(13);
-    Case c = random_case(random, ProtocolKind::switch_top1, 8, testing::kSlowEmulator ? 5000 : 100000, Scores::few_values);
+    Case c =
+        random_case(random, ProtocolKind::switch_top1, 8, testing::kSlowEmulator ? 5000 : 100000, Scores::few_values);
     c.parents = {512, nullptr};
     c.protocol.capacity = 64;
     QCOMPARE(difference(c, ThreadOrder::ascending, 128), std::string());
@@ -251,24 +265,30 @@ class GpuRoutingTest : public QObject {
              std::string(status.text()).find('\n') == std::string::npos;
     };
     QVERIFY(refused([](gpu::RouteCall& c) { c.scores = nullptr; }, "scores is null"));
-    QVERIFY(refused([](gpu::RouteCall& c) { c.scores = reinterpret_cast<const float*>(reinterpret_cast<const char*>(c.scores) + 1); },
-                    "aligned"));
+    QVERIFY(refused(
+        [](gpu::RouteCall& c) {
+          c.scores = reinterpret_cast<const float*>(reinterpret_cast<const char*>(c.scores) + 1);
+        },
+        "aligned"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.branches = 1025; }, "branches is 1025"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.rule.k = 9; }, "k is 9"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.rule.k = c.rule.fan_out = c.decision.fan_out = 2, c.rule.capacity = 4; },
                     "capacity with several choices a cell is 4"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 31; }, "beyond 2^31"));
     // Times four choices this is 2^64.
-    QVERIFY(
-        refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 62, c.rule.k = c.rule.fan_out = c.decision.fan_out = 4; }, "beyond 2^31"));
+    QVERIFY(refused(
+        [](gpu::RouteCall& c) { c.cells = int64_t{1} << 62, c.rule.k = c.rule.fan_out = c.decision.fan_out = 4; },
+        "beyond 2^31"));
     const auto in_groups = [](gpu::RouteCall& c, int32_t groups, int32_t kept) {
       c.rule = gpu::rule_of({.kind = ProtocolKind::sigmoid_groups, .groups = groups, .groups_kept = kept}, c.branches);
     };
     QVERIFY(refused([&](gpu::RouteCall& c) { in_groups(c, 4, 5); }, "groups_kept is 5"));
-    QVERIFY(refused([&](gpu::RouteCall& c) { c.branches = 128, in_groups(c, 128, 1); }, "groups is 128, allowed are 1 to 64"));
+    QVERIFY(refused([&](gpu::RouteCall& c) { c.branches = 128, in_groups(c, 128, 1); },
+                    "groups is 128, allowed are 1 to 64"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.decision.slot = nullptr; }, "decision.slot is null"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.decision.fan_out = 2; }, "laid out for"));
-    QVERIFY(refused([](gpu::RouteCall& c) { c.rule.choose = gpu::DeviceChoice::none; }, "not decided", gpu::StatusCode::unsupported));
+    QVERIFY(refused([](gpu::RouteCall& c) { c.rule.choose = gpu::DeviceChoice::none; }, "not decided",
+                    gpu::StatusCode::unsupported));
     const gpu::Status small = gpu::check_route(call, workspace, 8);
     QVERIFY2(std::string(small.text()).find("has 8 bytes and needs") != std::string::npos, small.text());
     QVERIFY(!gpu::check_route(call, nullptr, sizeof workspace).ok());

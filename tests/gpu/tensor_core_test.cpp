@@ -1,4 +1,5 @@
-// The tensor-core kernels without tensor cores: their own loops, copies, descriptors and stores, and what wgmma makes of them.
+// The tensor-core kernels without tensor cores: their own loops, copies, descriptors and stores, and what wgmma makes
+// of them.
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -37,7 +38,8 @@ std::string play_product(const Product<Bf16>& p, const RegimeLimits& limits, std
   return wrong.empty() ? difference(p, limits, {Regime::swapped, Regime::large}) : wrong;
 }
 template <class Kernel>
-std::string play_product(std::mt19937& random, const RegimeLimits& limits, int32_t most_rows, int32_t n, int32_t k, ThreadOrder order) {
+std::string play_product(std::mt19937& random, const RegimeLimits& limits, int32_t most_rows, int32_t n, int32_t k,
+                         ThreadOrder order) {
   const auto p = random_product<Bf16>(random, Kernel::Shape::kPanels, most_rows, n, k, limits);
   return play_product<Kernel>(p, limits, random, order);
 }
@@ -56,13 +58,15 @@ class GpuTensorCoreTest : public QObject {
   Q_OBJECT
  private slots:
   void swizzle_is_the_hardwares() {
-    // A tile of any number of rows from an aligned address: our pieces lie where bits 4-6 XOR bits 7-9 put them, each place taken once.
+    // A tile of any number of rows from an aligned address: our pieces lie where bits 4-6 XOR bits 7-9 put them, each
+    // place taken once.
     std::set<int32_t> places;
     for (int32_t row = 0; row < 256; ++row)
       for (int32_t piece = 0; piece < 8; ++piece) {
         const int32_t offset = gpu::swizzled_offset(row, piece);
         for (const uint32_t base : {0u, 1024u, 49152u})
-          QCOMPARE(base + static_cast<uint32_t>(offset), gpu::swizzled_address(base + static_cast<uint32_t>(row * 128 + piece * 16)));
+          QCOMPARE(base + static_cast<uint32_t>(offset),
+                   gpu::swizzled_address(base + static_cast<uint32_t>(row * 128 + piece * 16)));
         QVERIFY(places.insert(offset).second && offset < 256 * 128);
       }
   }
@@ -78,8 +82,8 @@ class GpuTensorCoreTest : public QObject {
         for (uint32_t row = 0; row < 128; ++row)
           for (uint32_t half = 0; half < 2; ++half) {
             const uint32_t read = gpu::swizzled_address(start + row / 8 * group + row % 8 * 128 + half * 16);
-            const uint32_t written =
-                tile + static_cast<uint32_t>(gpu::swizzled_offset(static_cast<int32_t>(row), step * 2 + static_cast<int32_t>(half)));
+            const uint32_t written = tile + static_cast<uint32_t>(gpu::swizzled_offset(
+                                                static_cast<int32_t>(row), step * 2 + static_cast<int32_t>(half)));
             QCOMPARE(read, written);
           }
       }
@@ -104,7 +108,8 @@ class GpuTensorCoreTest : public QObject {
     for (int i = 0; i < (testing::kSlowEmulator ? 2 : 10); ++i) {
       const auto order = static_cast<ThreadOrder>(i % 3);
       // Columns that end within a box, a panel, a tile; depths that end within a stage.
-      const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 24)), wide = 8 * (1 + static_cast<int32_t>(random() % 48)),
+      const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 24)),
+                    wide = 8 * (1 + static_cast<int32_t>(random() % 48)),
                     k = 8 * (1 + static_cast<int32_t>(random() % 18));
       QCOMPARE(play_product<PlayedSwapped<1>>(random, kSwapped, 64, n, k, order), std::string());
       QCOMPARE(play_product<PlayedSwapped<2>>(random, kSwapped, 64, n, k, order), std::string());
@@ -113,7 +118,8 @@ class GpuTensorCoreTest : public QObject {
     }
   }
 
-  // Epilogues that layers have are code of their own (with_epilogue), and so is that of all others: each of them, by each kernel.
+  // Epilogues that layers have are code of their own (with_epilogue), and so is that of all others: each of them, by
+  // each kernel.
   void every_way_of_storing_makes_the_product() {
     std::mt19937 random(12);
     for (int activation = 0; activation < 5; ++activation)
@@ -133,7 +139,8 @@ class GpuTensorCoreTest : public QObject {
     std::mt19937 random(10);
     for (int i = 0; i < (testing::kSlowEmulator ? 2 : 12); ++i) {
       const auto order = static_cast<ThreadOrder>(i % 3);
-      const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 48)), k = 8 * (1 + static_cast<int32_t>(random() % 50)),
+      const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 48)),
+                    k = 8 * (1 + static_cast<int32_t>(random() % 50)),
                     most_rows = i % 4 == 0   ? 64
                                 : i % 4 == 1 ? 10
                                              : 150;
@@ -161,7 +168,8 @@ class GpuTensorCoreTest : public QObject {
     }
   }
 
-  // Two tiles by the same warps: what slots have of their own is not the first tile's in the second, whose slots are fewer.
+  // Two tiles by the same warps: what slots have of their own is not the first tile's in the second, whose slots are
+  // fewer.
   void slots_of_a_tile_are_its_own() {
     std::mt19937 random(11);
     const auto play = [&]<int kFirst, int kSecond>(ThreadOrder order) {
@@ -170,7 +178,8 @@ class GpuTensorCoreTest : public QObject {
       constexpr size_t kSlots = kFirst + kSecond;
       std::vector<float> weight(kSlots);
       std::vector<int32_t> scatter(kSlots);
-      for (size_t s = 0; s < kSlots; ++s) weight[s] = 1 + static_cast<float>(s), scatter[s] = static_cast<int32_t>(kSlots - 1 - s);
+      for (size_t s = 0; s < kSlots; ++s)
+        weight[s] = 1 + static_cast<float>(s), scatter[s] = static_cast<int32_t>(kSlots - 1 - s);
       p.y.assign(kSlots * 64, Bf16{0});
       auto& a = p.args;
       a.n = 64, a.y = p.y.data(), a.weight = weight.data(), a.scatter = scatter.data(), a.bias = nullptr;
@@ -207,7 +216,8 @@ class GpuTensorCoreTest : public QObject {
         uint32_t word[2] = {lane * 16, lane * 16 + 1};
         gpu::pair_words(x, word);
         for (uint32_t i = 0; i < 2; ++i) right = right && word[i] == (lane / 2 * 2 + i) * 16 + lane % 2;
-        const uint32_t two = gpu::pair_columns(x, gpu::two_bf16(static_cast<float>(lane), static_cast<float>(lane) + 0.5f));
+        const uint32_t two =
+            gpu::pair_columns(x, gpu::two_bf16(static_cast<float>(lane), static_cast<float>(lane) + 0.5f));
         const bool upper = lane / 4 % 2 == 1;
         const auto low = static_cast<float>(upper ? lane - 4 : lane) + (upper ? 0.5f : 0.0f);
         right = right && gpu::low_bf16(two) == low && gpu::high_bf16(two) == low + 4;

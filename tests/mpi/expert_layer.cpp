@@ -45,7 +45,8 @@ std::vector<float> hidden_of(size_t token) {
 void add_expert(int32_t expert, size_t choice, const float* x, double* sum) {
   for (size_t j = 0; j < kHidden; ++j) {
     double y = 0;
-    for (size_t i = 0; i < kHidden; ++i) y += x[i] * (static_cast<double>((static_cast<size_t>(expert) * 31 + i * 11 + j * 17) % 3) - 1);
+    for (size_t i = 0; i < kHidden; ++i)
+      y += x[i] * (static_cast<double>((static_cast<size_t>(expert) * 31 + i * 11 + j * 17) % 3) - 1);
     sum[j] += static_cast<double>(choice + 1) * std::max(y, 0.);
   }
 }
@@ -83,7 +84,8 @@ class LayerOfProcess {
     std::vector<Hidden> out(own.size(), Hidden(kHidden));
     for (const Rows<double>& rows : back)
       for (size_t i = 0; i < rows.headers.size(); ++i) {
-        const auto at = std::lower_bound(own.begin(), own.end(), static_cast<size_t>(rows.headers[i].token)) - own.begin();
+        const auto at =
+            std::lower_bound(own.begin(), own.end(), static_cast<size_t>(rows.headers[i].token)) - own.begin();
         add_row(rows, i, out[static_cast<size_t>(at)].data());
       }
     return out;
@@ -119,11 +121,14 @@ class LayerOfProcess {
     const std::vector<float> x = hidden_of(token);
     const std::set<int32_t> ranks = ranks_of(token);
     if (ranks.empty()) return;  // a capacity dropped it
-    const auto send = [&](int32_t rank, int32_t choice) { add(to[static_cast<size_t>(rank)], token, choice, x.data()); };
+    const auto send = [&](int32_t rank, int32_t choice) {
+      add(to[static_cast<size_t>(rank)], token, choice, x.data());
+    };
     switch (layer_.backend) {
       case Backend::per_expert:
         for (size_t c = 0; c < choices(token).size(); ++c)
-          if (const int32_t expert = choices(token)[c]; expert >= 0) send(rank_of(token, expert), static_cast<int32_t>(c));
+          if (const int32_t expert = choices(token)[c]; expert >= 0)
+            send(rank_of(token, expert), static_cast<int32_t>(c));
         return;
       case Backend::per_rank:
         for (const int32_t rank : ranks) send(rank, kAllHeld);
@@ -202,9 +207,10 @@ class LayerOfProcess {
     const std::vector<int> out_at = begins_of(to, 2), in_at = begins_of(come, 2);
     std::vector<RowHeader> out, in(static_cast<size_t>(in_at.back() / 2));
     for (const auto& rows : to) out.insert(out.end(), rows.headers.begin(), rows.headers.end());
-    MPI_Alltoallv(out.data(), counts_of(out_at).data(), out_at.data(), MPI_INT32_T, in.data(), counts_of(in_at).data(), in_at.data(),
-                  MPI_INT32_T, wires_.headers);
-    for (size_t r = 0; r < come.size(); ++r) std::copy_n(in.begin() + in_at[r] / 2, come[r].headers.size(), come[r].headers.begin());
+    MPI_Alltoallv(out.data(), counts_of(out_at).data(), out_at.data(), MPI_INT32_T, in.data(), counts_of(in_at).data(),
+                  in_at.data(), MPI_INT32_T, wires_.headers);
+    for (size_t r = 0; r < come.size(); ++r)
+      std::copy_n(in.begin() + in_at[r] / 2, come[r].headers.size(), come[r].headers.begin());
   }
 
   template <class Number>
@@ -212,9 +218,10 @@ class LayerOfProcess {
     const std::vector<int> out_at = begins_of(to, kHidden), in_at = begins_of(come, kHidden);
     std::vector<Number> out, in(static_cast<size_t>(in_at.back()));
     for (const auto& rows : to) out.insert(out.end(), rows.numbers.begin(), rows.numbers.end());
-    MPI_Alltoallv(out.data(), counts_of(out_at).data(), out_at.data(), type_of<Number>(), in.data(), counts_of(in_at).data(), in_at.data(),
-                  type_of<Number>(), wire);
-    for (size_t r = 0; r < come.size(); ++r) std::copy_n(in.begin() + in_at[r], come[r].numbers.size(), come[r].numbers.begin());
+    MPI_Alltoallv(out.data(), counts_of(out_at).data(), out_at.data(), type_of<Number>(), in.data(),
+                  counts_of(in_at).data(), in_at.data(), type_of<Number>(), wire);
+    for (size_t r = 0; r < come.size(); ++r)
+      std::copy_n(in.begin() + in_at[r], come[r].numbers.size(), come[r].numbers.begin());
   }
 
   template <class Number>
@@ -230,7 +237,8 @@ class LayerOfProcess {
         MPI_Irecv(come[r].numbers.data(), static_cast<int>(come[r].numbers.size()), type_of<Number>(), rank, 0, wire,
                   &requests.emplace_back());
       if (!to[r].numbers.empty())
-        MPI_Isend(to[r].numbers.data(), static_cast<int>(to[r].numbers.size()), type_of<Number>(), rank, 0, wire, &requests.emplace_back());
+        MPI_Isend(to[r].numbers.data(), static_cast<int>(to[r].numbers.size()), type_of<Number>(), rank, 0, wire,
+                  &requests.emplace_back());
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
@@ -250,6 +258,8 @@ Hidden computed_alone(const TokenRoutes& routes, size_t token) {
   return out;
 }
 
-std::vector<Hidden> computed_together(const ExpertLayer& layer, const LayerWires& wires) { return LayerOfProcess(layer, wires).run(); }
+std::vector<Hidden> computed_together(const ExpertLayer& layer, const LayerWires& wires) {
+  return LayerOfProcess(layer, wires).run();
+}
 
 }  // namespace stormcell::testing

@@ -1,5 +1,5 @@
-// A layer of experts spread over the processes of MPI, as engines run it: tokens go to the ranks of their experts, and what these say comes
-// back. All numbers are small whole ones, so that sums are exact in any order.
+// A layer of experts spread over the processes of MPI, as engines run it: tokens go to the ranks of their experts, and
+// what these say comes back. All numbers are small whole ones, so that sums are exact in any order.
 #pragma once
 #include <mpi.h>
 
@@ -14,7 +14,8 @@ namespace stormcell::testing {
 /// How rows travel; what they weigh is the same.
 enum class Transport : uint8_t { all_to_all, point_to_point };
 
-/// Numbers of a token's hidden state: single ones on the way there, double ones on the way back, so that none is taken for the other.
+/// Numbers of a token's hidden state: single ones on the way there, double ones on the way back, so that none is taken
+/// for the other.
 inline constexpr int kHidden = 24;
 inline constexpr double kDispatchRowBytes = kHidden * sizeof(float), kCombineRowBytes = kHidden * sizeof(double);
 
@@ -27,7 +28,8 @@ struct ExpertLayer {
   Transport transport = Transport::all_to_all;
 };
 
-/// Communicators of all processes: of the rows that go to experts, of those that come back, and of what says whose they are.
+/// Communicators of all processes: of the rows that go to experts, of those that come back, and of what says whose they
+/// are.
 struct LayerWires {
   MPI_Comm dispatch, combine, headers;
 };

@@ -1,5 +1,6 @@
-// Under mpirun: a layer of experts over the processes, each layout by each way of sending. What MPI was given to send is, byte for byte,
-// what core/placement and simulator/network count for the same choices, and what the layer says is what one process says.
+// Under mpirun: a layer of experts over the processes, each layout by each way of sending. What MPI was given to send
+// is, byte for byte, what core/placement and simulator/network count for the same choices, and what the layer says is
+// what one process says.
 #include <cmath>
 #include <cstdio>
 #include <iterator>
@@ -27,7 +28,8 @@ TokenRoutes drawn(int32_t ranks) {
   TokenRoutes routes;
   routes.layers = 1, routes.branches = kBranches, routes.k = kK;
   for (size_t t = 0; t < kTokens; ++t) {
-    const auto home = static_cast<int32_t>(std::min(random() % static_cast<uint32_t>(ranks), random() % static_cast<uint32_t>(ranks)));
+    const auto home = static_cast<int32_t>(
+        std::min(random() % static_cast<uint32_t>(ranks), random() % static_cast<uint32_t>(ranks)));
     routes.tokens.push_back({static_cast<int64_t>(t), 0, 0, Phase::decode, home});
     std::set<int32_t> chosen;
     while (chosen.size() < kK) chosen.insert(static_cast<int32_t>(random() % kBranches));
@@ -57,7 +59,8 @@ std::vector<Layout> layouts(const TokenRoutes& routes, int32_t ranks, int32_t no
   std::vector<Layout> out = {{"contiguous", contiguous_placement(1, kBranches, kBranches, ranks)},
                              {"of a file", from_file(ranks)},
                              {"EPLB", eplb_placement({loads}, {kBranches, 1, nodes, ranks})}};
-  // Replicas that share evenly are expectations, which no run can meet; here each node holds each expert once, and its tokens go there.
+  // Replicas that share evenly are expectations, which no run can meet; here each node holds each expert once, and its
+  // tokens go there.
   Placement in_each_node{ranks, kBranches, {{}}};
   for (int32_t n = 0; n < nodes; ++n)
     for (int32_t b = 0; b < kBranches; ++b) in_each_node.layers[0].push_back((b * 5 + n) % kBranches);
@@ -91,12 +94,14 @@ class Judge {
   /// "": what was counted is what is expected.
   std::string fault(const Layout& layout, int32_t nodes, Backend backend, const Counted& counted) {
     Cluster cluster;
-    cluster.nodes = nodes, cluster.gpus_per_node = ranks_ / nodes, cluster.fabric_bytes_per_s = cluster.network_bytes_per_s = 1;
+    cluster.nodes = nodes, cluster.gpus_per_node = ranks_ / nodes,
+    cluster.fabric_bytes_per_s = cluster.network_bytes_per_s = 1;
     const Network network(cluster, 1);
     const std::vector<BranchShares> shares = shares_of(layout.placement.layers[0], kBranches, ranks_);
     const RankRows there = dispatched_rows(routes_, all_, 0, shares, backend, network, layout.replicas);
     std::string pairs = fault_of_pairs("dispatch", there, kDispatchRowBytes, counted.dispatch);
-    if (pairs.empty()) pairs = fault_of_pairs("combine", combined_rows(there, ranks_), kCombineRowBytes, counted.combine);
+    if (pairs.empty())
+      pairs = fault_of_pairs("combine", combined_rows(there, ranks_), kCombineRowBytes, counted.combine);
     if (!pairs.empty()) return pairs;
     return fault_of_ports(layout, nodes, backend, counted, network);
   }
@@ -115,14 +120,16 @@ class Judge {
   }
 
   /// What each GPU's ports carry in the closed form.
-  std::string fault_of_ports(const Layout& layout, int32_t nodes, Backend backend, const Counted& counted, const Network& network) {
+  std::string fault_of_ports(const Layout& layout, int32_t nodes, Backend backend, const Counted& counted,
+                             const Network& network) {
     CostModel model;
     model.memory_bytes_per_s = model.flops_per_s = model.fabric_bytes_per_s = model.network_bytes_per_s = 1;
     model.dispatch_row_bytes = kDispatchRowBytes, model.combine_row_bytes = kCombineRowBytes;
     std::string fault;
     const auto compare = [&](const std::string& port, double rows, double row_bytes, double sent) {
       if (rows * row_bytes != sent && fault.empty())
-        fault = port + ": MPI sent " + std::to_string(sent) + " bytes, the closed form counts " + std::to_string(rows * row_bytes);
+        fault = port + ": MPI sent " + std::to_string(sent) + " bytes, the closed form counts " +
+                std::to_string(rows * row_bytes);
     };
     const auto check = [&](size_t, const LayerWork& done, const LayerCost&) {
       for (int32_t r = 0; r < ranks_; ++r) {
@@ -138,7 +145,8 @@ class Judge {
         }
       }
     };
-    const StepCost step = StepWork(layout.placement, nodes, backend, model, layout.replicas).of_tokens(routes_, all_, check);
+    const StepCost step =
+        StepWork(layout.placement, nodes, backend, model, layout.replicas).of_tokens(routes_, all_, check);
     double sent = 0;
     for (int32_t r = 0; r < ranks_; ++r)
       sent += sum(counted.dispatch, network, r, true, false) + sum(counted.dispatch, network, r, false, false);
@@ -151,10 +159,13 @@ class Judge {
   double sum(const BytesOfPairs& counted, const Network& network, int32_t rank, bool within, bool in) const {
     int64_t bytes = 0;
     for (int32_t other = 0; other < ranks_; ++other)
-      if (other != rank && (network.node(other) == network.node(rank)) == within) bytes += counted[in ? at(other, rank) : at(rank, other)];
+      if (other != rank && (network.node(other) == network.node(rank)) == within)
+        bytes += counted[in ? at(other, rank) : at(rank, other)];
     return static_cast<double>(bytes);
   }
-  size_t at(int32_t from, int32_t to) const { return static_cast<size_t>(from) * static_cast<size_t>(ranks_) + static_cast<size_t>(to); }
+  size_t at(int32_t from, int32_t to) const {
+    return static_cast<size_t>(from) * static_cast<size_t>(ranks_) + static_cast<size_t>(to);
+  }
 
   const TokenRoutes& routes_;
   const int32_t ranks_;
@@ -191,7 +202,8 @@ int run(int me, int32_t ranks) {
           ++layers;
           if (me != 0) continue;
           std::string fault = judge.fault(layout, nodes, backend, counted);
-          if (fault.empty() && all_wrong > 0) fault = std::to_string(all_wrong) + " tokens differ from what one process computes";
+          if (fault.empty() && all_wrong > 0)
+            fault = std::to_string(all_wrong) + " tokens differ from what one process computes";
           if (fault.empty()) continue;
           ++failures;
           std::printf("FAIL %d nodes, %s, %s, %s: %s\n", nodes, layout.name.c_str(), std::string(kBackends[b]).c_str(),
@@ -199,8 +211,8 @@ int run(int me, int32_t ranks) {
         }
     }
   if (me == 0)
-    std::printf("%d processes: %d layers of %zu tokens, %lld bytes dispatched, %d failures\n", ranks, layers, routes.size(),
-                static_cast<long long>(judge.bytes()), failures);
+    std::printf("%d processes: %d layers of %zu tokens, %lld bytes dispatched, %d failures\n", ranks, layers,
+                routes.size(), static_cast<long long>(judge.bytes()), failures);
   for (MPI_Comm* wire : {&wires.dispatch, &wires.combine, &wires.headers}) MPI_Comm_free(wire);
   return failures;
 }

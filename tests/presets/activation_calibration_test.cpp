@@ -1,4 +1,5 @@
-// Activations of the presets of pictures neither vanish nor overflow, though 80 blocks without a norm follow each other.
+// Activations of the presets of pictures neither vanish nor overflow, though 80 blocks without a norm follow each
+// other.
 #include <cmath>
 
 #include "core/cpu/cpu_device.h"

@@ -37,7 +37,8 @@ std::vector<int64_t> nearest(const Model& model, const Dataset& data, size_t net
   const auto graph = std::make_shared<const Graph>(until_scores(*model.forward));
   cpu::CpuDevice device(1);  // a second thread would spin beside other tests
   WeightStore store(device, model.weights);
-  Executor executor(device, store, std::make_shared<Program>(lower(graph)), Bindings(graph->symbols.size(), data.max_items()));
+  Executor executor(device, store, std::make_shared<Program>(lower(graph)),
+                    Bindings(graph->symbols.size(), data.max_items()));
   ExecuteOptions options;
   options.outputs = true;
   ExecutionResult result;
@@ -73,7 +74,8 @@ class ClusterCalibrationTest : public QObject {
       for (size_t k = 0; k < stated.size(); ++k) {
         const double share = static_cast<double>(loads[k]) / (12 * 88), wanted = static_cast<double>(stated[k]) / total;
         QVERIFY2(std::fabs(share - wanted) < 0.05,
-                 qPrintable(QString("%1 networks, network %2: %3, not %4").arg(stated.size()).arg(k).arg(share).arg(wanted)));
+                 qPrintable(
+                     QString("%1 networks, network %2: %3, not %4").arg(stated.size()).arg(k).arg(share).arg(wanted)));
       }
     }
   }

@@ -28,12 +28,14 @@ constexpr std::array<std::array<double, kExits + 1>, 8> kPortions = {{{0, 0, 0, 
 std::vector<double> thresholds_of(const Model& model) {
   std::vector<double> thresholds;
   model.forward->for_each_node([&](NodeId id, int) {
-    if (const Node& n = model.forward->node(id); n.op->role == Role::route) thresholds.push_back(n.attributes.real("threshold"));
+    if (const Node& n = model.forward->node(id); n.op->role == Role::route)
+      thresholds.push_back(n.attributes.real("threshold"));
   });
   return thresholds;
 }
 
-/// The largest softmax of each picture at each exit, of a model whose exits nobody takes: margins are distances from its thresholds.
+/// The largest softmax of each picture at each exit, of a model whose exits nobody takes: margins are distances from
+/// its thresholds.
 std::array<std::vector<float>, kExits> confidences(const Model& model, const Dataset& data) {
   cpu::CpuDevice device(1);  // a second thread would spin beside other tests
   WeightStore store(device, model.weights);

@@ -1,5 +1,6 @@
-// The presets of SwinV2-MoE send even shares of random pictures' tokens to their experts, within 2 points: as a network does that was
-// trained to balance them. tests/reference/fit_swin_moe.py fitted them to pictures 32 to 79; these are the first 32.
+// The presets of SwinV2-MoE send even shares of random pictures' tokens to their experts, within 2 points: as a network
+// does that was trained to balance them. tests/reference/fit_swin_moe.py fitted them to pictures 32 to 79; these are
+// the first 32.
 #include <cmath>
 #include <numeric>
 
@@ -36,7 +37,8 @@ std::vector<std::vector<int64_t>> chosen_experts(const Model& model) {
     values.reals["pixels"] = data->batch(b).find_input("pixels")->reals;
     executor.run(values, bindings, options, result);
     for (size_t router = 0; router < result.decisions.size(); ++router)
-      for (const int32_t choice : result.decisions[router].choice) ++chosen.at(router).at(static_cast<size_t>(branch_of(choice)));
+      for (const int32_t choice : result.decisions[router].choice)
+        ++chosen.at(router).at(static_cast<size_t>(branch_of(choice)));
   }
   return chosen;
 }
@@ -56,7 +58,8 @@ class ExpertCalibrationTest : public QObject {
       QCOMPARE(std::accumulate(chosen[router].begin(), chosen[router].end(), int64_t{0}), cells);
       for (const int64_t n : chosen[router]) {
         const double share = static_cast<double>(n) / static_cast<double>(cells);
-        QVERIFY2(std::fabs(share - 1.0 / kExperts) < 0.02, qPrintable(QString("router %1: a share of %2").arg(router).arg(share)));
+        QVERIFY2(std::fabs(share - 1.0 / kExperts) < 0.02,
+                 qPrintable(QString("router %1: a share of %2").arg(router).arg(share)));
       }
     }
   }

@@ -17,12 +17,15 @@ namespace {
 
 constexpr int32_t kBranches = 8, kRanks = 4, kNodes = 2, kLayers = 3, kK = 2;
 
-bool near(double a, double b, double share = 1e-9) { return std::abs(a - b) <= share * std::max({1e-12, std::abs(a), std::abs(b)}); }
+bool near(double a, double b, double share = 1e-9) {
+  return std::abs(a - b) <= share * std::max({1e-12, std::abs(a), std::abs(b)});
+}
 
 Cluster two_nodes() {
   Cluster c;
   c.name = "two", c.nodes = kNodes, c.gpus_per_node = 2;
-  c.memory_bytes_per_s = 1e6, c.flops_per_s = 1e7, c.fabric_bytes_per_s = 1e4, c.network_bytes_per_s = 1e3, c.memory_bytes = 1e9;
+  c.memory_bytes_per_s = 1e6, c.flops_per_s = 1e7, c.fabric_bytes_per_s = 1e4, c.network_bytes_per_s = 1e3,
+  c.memory_bytes = 1e9;
   return c;
 }
 ModelSizes sizes() {
@@ -32,8 +35,14 @@ ModelSizes sizes() {
 }
 
 TokenRoutes drawn(size_t tokens, int64_t each, uint32_t seed) {
-  return drawn_routes(
-      {.tokens = tokens, .layers = kLayers, .branches = kBranches, .k = kK, .ranks = kRanks, .branch_bytes = 100, .each = each}, seed);
+  return drawn_routes({.tokens = tokens,
+                       .layers = kLayers,
+                       .branches = kBranches,
+                       .k = kK,
+                       .ranks = kRanks,
+                       .branch_bytes = 100,
+                       .each = each},
+                      seed);
 }
 /// All of it to fit.
 SplitRoutes whole(TokenRoutes routes) {
@@ -93,7 +102,8 @@ class RunSimulationTest : public QObject {
       double links = 0, gpus = 0;
       for (auto& batch : both)
         for (int l = 0; l < 5; ++l) {
-          batch.push_back({static_cast<double>(random() % 9), static_cast<double>(random() % 9), static_cast<double>(random() % 9)});
+          batch.push_back({static_cast<double>(random() % 9), static_cast<double>(random() % 9),
+                           static_cast<double>(random() % 9)});
           links += batch.back().dispatch_s + batch.back().combine_s, gpus += batch.back().compute_s;
         }
       const double seconds = scheduled_s(both);
@@ -109,8 +119,10 @@ class RunSimulationTest : public QObject {
     QVERIFY(near(s.figures.mean_ms, judged->objective_ms) && near(s.figures.p95_ms, judged->p95_ms) &&
             near(s.figures.serial_ms, s.figures.mean_ms));
     double dispatch = 0, compute = 0, combine = 0;
-    for (const SimulatedLayer& l : s.figures.layers) dispatch += l.dispatch_ms, compute += l.compute_ms, combine += l.combine_ms;
-    QVERIFY(near(dispatch, judged->dispatch_ms) && near(compute, judged->compute_ms) && near(combine, judged->combine_ms));
+    for (const SimulatedLayer& l : s.figures.layers)
+      dispatch += l.dispatch_ms, compute += l.compute_ms, combine += l.combine_ms;
+    QVERIFY(near(dispatch, judged->dispatch_ms) && near(compute, judged->compute_ms) &&
+            near(combine, judged->combine_ms));
     QCOMPARE(s.figures.steps, int64_t{5});
     QVERIFY(near(*s.figures.tokens_per_step, 12));
   }
@@ -145,9 +157,10 @@ class RunSimulationTest : public QObject {
       std::optional<double> rest_ms, tokens;
       bool stated;
     };
-    for (const Case& c : {Case{"data sheets", false, 0, {}, 64, false}, Case{"a calibration", true, 0.3, {}, 64, true},
-                          Case{"a calibration of other calls", true, 0, {}, 64, false}, Case{"a rest", false, 0, 2, 64, true},
-                          Case{"both", true, 1, 2, 64, true}, Case{"no tokens", true, 1, 2, {}, false}}) {
+    for (const Case& c :
+         {Case{"data sheets", false, 0, {}, 64, false}, Case{"a calibration", true, 0.3, {}, 64, true},
+          Case{"a calibration of other calls", true, 0, {}, 64, false}, Case{"a rest", false, 0, 2, 64, true},
+          Case{"both", true, 1, 2, 64, true}, Case{"no tokens", true, 1, 2, {}, false}}) {
       SimulateFigures f;
       f.mean_ms = 8, f.rest_ms = c.rest_ms, f.tokens_per_step = c.tokens;
       if (c.calibrated) f.calibration.emplace(), f.trust = StepTrust{PredictionKind::interpolated, c.share, {}};
@@ -166,7 +179,8 @@ class RunSimulationTest : public QObject {
       QVERIFY(near(f.mean_ms, bare.figures.mean_ms + 250) && near(f.p50_ms, bare.figures.p50_ms + 250));
       QVERIFY(near(f.p95_ms, bare.figures.p95_ms + 250) && near(f.serial_ms, bare.figures.serial_ms + 250));
       QCOMPARE(f.sensitivity.back().figure, std::string("stated rest"));
-      QVERIFY(near(f.sensitivity.back().value, 250 / f.mean_ms) && near(f.layers[0].compute_ms, bare.figures.layers[0].compute_ms));
+      QVERIFY(near(f.sensitivity.back().value, 250 / f.mean_ms) &&
+              near(f.layers[0].compute_ms, bare.figures.layers[0].compute_ms));
       // The weights of the other phases are shares of a longer step.
       QVERIFY(near(f.sensitivity[0].value * f.mean_ms, bare.figures.sensitivity[0].value * bare.figures.mean_ms, 1e-6));
     }
@@ -208,15 +222,15 @@ class RunSimulationTest : public QObject {
       QVERIFY2(rate ? e.value <= 0 : e.value >= 0, e.figure.c_str());
       if (rate) sum += e.value;
     }
-    // All rates a tenth faster make the step 1 / 1.1; one after the other saves no more than that, and where each phase has one rate that
-    // binds, nearly as much.
+    // All rates a tenth faster make the step 1 / 1.1; one after the other saves no more than that, and where each phase
+    // has one rate that binds, nearly as much.
     QVERIFY2(sum < 0 && sum >= (1 / 1.1 - 1) / 0.1 - 1e-9, std::to_string(sum).c_str());
   }
 
   void faster_is_never_slower() {
     const double base = Simulated().figures.mean_ms;
-    for (double Cluster::*rate :
-         {&Cluster::memory_bytes_per_s, &Cluster::flops_per_s, &Cluster::fabric_bytes_per_s, &Cluster::network_bytes_per_s})
+    for (double Cluster::*rate : {&Cluster::memory_bytes_per_s, &Cluster::flops_per_s, &Cluster::fabric_bytes_per_s,
+                                  &Cluster::network_bytes_per_s})
       for (const double factor : {1.01, 1.5, 10., 1e6}) {
         Cluster faster = two_nodes();
         faster.*rate *= factor;

@@ -1,4 +1,5 @@
-// The window without eyes and without a mouse: everything that can be reached has a name, every command says what it does.
+// The window without eyes and without a mouse: everything that can be reached has a name, every command says what it
+// does.
 #include <QAccessible>
 #include <QComboBox>
 #include <QTemporaryDir>
@@ -18,8 +19,8 @@ class AccessibleTest : public QObject {
 
   /// The parts of Qt's own widgets are told by what they are part of.
   static bool of_qt(const QWidget* widget) {
-    for (const char* type :
-         {"QComboBoxPrivateContainer", "QScrollBar", "QHeaderView", "QTableCornerButton", "QComboBoxListView", "QDockWidgetTitleButton"})
+    for (const char* type : {"QComboBoxPrivateContainer", "QScrollBar", "QHeaderView", "QTableCornerButton",
+                             "QComboBoxListView", "QDockWidgetTitleButton"})
       if (widget->inherits(type)) return true;
     return widget->objectName().startsWith("qt_");
   }
@@ -28,9 +29,10 @@ class AccessibleTest : public QObject {
       if (widget->focusPolicy() == Qt::NoFocus || of_qt(widget)) continue;
       const QAccessibleInterface* face = QAccessible::queryAccessibleInterface(widget);
       const QString name = face ? face->text(QAccessible::Name) : QString();
-      QVERIFY2(!name.isEmpty(), qPrintable(QString("%1 '%2' in %3")
-                                               .arg(widget->metaObject()->className(), widget->objectName(),
-                                                    widget->parent() ? widget->parent()->metaObject()->className() : "")));
+      QVERIFY2(!name.isEmpty(),
+               qPrintable(QString("%1 '%2' in %3")
+                              .arg(widget->metaObject()->className(), widget->objectName(),
+                                   widget->parent() ? widget->parent()->metaObject()->className() : "")));
     }
   }
 

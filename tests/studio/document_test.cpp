@@ -56,7 +56,8 @@ class DocumentTest : public QObject {
   void a_run_is_opened_by_its_number_or_its_name() {
     {
       const AllowBlocking now;
-      for (const char* name : {"first", "second", "first"}) make_session(at("named.storm").toStdString(), 4, some_run(name));
+      for (const char* name : {"first", "second", "first"})
+        make_session(at("named.storm").toStdString(), 4, some_run(name));
     }
     Background background;
     Document document(background);
@@ -141,13 +142,16 @@ class DocumentTest : public QObject {
     QCOMPARE(shell_quoted("plain/path.storm#3"), QString("plain/path.storm#3"));
     QCOMPARE(shell_quoted("it's here"), QString("'it'\\''s here'"));
     const std::string settings = R"({"model":"my model","data":"random:8x8","batch":4,"batches":-1,"seed":7})";
-    QCOMPARE(command_of(settings, "s.storm", {{}, {"dead-path"}, {}}),
-             QString("stormcell optimize 'my model' --data random:8x8 --batch 4 --seed 7 --disable dead-path -o s.storm"));
+    QCOMPARE(
+        command_of(settings, "s.storm", {{}, {"dead-path"}, {}}),
+        QString("stormcell optimize 'my model' --data random:8x8 --batch 4 --seed 7 --disable dead-path -o s.storm"));
     // What the run was asked for is in the command, all of it.
     QCOMPARE(
         command_of(
-            R"({"model":"m","data":"d","dtype":"bf16","threads":2,"verify_seconds":0.5,"allow_nonfinite":true,"record_scores":true})", ""),
-        QString("stormcell optimize m --data d --threads 2 --dtype bf16 --verify-seconds 0.5 --allow-nonfinite --record-scores"));
+            R"({"model":"m","data":"d","dtype":"bf16","threads":2,"verify_seconds":0.5,"allow_nonfinite":true,"record_scores":true})",
+            ""),
+        QString("stormcell optimize m --data d --threads 2 --dtype bf16 --verify-seconds 0.5 --allow-nonfinite "
+                "--record-scores"));
     QCOMPARE(command_of(R"({"model":"m","profile_split":"first","keep_all":true})", ""),
              QString("stormcell optimize m --profile-split first --keep-all"));
     QVERIFY(command_of("", "s.storm").isEmpty());

@@ -56,7 +56,9 @@ class FaultsTest : public QObject {
     overwrite(damaged, 4096, QByteArray(60000, '\x5a'));
     window.open(damaged);
     const auto said = [&] {
-      return window.view() && !window.view()->message().startsWith("Reading") ? window.view()->message() + notice(window) : notice(window);
+      return window.view() && !window.view()->message().startsWith("Reading")
+                 ? window.view()->message() + notice(window)
+                 : notice(window);
     };
     QTRY_VERIFY2(said().contains("damaged.storm"), qPrintable(said()));
     verify_goes_on(window);
@@ -88,7 +90,8 @@ class FaultsTest : public QObject {
     const QString newer = made("newer.storm");
     overwrite(newer, 60, QByteArray("\x00\x00\x03\xe7", 4));  // user_version in SQLite's header
     window.open(newer);
-    QTRY_VERIFY2(notice(window).contains("newer.storm") && notice(window).contains("newer Stormcell"), qPrintable(notice(window)));
+    QTRY_VERIFY2(notice(window).contains("newer.storm") && notice(window).contains("newer Stormcell"),
+                 qPrintable(notice(window)));
     QVERIFY(!window.view());  // the welcome page is still there
     verify_goes_on(window);
   }
@@ -136,7 +139,8 @@ class FaultsTest : public QObject {
   void a_folder_that_is_no_model() {
     MainWindow window;
     window.open_anything(folder_.path());
-    QTRY_VERIFY2(notice(window).contains("is no model") && notice(window).contains("config.json"), qPrintable(notice(window)));
+    QTRY_VERIFY2(notice(window).contains("is no model") && notice(window).contains("config.json"),
+                 qPrintable(notice(window)));
     verify_goes_on(window);
   }
 
@@ -151,7 +155,8 @@ class FaultsTest : public QObject {
     QVERIFY(window.view()->has_content());
     RunRequest real;
     real.experiment.model = "demo:switch-names", real.experiment.data = "random:64x16";
-    QSignalSpy cancelled(&window.runs(), &RunController::cancelled), progressed(&window.runs(), &RunController::progressed);
+    QSignalSpy cancelled(&window.runs(), &RunController::cancelled),
+        progressed(&window.runs(), &RunController::progressed);
     window.runs().start(real);
     QTRY_VERIFY(!progressed.isEmpty());
     QVERIFY(window.actions().trigger("stop"));

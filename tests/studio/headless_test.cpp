@@ -68,7 +68,9 @@ class HeadlessTest : public QObject {
   QString session_;
 
  private slots:
-  void initTestCase() { session_ = QString::fromStdString(make_cells_session(folder_.filePath("a.storm").toStdString())); }
+  void initTestCase() {
+    session_ = QString::fromStdString(make_cells_session(folder_.filePath("a.storm").toStdString()));
+  }
 
   void what_would_set_two_models_against_each_other_is_not_drawn() {
     // Routers with 8 and with 4 branches: the fingerprints show two models.
@@ -119,7 +121,8 @@ class HeadlessTest : public QObject {
     const bool superuser = QFileInfo(closed).isWritable();
     const QString refused = superuser ? QString() : said(closed + "/a.png");
     QFile::setPermissions(closed, QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
-    if (!superuser) QVERIFY2(refused.startsWith("2 ") && refused.contains("no permission to write"), qPrintable(refused));
+    if (!superuser)
+      QVERIFY2(refused.startsWith("2 ") && refused.contains("no permission to write"), qPrintable(refused));
     QCOMPARE(said(closed + "/a.png"), QString());
     QVERIFY(QFile::exists(closed + "/a.png"));
   }
@@ -209,11 +212,14 @@ class HeadlessTest : public QObject {
 
   void a_cell_that_is_not_there_is_refused_with_those_that_are() {
     const AllowBlocking now;
-    const auto said = [&](const CellPlace& place) { return what_is_said([&] { read_cell_trail(session_.toStdString(), 1, place); }); };
+    const auto said = [&](const CellPlace& place) {
+      return what_is_said([&] { read_cell_trail(session_.toStdString(), 1, place); });
+    };
     QCOMPARE(said({29, 13}), QString());
     QCOMPARE(said({30, 0}), "2 " + session_ + "#1: no cell at sequence 30, position 0 (sequences 0 to 29)");
     QCOMPARE(said({3, 14}),
-             "2 " + session_ + "#1: no cell at sequence 3, position 14 (this sequence has positions 0 to 13; sequences 0 to 29)");
+             "2 " + session_ +
+                 "#1: no cell at sequence 3, position 14 (this sequence has positions 0 to 13; sequences 0 to 29)");
     ExportRequest request{"heatmap", folder_.filePath("cell.png"), session_, {}, {}, {}, {400, 300}, 1};
     request.selection.cell = CellPlace{30, 0};
     QCOMPARE(export_view(request), 2);
@@ -247,14 +253,16 @@ class HeadlessTest : public QObject {
 
   void what_a_view_reads_in_two_goes_is_exported_whole() {
     const AllowBlocking now;
-    const QString mixture = QString::fromStdString(make_mixture_session(folder_.filePath("mixture.storm").toStdString()));
+    const QString mixture =
+        QString::fromStdString(make_mixture_session(folder_.filePath("mixture.storm").toStdString()));
     ExportRequest request{"simulation", folder_.filePath("clusters.csv"), mixture, {}, {}, {}, {900, 500}, 1};
     request.controls = {{"Show", "clusters"}};
     QCOMPARE(export_view(request), 0);
     QFile file(request.file);
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QByteArray text = file.readAll();
-    for (const char* cluster : {"1x-rtx4090-pcie", "4x8-h100", "gb200-nvl72"}) QVERIFY2(text.contains(cluster), text.constData());
+    for (const char* cluster : {"1x-rtx4090-pcie", "4x8-h100", "gb200-nvl72"})
+      QVERIFY2(text.contains(cluster), text.constData());
     request.controls = {{"Show", "exchange"}, {"Cluster", "2x8-h100"}, {"Layer", "layer 2"}, {"Oversubscription", "2"}};
     request.file = folder_.filePath("exchange.png");
     QCOMPARE(export_view(request), 0);
@@ -277,7 +285,8 @@ class HeadlessTest : public QObject {
     PlaceOptions options;
     options.session = session, options.cluster = "preset:8x-h100", options.solver = "eplb", options.redundant = 8;
     const QString number = QString("#%1").arg(place(options).placement);
-    ExportRequest request{"placement", folder_.filePath("started.csv"), QString::fromStdString(session), {}, {}, {}, {900, 500}, 1};
+    ExportRequest request{
+        "placement", folder_.filePath("started.csv"), QString::fromStdString(session), {}, {}, {}, {900, 500}, 1};
     for (const QString& start : {number, number + " eplb"}) {
       request.controls = {{"Spare slots", "1"}, {"Start", start}};
       QCOMPARE(export_view(request), 0);
@@ -296,7 +305,8 @@ class HeadlessTest : public QObject {
     QVERIFY(rows.open(QIODevice::WriteOnly));
     rows.write("op,gpu,dtype,inputs,outputs,rows,us,source\n");
     for (const char* shape : {"1024,2048", "2048,1024"})
-      for (const char* times : {"1,50", "64,50"}) rows.write(QByteArray("product,H100,bf16,") + shape + "," + times + ",a desk\n");
+      for (const char* times : {"1,50", "64,50"})
+        rows.write(QByteArray("product,H100,bf16,") + shape + "," + times + ",a desk\n");
     rows.close();
     ExportRequest request{"simulation", folder_.filePath("calibrated.csv"), mixture, {}, {}, {}, {900, 500}, 1};
     request.controls = {{"Calibration", calls}};
@@ -304,7 +314,8 @@ class HeadlessTest : public QObject {
     QFile file(request.file);
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QByteArray text = file.readAll();
-    QVERIFY2(text.contains("Experts by") && text.contains("by product bf16 of H100") && text.contains("Not calibrated: no dispatch"),
+    QVERIFY2(text.contains("Experts by") && text.contains("by product bf16 of H100") &&
+                 text.contains("Not calibrated: no dispatch"),
              text.constData());
   }
 
@@ -316,7 +327,8 @@ class HeadlessTest : public QObject {
     for (const views::ViewEntry& entry : views::all_views()) {
       const std::unique_ptr<views::View> shown(entry.make(nullptr));
       QVERIFY(!shown->look_at(context, {}));
-      QVERIFY2(shown->message().startsWith("new.storm holds no run"), qPrintable(entry.id + QString(": ") + shown->message()));
+      QVERIFY2(shown->message().startsWith("new.storm holds no run"),
+               qPrintable(entry.id + QString(": ") + shown->message()));
       QVERIFY(!shown->look_at({}, {}));
       QVERIFY2(shown->message().contains("No session is open"), entry.id);
     }

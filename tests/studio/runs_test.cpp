@@ -38,7 +38,8 @@ class RunsTest : public QObject {
   void initTestCase() { forbid_blocking_here(); }
 
   void progress_is_told_with_rate_and_time_left() {
-    QCOMPARE(progress_text("reading bytes", 1 << 20, 4 << 20, 2), QString("reading bytes, 25 %, 512 KiB/s, 6.0 s left"));
+    QCOMPARE(progress_text("reading bytes", 1 << 20, 4 << 20, 2),
+             QString("reading bytes, 25 %, 512 KiB/s, 6.0 s left"));
     QCOMPARE(progress_text("reading tokens", 5000, 0, 1), QString("reading tokens, 5,000 tokens/s"));
     QCOMPARE(progress_text("measuring", 1, 4, 10), QString("measuring, 25 %, 30 s left"));
     QCOMPARE(progress_text("measuring", 1, 4, 0.01), QString("measuring, 25 %"));
@@ -52,7 +53,8 @@ class RunsTest : public QObject {
     QString hint;
     for (const QLineEdit* line : dialog.findChildren<QLineEdit*>())
       if (line->accessibleName() == "Data") hint = line->placeholderText() + line->toolTip();
-    for (const char* form : {"a video", ".txt", ".jsonl", ".npy", ".safetensors", "a folder", "one picture", "random:", "demo:"})
+    for (const char* form :
+         {"a video", ".txt", ".jsonl", ".npy", ".safetensors", "a folder", "one picture", "random:", "demo:"})
       QVERIFY2(hint.contains(form), form);
   }
 
@@ -170,7 +172,8 @@ class RunsTest : public QObject {
       const RunStart start = some_run();
       auto run = writer.begin_run(start);
       record_batches(*run, start.layout, 0, 4);
-      run->finish(RunStatus::finished, R"({"schema":"stormcell.optimize/1","settings":{"model":"m","data":"random:1x1","batch":1},
+      run->finish(RunStatus::finished,
+                  R"({"schema":"stormcell.optimize/1","settings":{"model":"m","data":"random:1x1","batch":1},
 "time_limit_seconds":90,"passes":[{"name":"vertical-fusion","applied":true,"options":{"norms":"off"}}]})");
       run.reset();
       writer.close();
@@ -180,8 +183,9 @@ class RunsTest : public QObject {
     window.open(session);
     QTRY_VERIFY(window.view() && window.view()->has_content());
     QVERIFY(window.actions().trigger("copy-command"));
-    QCOMPARE(QGuiApplication::clipboard()->text(), QString("stormcell optimize m --data random:1x1 --batch 1 --only vertical-fusion "
-                                                           "--pass-option vertical-fusion.norms=off --time-limit 90 -o chosen.storm"));
+    QCOMPARE(QGuiApplication::clipboard()->text(),
+             QString("stormcell optimize m --data random:1x1 --batch 1 --only vertical-fusion "
+                     "--pass-option vertical-fusion.norms=off --time-limit 90 -o chosen.storm"));
   }
 
   void whether_a_session_can_be_written() {
@@ -257,8 +261,8 @@ class RunsTest : public QObject {
     const auto run = [&] {
       const qsizetype before = finished.count();
       runs.start(request);
-      QTRY_VERIFY2_WITH_TIMEOUT(finished.count() == before + 1 || !failed.isEmpty(), qPrintable(failed.value(0).value(0).toString()),
-                                60000);
+      QTRY_VERIFY2_WITH_TIMEOUT(finished.count() == before + 1 || !failed.isEmpty(),
+                                qPrintable(failed.value(0).value(0).toString()), 60000);
       QTRY_VERIFY(!runs.running());
     };
     run();

@@ -128,7 +128,8 @@ class WindowTest : public QObject {
         if (list->item(i)->text().startsWith('#')) runs << list->item(i)->text();
     QCOMPARE(runs.size(), 2);
     QVERIFY2(runs[0].contains("finished") && !runs[0].contains("for weights of branches"), qPrintable(runs[0]));
-    QVERIFY2(runs[1].contains("2 batches, failed") && runs[1].contains("1.0 MiB for weights of branches"), qPrintable(runs[1]));
+    QVERIFY2(runs[1].contains("2 batches, failed") && runs[1].contains("1.0 MiB for weights of branches"),
+             qPrintable(runs[1]));
   }
 
   void the_sample_session_is_one_click_away() {
@@ -173,7 +174,8 @@ class WindowTest : public QObject {
     QString session;
     {
       const AllowBlocking now;
-      session = QString::fromStdString(make_cells_session(folder_.filePath("labels.storm").toStdString(), {.phases = true}));
+      session =
+          QString::fromStdString(make_cells_session(folder_.filePath("labels.storm").toStdString(), {.phases = true}));
     }
     MainWindow window;
     window.show();
@@ -234,7 +236,8 @@ class WindowTest : public QObject {
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.filePath("settings"));
     views::Selection chosen;
-    chosen.first_batch = 2, chosen.end_batch = 7, chosen.phase = "forward", chosen.label = "x", chosen.router = "encoder.0.mlp";
+    chosen.first_batch = 2, chosen.end_batch = 7, chosen.phase = "forward", chosen.label = "x",
+    chosen.router = "encoder.0.mlp";
     chosen.branch = 2, chosen.cell = CellPlace{1, 3};
     int width = 0;
     {
@@ -335,7 +338,9 @@ class WindowTest : public QObject {
       window.show_view(id);
       QTRY_VERIFY(window.view() && window.view()->has_content() && window.view()->settled());
       const QSize before = window.view()->picture()->size();
-      const auto said = [&](const QSize& size) { return draw_picture(*window.view(), size, 1, "png").image.text("Description"); };
+      const auto said = [&](const QSize& size) {
+        return draw_picture(*window.view(), size, 1, "png").image.text("Description");
+      };
       QVERIFY2(said({600, 200}).contains("Cut"), id);
       QVERIFY2(!said({1600, 3000}).contains("Cut"), id);
       QCOMPARE(window.view()->picture()->size(), before);
@@ -356,7 +361,8 @@ class WindowTest : public QObject {
     for (int y = 0; y + 1 < 500; y += 2)
       for (int x = 0; x + 1 < twice.width(); x += 2) {
         const QRgb at = twice.pixel(x, y);
-        (at == twice.pixel(x + 1, y) && at == twice.pixel(x, y + 1) && at == twice.pixel(x + 1, y + 1) ? squares : others)++;
+        (at == twice.pixel(x + 1, y) && at == twice.pixel(x, y + 1) && at == twice.pixel(x + 1, y + 1) ? squares
+                                                                                                       : others)++;
       }
     QVERIFY2(others > 200, qPrintable(QString("%1 of %2").arg(others).arg(squares)));
     QCOMPARE(twice.size(), once.size() * 2);
@@ -384,7 +390,8 @@ class WindowTest : public QObject {
       QVERIFY_EXCEPTION_THROWN(set_control(*exits, {"Threshold", value}), Error);
     views::Selection selection;
     QVERIFY(selection_words(selection).isEmpty());
-    selection.first_batch = 2, selection.end_batch = 5, selection.router = "a b", selection.branch = 3, selection.cell = CellPlace{3, 2};
+    selection.first_batch = 2, selection.end_batch = 5, selection.router = "a b", selection.branch = 3,
+    selection.cell = CellPlace{3, 2};
     QCOMPARE(selection_words(selection).join(' '), QString("--batches 2:5 --router 'a b' --branch 3 --cell 3:2"));
   }
 

@@ -1,4 +1,5 @@
-// The whole way with real mouse and keys: X events by xdotool, so that nothing of Qt's own test events stands in for them.
+// The whole way with real mouse and keys: X events by xdotool, so that nothing of Qt's own test events stands in for
+// them.
 //
 // Runs in a display of its own (xvfb-run); without xdotool or a display the test skips and says so.
 #include <QApplication>

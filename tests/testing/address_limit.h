@@ -8,8 +8,8 @@
 
 namespace stormcell::testing {
 
-/// As long as it lives the process may take so many bytes of addresses more. Sanitizers take addresses by themselves: ask
-/// limits_hold() first.
+/// As long as it lives the process may take so many bytes of addresses more. Sanitizers take addresses by themselves:
+/// ask limits_hold() first.
 class AddressLimit {
  public:
   explicit AddressLimit(size_t more) {

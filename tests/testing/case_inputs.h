@@ -22,7 +22,8 @@ OracleInputs<T> oracle_inputs(const std::map<std::string, CaseInput>& from) {
   OracleInputs<T> inputs;
   for (const auto& [name, values] : from) {
     if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs[name].integers = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs[name].reals.assign(reals->begin(), reals->end());
+    if (const auto* reals = std::get_if<std::vector<float>>(&values))
+      inputs[name].reals.assign(reals->begin(), reals->end());
   }
   return inputs;
 }
@@ -35,7 +36,8 @@ inline ExecuteOptions outputs_alone() {
 }
 
 /// The case on its own inputs, with a weight store of its own. `program`: another than its graph's; null: that one.
-inline ExecutionResult execute_once(Device& device, const RandomCase& c, const ExecuteOptions& options = outputs_alone(),
+inline ExecutionResult execute_once(Device& device, const RandomCase& c,
+                                    const ExecuteOptions& options = outputs_alone(),
                                     std::shared_ptr<const Program> program = nullptr) {
   if (!program) program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
   WeightStore store(device, c.weights);

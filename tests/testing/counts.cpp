@@ -42,7 +42,8 @@ struct Column {
   int64_t Counts::*value;
 };
 constexpr std::array kColumns = {Column{"functions", &Counts::functions}, Column{"drawn", &Counts::drawn},
-                                 Column{"fixtures", &Counts::fixtures}, Column{"fixture_bytes", &Counts::fixture_bytes}};
+                                 Column{"fixtures", &Counts::fixtures},
+                                 Column{"fixture_bytes", &Counts::fixture_bytes}};
 
 }  // namespace
 
@@ -72,7 +73,8 @@ Counts counts_so_far() {
 
 std::string to_text(const Counts& counts, std::string_view program) {
   std::string text = "counts " + std::string(program);
-  for (const Column& column : kColumns) text += " " + std::string(column.name) + " " + std::to_string(counts.*column.value);
+  for (const Column& column : kColumns)
+    text += " " + std::string(column.name) + " " + std::to_string(counts.*column.value);
   return text;
 }
 

@@ -1,5 +1,5 @@
-// What a test program has exercised: printed at its end, and held against the least that it exercised before, so that a test cannot become
-// cheaper by doing less without a word.
+// What a test program has exercised: printed at its end, and held against the least that it exercised before, so that a
+// test cannot become cheaper by doing less without a word.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +15,8 @@ class Drawn : public Engine {
  public:
   explicit Drawn(uint64_t seed) : Engine(static_cast<typename Engine::result_type>(seed)) { count_drawn_case(); }
 };
-/// The path of a file or folder below tests/reference/, which counts as a fixture of this program with the bytes that it has.
+/// The path of a file or folder below tests/reference/, which counts as a fixture of this program with the bytes that
+/// it has.
 std::string reference_path(std::string_view name);
 
 struct Counts {
@@ -29,8 +30,8 @@ struct Counts {
 Counts counts_so_far();
 /// "counts PROGRAM functions 12 drawn 40 fixtures 3 fixture_bytes 5120".
 std::string to_text(const Counts& counts, std::string_view program);
-/// A line for each count that is below the row of `program` in `table`, whose lines are as to_text() writes them; lines that begin with # are
-/// comments. A program without a row is one line, too. Empty: nothing has fallen.
+/// A line for each count that is below the row of `program` in `table`, whose lines are as to_text() writes them; lines
+/// that begin with # are comments. A program without a row is one line, too. Empty: nothing has fallen.
 std::string fallen(const Counts& counts, std::string_view program, std::string_view table);
 
 }  // namespace stormcell::testing

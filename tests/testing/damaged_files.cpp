@@ -26,11 +26,13 @@ std::vector<DamagedFile> damaged_safetensors() {
   row("no header", std::string(8, '\0'), "does not begin with {");
   header_row("header is a list", "[]", 0, "does not begin with {");
   header_row("header is not JSON", "{\"x\"", 0, "not valid JSON at line 1");
-  header_row("header with a duplicate tensor",
-             R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1,
-             "occurs twice");
+  header_row(
+      "header with a duplicate tensor",
+      R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1,
+      "occurs twice");
   header_row("header with invalid UTF-8", "{\"\xff\":1}", 0, "not valid JSON");
-  header_row("nested header", "{\"x\":" + std::string(100000, '[') + std::string(100000, ']') + "}", 0, "nested deeper");
+  header_row("nested header", "{\"x\":" + std::string(100000, '[') + std::string(100000, ']') + "}", 0,
+             "nested deeper");
   header_row("metadata is not an object", R"({"__metadata__":3})", 0, "__metadata__");
   header_row("metadata is not text", R"({"__metadata__":{"a":1}})", 0, "not a text");
   entry_row("entry is a number", "1", 0, "expected an object");
@@ -43,26 +45,37 @@ std::vector<DamagedFile> damaged_safetensors() {
   entry_row("shape is a number", R"({"dtype":"U8","shape":1,"data_offsets":[0,1]})", 1, "shape is not a list");
   entry_row("negative shape", R"({"dtype":"U8","shape":[-1],"data_offsets":[0,1]})", 1, "expected a count");
   entry_row("fractional shape", R"({"dtype":"U8","shape":[1.5],"data_offsets":[0,1]})", 1, "expected a count");
-  entry_row("shape beyond 2^64", R"({"dtype":"U8","shape":[99999999999999999999],"data_offsets":[0,1]})", 1, "expected a count");
-  entry_row("overflowing shape", R"({"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,0]})", 0, "more than 2^63");
-  entry_row("overflowing shape with a zero", R"({"dtype":"U8","shape":[4294967296,0,4294967296],"data_offsets":[0,0]})", 0,
+  entry_row("shape beyond 2^64", R"({"dtype":"U8","shape":[99999999999999999999],"data_offsets":[0,1]})", 1,
+            "expected a count");
+  entry_row("overflowing shape", R"({"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,0]})", 0,
             "more than 2^63");
-  entry_row("overflowing bytes", R"({"dtype":"F64","shape":[2305843009213693952],"data_offsets":[0,0]})", 0, "more than 2^63");
+  entry_row("overflowing shape with a zero", R"({"dtype":"U8","shape":[4294967296,0,4294967296],"data_offsets":[0,0]})",
+            0, "more than 2^63");
+  entry_row("overflowing bytes", R"({"dtype":"F64","shape":[2305843009213693952],"data_offsets":[0,0]})", 0,
+            "more than 2^63");
   entry_row("shape disagrees with bytes", R"({"dtype":"F32","shape":[2],"data_offsets":[0,4]})", 4, "takes 8 bytes");
   entry_row("empty shape with bytes", R"({"dtype":"U8","shape":[0],"data_offsets":[0,4]})", 4, "takes 0 bytes");
   entry_row("three offsets", R"({"dtype":"U8","shape":[1],"data_offsets":[0,1,2]})", 1, "not a pair");
   entry_row("negative offset", R"({"dtype":"U8","shape":[1],"data_offsets":[-1,0]})", 1, "not two counts");
   entry_row("reversed offsets", R"({"dtype":"U8","shape":[1],"data_offsets":[1,0]})", 1, "ends before it begins");
   entry_row("offset beyond the file", R"({"dtype":"U8","shape":[9],"data_offsets":[0,9]})", 4, "may be truncated");
-  entry_row("offset near 2^63", R"({"dtype":"U8","shape":[1],"data_offsets":[9223372036854775807,9223372036854775807]})", 1,
+  entry_row("offset near 2^63",
+            R"({"dtype":"U8","shape":[1],"data_offsets":[9223372036854775807,9223372036854775807]})", 1,
             "may be truncated");
-  entry_row("hole before the first tensor", R"({"dtype":"U8","shape":[1],"data_offsets":[1,2]})", 2, "hole of 1 byte before");
-  entry_row("bytes behind the last tensor", R"({"dtype":"U8","shape":[1],"data_offsets":[0,1]})", 3, "2 bytes at its end");
-  header_row("overlapping tensors",
-             R"({"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})", 3, "overlaps");
-  header_row("two tensors in one place",
-             R"({"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"y":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 2, "overlaps");
-  entry_row("a name as long as a book", R"({"dtype":"U8","shape":[1],"data_offsets":[0,1],")" + std::string(100000, 'n') + R"(":1})", 1,
+  entry_row("hole before the first tensor", R"({"dtype":"U8","shape":[1],"data_offsets":[1,2]})", 2,
+            "hole of 1 byte before");
+  entry_row("bytes behind the last tensor", R"({"dtype":"U8","shape":[1],"data_offsets":[0,1]})", 3,
+            "2 bytes at its end");
+  header_row(
+      "overlapping tensors",
+      R"({"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})", 3,
+      "overlaps");
+  header_row(
+      "two tensors in one place",
+      R"({"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"y":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 2,
+      "overlaps");
+  entry_row("a name as long as a book",
+            R"({"dtype":"U8","shape":[1],"data_offsets":[0,1],")" + std::string(100000, 'n') + R"(":1})", 1,
             "unknown key");
   return files;
 }
@@ -86,15 +99,18 @@ std::vector<DamagedFile> damaged_npy() {
   row("more data", npy_bytes(good, data + "x"), "25 are there");
   header_row("no literal", "hello", "header is not that");
   header_row("unclosed", "{'descr': '<i4'", "header is not that");
-  header_row("a key twice", "{'descr': '<i4', 'descr': '<i4', 'fortran_order': False, 'shape': (2, 3)}", "header is not that");
+  header_row("a key twice", "{'descr': '<i4', 'descr': '<i4', 'fortran_order': False, 'shape': (2, 3)}",
+             "header is not that");
   header_row("a key missing", "{'descr': '<i4', 'shape': (2, 3)}", "header is not that");
-  header_row("an unknown key", "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), 'x': 1}", "header is not that");
+  header_row("an unknown key", "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), 'x': 1}",
+             "header is not that");
   header_row("negative shape", npy_header("(-2, 3)"), "header is not that");
   header_row("shape beyond 2^63", npy_header("(99999999999999999999,)"), "header is not that");
   header_row("overflowing shape", npy_header("(4611686018427387904, 4611686018427387904)"), "more than 2^64");
-  header_row("33 dimensions",
-             npy_header("(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)"),
-             "header is not that");
+  header_row(
+      "33 dimensions",
+      npy_header("(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)"),
+      "header is not that");
   header_row("big-endian", "{'descr': '>i4', 'fortran_order': False, 'shape': (2, 3)}", "astype");
   header_row("objects", "{'descr': '|O', 'fortran_order': False, 'shape': (2, 3)}", "astype");
   header_row("records", "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2, 3)}", "header is not that");

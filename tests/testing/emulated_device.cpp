@@ -57,7 +57,8 @@ class EmulatedBuffer : public DeviceBuffer {
 
 class EmulatedPinned : public PinnedBuffer {
  public:
-  EmulatedPinned(EmulatedDevice& device, int64_t bytes) : device_(device), memory_(static_cast<size_t>(std::max<int64_t>(bytes, 1)) + 64) {
+  EmulatedPinned(EmulatedDevice& device, int64_t bytes)
+      : device_(device), memory_(static_cast<size_t>(std::max<int64_t>(bytes, 1)) + 64) {
     const auto start = reinterpret_cast<uint64_t>(memory_.data());
     data_ = memory_.data() + (64 - start % 64) % 64;
     bytes_ = bytes;
@@ -89,7 +90,8 @@ struct EmulatedEvent : Event {
   std::shared_ptr<Place> place;  // where it was recorded last; null: never
 };
 
-// Work runs when its stream is synchronised, or another one that waits for it: as late as it can, so that who does not wait reads old data.
+// Work runs when its stream is synchronised, or another one that waits for it: as late as it can, so that who does not
+// wait reads old data.
 class EmulatedStream : public Stream {
  public:
   explicit EmulatedStream(EmulatedDevice& device) : device_(device) {
@@ -167,7 +169,8 @@ class EmulatedStream : public Stream {
     if (bytes > 0) put([=] { std::memcpy(to, reinterpret_cast<const void*>(from.value), static_cast<size_t>(bytes)); });
   }
   bool is_held() const { return !queue_.empty() && queue_.front().waits_for && !queue_.front().waits_for->reached; }
-  /// The first item; of a wait all that it waits for first. No circle: an event is waited for only once it was recorded.
+  /// The first item; of a wait all that it waits for first. No circle: an event is waited for only once it was
+  /// recorded.
   void run_next() {
     const Item item = std::move(queue_.front());
     queue_.pop_front();
@@ -228,15 +231,16 @@ class EmulatedExecutable : public Executable {
     const std::vector<Leaf>& leaves = layout().segments.leaves;
     const auto leaf = static_cast<size_t>(status.leaf);
     if (status.leaf < 1 || leaf >= leaves.size())
-      failed("emulated device",
-             "the host is asked for before leaf " + std::to_string(status.leaf) + " of " + std::to_string(leaves.size()));
+      failed("emulated device", "the host is asked for before leaf " + std::to_string(status.leaf) + " of " +
+                                    std::to_string(leaves.size()));
     const SegmentEnd before = leaves[leaf - 1].ends;
     const bool parts = before == SegmentEnd::route || leaves[leaf].ends == SegmentEnd::wave;
     const bool meant = status.code == ExecutionStatus::exchange ? before == SegmentEnd::exchange
                        : status.guard != kNone                  ? before == SegmentEnd::fallback
                                                                 : parts;
     if (!meant)
-      failed("emulated device", "the host is asked for before leaf " + std::to_string(status.leaf) + ", where nothing ends for that");
+      failed("emulated device",
+             "the host is asked for before leaf " + std::to_string(status.leaf) + ", where nothing ends for that");
   }
   EmulatedDevice& device_;
   std::unique_ptr<Executable> inner_;
@@ -258,19 +262,26 @@ DeviceInfo EmulatedDevice::info() const {
   std::erase_if(info.operators, [&](std::string_view op) { return lacks.contains(op); });
   return info;
 }
-DeviceProbe EmulatedDevice::probe(const ProbeLimits&, const CancellationToken&) { return {100, 100, 10, "emulated", "made up"}; }
-std::optional<int64_t> EmulatedDevice::free_bytes() const { return memory_limit ? std::optional(*memory_limit - held_) : std::nullopt; }
+DeviceProbe EmulatedDevice::probe(const ProbeLimits&, const CancellationToken&) {
+  return {100, 100, 10, "emulated", "made up"};
+}
+std::optional<int64_t> EmulatedDevice::free_bytes() const {
+  return memory_limit ? std::optional(*memory_limit - held_) : std::nullopt;
+}
 std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string& what) {
   refuse_within_segment("an allocation");
   if (memory_limit && bytes > *memory_limit - held_)
-    failed(what, "the emulated device has " + std::to_string(*memory_limit - held_) + " bytes left, got " + std::to_string(bytes));
+    failed(what, "the emulated device has " + std::to_string(*memory_limit - held_) + " bytes left, got " +
+                     std::to_string(bytes));
   return std::make_unique<EmulatedBuffer>(*this, bytes);
 }
 std::unique_ptr<PinnedBuffer> EmulatedDevice::allocate_pinned(int64_t bytes, const std::string&) {
   return std::make_unique<EmulatedPinned>(*this, bytes);
 }
 std::unique_ptr<Event> EmulatedDevice::create_event() { return std::make_unique<EmulatedEvent>(); }
-void EmulatedDevice::put(Stream& stream, std::function<void()> work) { static_cast<EmulatedStream&>(stream).put(std::move(work)); }
+void EmulatedDevice::put(Stream& stream, std::function<void()> work) {
+  static_cast<EmulatedStream&>(stream).put(std::move(work));
+}
 int64_t EmulatedDevice::waiting() const {
   std::lock_guard lock(running_);
   size_t all = 0;
@@ -283,7 +294,8 @@ void EmulatedDevice::refuse_within_segment(const char* what) const {
 void EmulatedDevice::refuse_lacking(const Graph& graph) const {
   graph.for_each_node([&](NodeId id, int) {
     const Node& node = graph.node(id);
-    if (lacks.contains(node.op->name)) failed(node_text(node), "the emulated device has no kernel for " + std::string(node.op->name));
+    if (lacks.contains(node.op->name))
+      failed(node_text(node), "the emulated device has no kernel for " + std::string(node.op->name));
   });
 }
 void EmulatedDevice::forget(std::byte* from, int64_t bytes) {
@@ -299,7 +311,8 @@ std::unique_ptr<DeviceBuffer> EmulatedDevice::load_weight(const WeightKey& key, 
 void EmulatedDevice::load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) {
   check(to, cpu::cpu_weight_bytes(key, *source.find(key.tensor)), "load weight");
   // What lay there means nothing from now on: who reads it still, shows.
-  std::memset(reinterpret_cast<void*>(to.value), kPoison, static_cast<size_t>(cpu::cpu_weight_bytes(key, *source.find(key.tensor))));
+  std::memset(reinterpret_cast<void*>(to.value), kPoison,
+              static_cast<size_t>(cpu::cpu_weight_bytes(key, *source.find(key.tensor))));
   std::this_thread::sleep_for(std::chrono::microseconds(50));
   cpu::load_cpu_weight_to(key, source, reinterpret_cast<std::byte*>(to.value));
 }
@@ -310,7 +323,8 @@ std::unique_ptr<Executable> EmulatedDevice::compile(std::shared_ptr<const Progra
   auto inner = cpu::compile_for_cpu(program, weights, options, *this, team_);
   return std::make_unique<EmulatedExecutable>(*this, std::move(program), std::move(inner));
 }
-ExecutableLayout EmulatedDevice::layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) {
+ExecutableLayout EmulatedDevice::layout_of(std::shared_ptr<const Program> program, WeightStore& weights,
+                                           const CompileOptions& options) {
   return cpu::layout_for_cpu(std::move(program), weights, options, team_);
 }
 bool EmulatedDevice::holds(const Buffers& buffers, uint64_t address, int64_t bytes) {
@@ -321,7 +335,8 @@ bool EmulatedDevice::holds(const Buffers& buffers, uint64_t address, int64_t byt
 }
 void EmulatedDevice::check(DeviceAddress address, int64_t bytes, const char* what) const {
   std::lock_guard lock(mutex_);
-  if (!holds(buffers_, address.value, bytes)) failed("emulated device", std::string(what) + ": not a device address, or beyond its buffer");
+  if (!holds(buffers_, address.value, bytes))
+    failed("emulated device", std::string(what) + ": not a device address, or beyond its buffer");
 }
 bool EmulatedDevice::owns(const void* pointer) const {
   std::lock_guard lock(mutex_);
@@ -330,7 +345,8 @@ bool EmulatedDevice::owns(const void* pointer) const {
 void EmulatedDevice::check_pinned(const void* pointer, int64_t bytes, const char* what) const {
   std::lock_guard lock(mutex_);
   if (!holds(pinned_, reinterpret_cast<uint64_t>(pointer), bytes))
-    failed("emulated device", std::string(what) + ": the host's memory is not pinned, or the copy goes beyond its buffer");
+    failed("emulated device",
+           std::string(what) + ": the host's memory is not pinned, or the copy goes beyond its buffer");
 }
 
 }  // namespace stormcell::testing

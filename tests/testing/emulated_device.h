@@ -1,9 +1,9 @@
-// A second device for the tests: what runs on it without a host synchronisation will run so on a GPU. Its memory is its own (poisoned when
-// handed out and, buffer by buffer, before and after the life that was planned for it, out of reach of plain pointers handed in by
-// mistake), work of the host is refused within a segment, its streams run later and in the order that a missing wait cannot bear, its
-// synchronisations are counted, copies that hold nobody up refuse memory that is not pinned, and its results are bit for bit those of the
-// CPU kernels, because it runs them. A test may let it say less of itself: operators that it lacks, bits that it does not keep,
-// a limit of its memory.
+// A second device for the tests: what runs on it without a host synchronisation will run so on a GPU. Its memory is its
+// own (poisoned when handed out and, buffer by buffer, before and after the life that was planned for it, out of reach
+// of plain pointers handed in by mistake), work of the host is refused within a segment, its streams run later and in
+// the order that a missing wait cannot bear, its synchronisations are counted, copies that hold nobody up refuse memory
+// that is not pinned, and its results are bit for bit those of the CPU kernels, because it runs them. A test may let it
+// say less of itself: operators that it lacks, bits that it does not keep, a limit of its memory.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -17,11 +17,12 @@
 
 namespace stormcell::testing {
 
-/// Nothing runs before a stream is synchronised. What else runs then is what a device may do at the worst: a program that waits for
-/// everything it needs computes the same in both orders, one that does not is wrong in one of them.
+/// Nothing runs before a stream is synchronised. What else runs then is what a device may do at the worst: a program
+/// that waits for everything it needs computes the same in both orders, one that does not is wrong in one of them.
 enum class StreamOrder : uint8_t {
-  only_what_is_waited_for,  ///< other streams stand still but for what this one waits for: shows a read that comes too early
-  all_others_before,        ///< other streams run as far as their own waits let them: shows a write that comes too early
+  only_what_is_waited_for,  ///< other streams stand still but for what this one waits for: shows a read that comes too
+                            ///< early
+  all_others_before,  ///< other streams run as far as their own waits let them: shows a write that comes too early
 };
 
 class EmulatedDevice : public Device, private cpu::MemorySpace {
@@ -36,17 +37,22 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   std::unique_ptr<Event> create_event() override;
   /// Made up, and the same each time: nothing to measure on what does not exist.
   DeviceProbe probe(const ProbeLimits& limits, const CancellationToken& cancel) override;
-  int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override { return cpu::cpu_weight_bytes(key, info); }
-  ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
+  int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override {
+    return cpu::cpu_weight_bytes(key, info);
+  }
+  ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights,
+                             const CompileOptions& options) override;
   std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) override;
   void load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) override;
-  std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
+  std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
+                                      const CompileOptions& options) override;
   int64_t synchronizations() const override { return synchronizations_; }
 
   bool keeps_bits = true;  ///< as it says of itself
   /// Of memory of its own: an allocation beyond it is an Error(failed). Nothing: it shares the host's.
   std::optional<int64_t> memory_limit;
-  std::set<std::string_view> lacks;  ///< operators that it has no kernel for: it refuses to compile them, as Error(failed)
+  /// operators that it has no kernel for: it refuses to compile them, as Error(failed)
+  std::set<std::string_view> lacks;
 
   /// Called within segments, whenever a buffer's life begins or ends there: for what a test wants to see refused.
   std::function<void()> within_segment;
@@ -86,7 +92,8 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   Buffers buffers_, pinned_;
   mutable std::mutex running_;  // of all streams: one thing runs at a time
   std::vector<class EmulatedStream*> streams_;
-  std::atomic<int64_t> synchronizations_{0}, submissions_{0}, held_copies_{0}, forgotten_{0}, held_{0};  // held: bytes of buffers
+  std::atomic<int64_t> synchronizations_{0}, submissions_{0}, held_copies_{0}, forgotten_{0},
+      held_{0};  // held: bytes of buffers
 };
 
 }  // namespace stormcell::testing

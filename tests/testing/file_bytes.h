@@ -20,6 +20,8 @@ std::string npy_of(const std::string& shape, const std::string& type, const std:
   return npy_bytes(npy_header(shape, type), {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
 }
 /// Token ids.
-inline std::string npy_ids(const std::string& shape, const std::vector<int32_t>& ids) { return npy_of(shape, "<i4", ids); }
+inline std::string npy_ids(const std::string& shape, const std::vector<int32_t>& ids) {
+  return npy_of(shape, "<i4", ids);
+}
 
 }  // namespace stormcell::testing

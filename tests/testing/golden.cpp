@@ -41,7 +41,8 @@ QImage draw(QWidget& widget, const QSize& size, double scale) {
 }
 
 QString compare_with_golden(const QImage& image, const QString& name) {
-  const QString folder = QString::fromStdString(source_folder()) + "/tests/views/goldens/", file = folder + name + ".png";
+  const QString folder = QString::fromStdString(source_folder()) + "/tests/views/goldens/",
+                file = folder + name + ".png";
   if (const char* update = std::getenv("STORMCELL_UPDATE_GOLDENS"); update && *update == '1') {
     image.save(file);
     QFile made(folder + "made-with.txt");
@@ -64,8 +65,8 @@ QString compare_with_golden(const QImage& image, const QString& name) {
     const auto* a = reinterpret_cast<const QRgb*>(image.constScanLine(y));
     const auto* b = reinterpret_cast<const QRgb*>(golden.constScanLine(y));
     for (int x = 0; x < image.width(); ++x)
-      differ +=
-          std::max({std::abs(qRed(a[x]) - qRed(b[x])), std::abs(qGreen(a[x]) - qGreen(b[x])), std::abs(qBlue(a[x]) - qBlue(b[x]))}) > most;
+      differ += std::max({std::abs(qRed(a[x]) - qRed(b[x])), std::abs(qGreen(a[x]) - qGreen(b[x])),
+                          std::abs(qBlue(a[x]) - qBlue(b[x]))}) > most;
   }
   const int64_t pixels = int64_t{image.width()} * image.height(), allowed = same_maker ? 0 : pixels / 1000;
   if (differ > 0)

@@ -21,7 +21,8 @@ double Random::normal() {
   return (sum - 3) * 1.4142135623730951;  // six uniform numbers have the variance 1/2
 }
 
-void MemoryWeights::add(std::string_view name, DType dtype, std::vector<int64_t> shape, const std::vector<float>& values) {
+void MemoryWeights::add(std::string_view name, DType dtype, std::vector<int64_t> shape,
+                        const std::vector<float>& values) {
   auto held = std::make_shared<Held>();
   held->info = {std::string(name), dtype, std::move(shape)};
   held->bytes.resize(static_cast<size_t>(held->info.bytes()));
@@ -34,10 +35,12 @@ void MemoryWeights::add(std::string_view name, DType dtype, std::vector<int64_t>
   held_.insert_or_assign(std::string(name), std::move(held));
 }
 
-void MemoryWeights::add_stored(std::string_view name, DType dtype, std::vector<int64_t> shape, std::vector<std::byte> bytes) {
+void MemoryWeights::add_stored(std::string_view name, DType dtype, std::vector<int64_t> shape,
+                               std::vector<std::byte> bytes) {
   auto held = std::make_shared<Held>();
   held->info = {std::string(name), dtype, std::move(shape)};
-  if (held->info.bytes() != static_cast<int64_t>(bytes.size())) failed(name, "as many bytes as its shape takes expected");
+  if (held->info.bytes() != static_cast<int64_t>(bytes.size()))
+    failed(name, "as many bytes as its shape takes expected");
   held->bytes = std::move(bytes);
   held_.insert_or_assign(std::string(name), std::move(held));
 }
@@ -61,7 +64,8 @@ Dim CaseBuilder::bound_symbol(std::string_view name, int64_t value) {
 }
 
 ValueId CaseBuilder::drawn(std::string_view name, std::vector<int64_t> shape, double deviation, double mean) {
-  // Matrices are stored in the case's format; vectors (gains, biases) stay f32, as they do in checkpoints of either format.
+  // Matrices are stored in the case's format; vectors (gains, biases) stay f32, as they do in checkpoints of either
+  // format.
   const DType dtype = shape.size() > 1 ? weight_dtype : DType::f32;
   const ValueId v = weight(name, dtype, shape);
   if (weights_->find(name)) return v;
@@ -96,7 +100,8 @@ ValueId CaseBuilder::mask(std::string_view name, SpaceId space, bool padding) {
   const int64_t per_parent = graph().space(space).per_parent.evaluate(bindings_), parents = cells(space) / per_parent;
   std::vector<int32_t> values(static_cast<size_t>(cells(space)), 1);
   for (int64_t p = 0; padding && p < parents; ++p)
-    for (int64_t c = random.between(1, per_parent); c < per_parent; ++c) values[static_cast<size_t>(p * per_parent + c)] = 0;
+    for (int64_t c = random.between(1, per_parent); c < per_parent; ++c)
+      values[static_cast<size_t>(p * per_parent + c)] = 0;
   inputs_[graph().value(v).name] = std::move(values);
   return v;
 }
@@ -109,7 +114,8 @@ ValueId CaseBuilder::flags(std::string_view name, SpaceId space) {
   return v;
 }
 
-ValueId CaseBuilder::linear(ValueId x, int64_t width, std::string_view name, std::string_view activation, bool bias, double gain) {
+ValueId CaseBuilder::linear(ValueId x, int64_t width, std::string_view name, std::string_view activation, bool bias,
+                            double gain) {
   const int64_t k = width_of(x);
   const std::string prefix(name);
   std::vector<ValueId> inputs{x, drawn(prefix + ".weight", {width, k}, gain / std::sqrt(static_cast<double>(k)))};
@@ -126,14 +132,17 @@ ValueId CaseBuilder::norm(ValueId x, std::string_view name) {
   return value("rms_norm", {x, drawn(std::string(name) + ".gain", {width_of(x)}, 0.1, 1)}, {{"eps", 1e-6}}, name);
 }
 
-ValueId CaseBuilder::conv(ValueId x, int64_t channels, int64_t size, int64_t stride, std::string_view name, std::string_view activation) {
+ValueId CaseBuilder::conv(ValueId x, int64_t channels, int64_t size, int64_t stride, std::string_view name,
+                          std::string_view activation) {
   const int64_t c = width_of(x);
   const std::string prefix(name);
   const double deviation = 1 / std::sqrt(static_cast<double>(size * size * c));
   Attributes attributes{{"stride", stride}, {"padding", size / 2}, {"extras", std::string("bias")}};
   if (activation != "none") attributes.set("activation", std::string(activation));
-  return value("conv2d", {x, drawn(prefix + ".weight", {channels, size, size, c}, deviation), drawn(prefix + ".bias", {channels}, 0.2)},
-               std::move(attributes), name);
+  return value(
+      "conv2d",
+      {x, drawn(prefix + ".weight", {channels, size, size, c}, deviation), drawn(prefix + ".bias", {channels}, 0.2)},
+      std::move(attributes), name);
 }
 
 RandomCase CaseBuilder::take(std::string name) {

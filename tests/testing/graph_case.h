@@ -1,5 +1,5 @@
-// A graph with everything that is needed to run it: seeded weights, the extents' values, inputs. What the random graphs and the toys
-// are, and the tool they are built with.
+// A graph with everything that is needed to run it: seeded weights, the extents' values, inputs. What the random graphs
+// and the toys are, and the tool they are built with.
 #pragma once
 #include <map>
 #include <memory>
@@ -57,7 +57,8 @@ struct RandomCase {
   Bindings bindings;
   std::map<std::string, CaseInput> inputs;  ///< row-major, by the inputs' names
   DType weight_dtype = DType::f32;
-  /// With decisions replayed and all masks set, a changed input cell changes every output cell that the static cell flow names.
+  /// With decisions replayed and all masks set, a changed input cell changes every output cell that the static cell
+  /// flow names.
   bool exact = true;
 };
 
@@ -79,9 +80,11 @@ class CaseBuilder : public GraphBuilder {
   /// Ones and zeros anywhere; some parents may have none.
   ValueId flags(std::string_view name, SpaceId space);
   // Operators with their weights, named after `name`.
-  ValueId linear(ValueId x, int64_t width, std::string_view name, std::string_view activation = "none", bool bias = true, double gain = 1);
+  ValueId linear(ValueId x, int64_t width, std::string_view name, std::string_view activation = "none",
+                 bool bias = true, double gain = 1);
   ValueId norm(ValueId x, std::string_view name);
-  ValueId conv(ValueId x, int64_t channels, int64_t size, int64_t stride, std::string_view name, std::string_view activation = "none");
+  ValueId conv(ValueId x, int64_t channels, int64_t size, int64_t stride, std::string_view name,
+               std::string_view activation = "none");
   ValueId add(ValueId a, ValueId b, std::string_view name = "sum") { return value("add", {a, b}, {}, name); }
   using GraphBuilder::add;
 

@@ -12,7 +12,8 @@ int64_t width_of(const CaseBuilder& b, ValueId maps) { return b.graph().value(ma
 ValueId averaged(CaseBuilder& b, ValueId maps, const std::string& name) {
   return b.value("pool", {maps}, {{"kind", std::string("global_average")}}, name);
 }
-ValueId resized(CaseBuilder& b, ValueId maps, int64_t height, int64_t width, std::string mode, const std::string& name) {
+ValueId resized(CaseBuilder& b, ValueId maps, int64_t height, int64_t width, std::string mode,
+                const std::string& name) {
   return b.value("resize", {maps}, {{"height", height}, {"width", width}, {"mode", std::move(mode)}}, name);
 }
 /// A branch's rows times the weights of the choices by which they are there.
@@ -62,9 +63,11 @@ class PathNetwork {
   void node(int layer, int scale, std::array<std::vector<ValueId>, 3>& next) {
     const std::string name = "node." + std::to_string(layer) + "." + std::to_string(scale);
     ValueId maps = summed(scale, name);
-    maps = b_.add(maps, b_.conv(maps, kChannels[static_cast<size_t>(scale)], 3, 1, name + ".cell", "relu"), name + ".maps");
+    maps = b_.add(maps, b_.conv(maps, kChannels[static_cast<size_t>(scale)], 3, 1, name + ".cell", "relu"),
+                  name + ".maps");
     const ValueId around =
-        b_.value("pool", {maps}, {{"kind", std::string("max")}, {"size", int64_t{3}}, {"stride", int64_t{2}}, {"padding", int64_t{1}}},
+        b_.value("pool", {maps},
+                 {{"kind", std::string("max")}, {"size", int64_t{3}}, {"stride", int64_t{2}}, {"padding", int64_t{1}}},
                  name + ".around");
     std::vector<int> ways;  // up, on, down
     for (int way = -1; way <= 1; ++way)
@@ -73,8 +76,8 @@ class PathNetwork {
     gates.kind = ProtocolKind::threshold;
     gates.threshold = -0.3f;
     if (layer == 0) gates.residual = 0;  // every image goes some way at first
-    const ValueId scores =
-        b_.linear(averaged(b_, around, name + ".seen"), static_cast<int64_t>(ways.size()), name + ".gates", "none", true, 2);
+    const ValueId scores = b_.linear(averaged(b_, around, name + ".seen"), static_cast<int64_t>(ways.size()),
+                                     name + ".gates", "none", true, 2);
     const ValueId decision = b_.route(scores, gates, name);
     std::vector<int32_t> branches;
     for (size_t i = 0; i < ways.size(); ++i) branches.push_back(static_cast<int32_t>(i));
@@ -96,7 +99,8 @@ class PathNetwork {
     if (way == 0) return maps;
     const int64_t channels = kChannels[static_cast<size_t>(scale + way)];
     if (way > 0) return b_.conv(maps, channels, 3, 2, name);
-    return resized(b_, b_.conv(maps, channels, 1, 1, name), 2 * height_of(b_, maps), 2 * width_of(b_, maps), "bilinear", name + ".large");
+    return resized(b_, b_.conv(maps, channels, 1, 1, name), 2 * height_of(b_, maps), 2 * width_of(b_, maps), "bilinear",
+                   name + ".large");
   }
 
   /// Both of the inner router's weights and the outer's belong to its rows, which the next node takes as they are.
@@ -105,7 +109,8 @@ class PathNetwork {
     two.k = 2;
     const ValueId scores = b_.linear(averaged(b_, maps, name + ".pooled"), 3, name + ".router", "none", true, 3);
     const ValueId decision = b_.route(scores, two, name + ".inner");
-    const std::vector<ValueId> parts = b_.scatter(maps, decision, {0, 1, 2}), weights = b_.scatter(weight, decision, {0, 1, 2});
+    const std::vector<ValueId> parts = b_.scatter(maps, decision, {0, 1, 2}),
+                               weights = b_.scatter(weight, decision, {0, 1, 2});
     for (size_t i = 0; i < parts.size(); ++i) {
       const std::string expert = name + ".expert." + std::to_string(i);
       const ValueId y = b_.conv(parts[i], b_.width_of(maps), i == 1 ? 1 : 3, 1, expert, "relu");
@@ -132,11 +137,12 @@ ValueId network(CaseBuilder& b, ValueId patches, int kind, const std::string& na
   return b.conv(y, 12, 3, 1, name + ".last");
 }
 
-constexpr int64_t kHeight = 10, kWidth = 11, kPatch = 6, kStride = 4, kPatches = 6;  // two rows of three, the last column shifted by one
+constexpr int64_t kHeight = 10, kWidth = 11, kPatch = 6, kStride = 4,
+                  kPatches = 6;  // two rows of three, the last column shifted by one
 
 ValueId unfolded(CaseBuilder& b, ValueId pictures, SpaceId patches) {
-  return b.value("unfold", {pictures}, {{"space", int64_t{patches}}, {"height", kPatch}, {"width", kPatch}, {"stride", kStride}},
-                 "patches");
+  return b.value("unfold", {pictures},
+                 {{"space", int64_t{patches}}, {"height", kPatch}, {"width", kPatch}, {"stride", kStride}}, "patches");
 }
 /// Twelve channels of each patch to one picture, twice as large in both directions.
 ValueId folded(CaseBuilder& b, ValueId patches) {
@@ -152,7 +158,8 @@ ValueId by_label(CaseBuilder& b, ValueId labels, int64_t branches, const std::st
 
 RandomCase patches_toy(uint64_t seed, bool labelled) {
   CaseBuilder b(seed);
-  const SpaceId images = b.root_space("images", b.bound_symbol("N", 3)), patches = b.dense_space("patches", images, kPatches);
+  const SpaceId images = b.root_space("images", b.bound_symbol("N", 3)),
+                patches = b.dense_space("patches", images, kPatches);
   const ValueId pixels = b.floats("pixels", images, {kHeight, kWidth, 3}, InputRole::pixels);
   const ValueId cut = unfolded(b, pixels, patches);
   ValueId decision = kNone;
@@ -163,7 +170,8 @@ RandomCase patches_toy(uint64_t seed, bool labelled) {
     decision = b.route(b.linear(seen, 3, "score", "none", true, 4), {}, "score.router");
   }
   std::vector<ValueId> parts = b.scatter(cut, decision, {0, 1, 2});
-  for (size_t i = 0; i < parts.size(); ++i) parts[i] = network(b, parts[i], static_cast<int>(i), "network." + std::to_string(i));
+  for (size_t i = 0; i < parts.size(); ++i)
+    parts[i] = network(b, parts[i], static_cast<int>(i), "network." + std::to_string(i));
   const ValueId joined = b.gather(std::move(parts), patches, "place", kNone, "joined");
   const ValueId large = resized(b, pixels, 2 * kHeight, 2 * kWidth, "bilinear", "pixels.large");
   b.output("picture", b.add(folded(b, joined), large, "picture"));
@@ -180,7 +188,8 @@ RandomCase scored_patches_toy(uint64_t seed) { return patches_toy(seed, false); 
 
 RandomCase patches_of_routed_pictures_toy(uint64_t seed) {
   CaseBuilder b(seed);
-  const SpaceId images = b.root_space("images", b.bound_symbol("N", 4)), patches = b.dense_space("patches", images, kPatches);
+  const SpaceId images = b.root_space("images", b.bound_symbol("N", 4)),
+                patches = b.dense_space("patches", images, kPatches);
   const ValueId pixels = b.floats("pixels", images, {kHeight, kWidth, 3}, InputRole::pixels);
   const ValueId labels = b.integers("class", patches, 3, InputRole::label);
   // Nothing but the picture itself tells where it goes: some go each way.
@@ -194,7 +203,8 @@ RandomCase patches_of_routed_pictures_toy(uint64_t seed) {
   const ValueId cut = unfolded(b, parts[1], here);
   const ValueId inner = by_label(b, b.pack_branches(labels, members, decision, {1})[0], 3, "class.router");
   std::vector<ValueId> inside = b.scatter(cut, inner, {0, 1, 2});
-  for (size_t i = 0; i < inside.size(); ++i) inside[i] = network(b, inside[i], static_cast<int>(i), "network." + std::to_string(i));
+  for (size_t i = 0; i < inside.size(); ++i)
+    inside[i] = network(b, inside[i], static_cast<int>(i), "network." + std::to_string(i));
   const ValueId pictures = folded(b, b.gather(std::move(inside), here, "place", kNone, "joined"));
   b.output("picture", b.gather({plain, pictures}, images, "weighted", kNone, "picture"));
   b.exact = false;

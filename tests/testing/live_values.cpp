@@ -25,7 +25,10 @@ struct Held {
 class Counting {
  public:
   Counting(const Program& program, const Bindings& bounds)
-      : program_(program), graph_(*program.graph), bounds_(bounds), steps_(static_cast<int32_t>(program.steps.size())) {}
+      : program_(program),
+        graph_(*program.graph),
+        bounds_(bounds),
+        steps_(static_cast<int32_t>(program.steps.size())) {}
 
   LiveBytes run() {
     follow_branches();
@@ -33,7 +36,8 @@ class Counting {
     touch_all();
     for (auto& [id, held] : held_) measure(id, held);
     number_places();
-    std::vector<std::vector<const Held*>> begins(static_cast<size_t>(steps_) + 1), ends(static_cast<size_t>(steps_) + 1);
+    std::vector<std::vector<const Held*>> begins(static_cast<size_t>(steps_) + 1),
+        ends(static_cast<size_t>(steps_) + 1);
     for (const auto& [id, held] : held_) {
       begins[static_cast<size_t>(held.first)].push_back(&held);
       ends[static_cast<size_t>(held.last)].push_back(&held);
@@ -71,7 +75,8 @@ class Counting {
     std::set<std::pair<ValueId, ValueId>> copies;
     for (const Step& step : program_.steps) {
       if (step.kind == StepKind::copy) copies.emplace(operand(step.inputs[0]).value, operand(step.outputs[0]).value);
-      if (step.kind == StepKind::copy || step.kind == StepKind::save_rows || step.kind == StepKind::restore_rows) continue;
+      if (step.kind == StepKind::copy || step.kind == StepKind::save_rows || step.kind == StepKind::restore_rows)
+        continue;
       for (const OperandId o : step.inputs) of_value[operand(o).value] = o;
       for (const OperandId o : step.outputs) of_value[operand(o).value] = o;
     }
@@ -85,7 +90,8 @@ class Counting {
         }
     for (const Node& node : graph_.nodes)
       if (node.op->in_place && of_value.contains(node.inputs[0]) && of_value.contains(node.outputs[0]))
-        if (const OperandId from = of_value[node.inputs[0]], to = of_value[node.outputs[0]]; operand(from).buffer == operand(to).buffer)
+        if (const OperandId from = of_value[node.inputs[0]], to = of_value[node.outputs[0]];
+            operand(from).buffer == operand(to).buffer)
           one_[root(from)] = root(to);
     for (const auto& [value, o] : of_value)
       if (graph_.value(value).kind == ValueKind::decision) decision_[value] = o;
@@ -116,7 +122,8 @@ class Counting {
         const Step& step = program_.steps[s];
         if (step.kind != StepKind::repeat_begin) continue;
         for (auto& [id, held] : held_)
-          if (held.first < s && held.last >= s && held.last < step.target - 1) held.last = step.target - 1, changed = true;
+          if (held.first < s && held.last >= s && held.last < step.target - 1)
+            held.last = step.target - 1, changed = true;
       }
     }
   }
@@ -125,7 +132,8 @@ class Counting {
     const Operand& o = operand(id);
     const Value& v = graph_.value(o.value);
     if (o.is_decision) {
-      held.row_bytes = static_cast<int64_t>(decision_bytes({graph_.space(v.type.space).count.evaluate(bounds_), v.fan_out, v.branches}));
+      held.row_bytes = static_cast<int64_t>(
+          decision_bytes({graph_.space(v.type.space).count.evaluate(bounds_), v.fan_out, v.branches}));
       return;
     }
     held.row_bytes = o.row_bytes();  // as it lies

@@ -16,8 +16,8 @@ class Header {
       bytes *= extent;
       extents += (extents.empty() ? "" : ",") + std::to_string(extent);
     }
-    text_ += (text_.empty() ? "{" : ",") + ("\"" + name + "\":{\"dtype\":\"F32\",\"shape\":[") + extents + "],\"data_offsets\":[" +
-             std::to_string(at_) + "," + std::to_string(at_ + bytes) + "]}";
+    text_ += (text_.empty() ? "{" : ",") + ("\"" + name + "\":{\"dtype\":\"F32\",\"shape\":[") + extents +
+             "],\"data_offsets\":[" + std::to_string(at_) + "," + std::to_string(at_ + bytes) + "]}";
     at_ += bytes;
     ++count_;
   }
@@ -41,8 +41,10 @@ Header header_of(const ManyTensors& m) {
   h.add("lm_head.weight", {50, m.width});
   for (int64_t l = 0; l < m.layers; ++l) {
     const std::string layer = "model.layers." + std::to_string(l) + ".";
-    for (const char* norm : {"input_layernorm.weight", "post_attention_layernorm.weight"}) h.add(layer + norm, {m.width});
-    for (const char* part : {"q_proj", "k_proj", "v_proj", "o_proj"}) h.add(layer + "self_attn." + part + ".weight", {m.width, m.width});
+    for (const char* norm : {"input_layernorm.weight", "post_attention_layernorm.weight"})
+      h.add(layer + norm, {m.width});
+    for (const char* part : {"q_proj", "k_proj", "v_proj", "o_proj"})
+      h.add(layer + "self_attn." + part + ".weight", {m.width, m.width});
     h.add(layer + "block_sparse_moe.gate.weight", {m.experts, m.width});
     if (m.stacked) {
       h.add(layer + "block_sparse_moe.experts.gate_up_proj", {m.experts, 2 * m.ffn_width, m.width});
@@ -51,7 +53,8 @@ Header header_of(const ManyTensors& m) {
     }
     for (int64_t e = 0; e < m.experts; ++e)
       for (int64_t w = 1; w <= m.per_expert; ++w) {
-        const std::string name = layer + "block_sparse_moe.experts." + std::to_string(e) + ".w" + std::to_string(w) + ".weight";
+        const std::string name =
+            layer + "block_sparse_moe.experts." + std::to_string(e) + ".w" + std::to_string(w) + ".weight";
         h.add(name, w == 2 ? std::vector{m.width, m.ffn_width} : std::vector{m.ffn_width, m.width});
       }
   }
@@ -62,10 +65,11 @@ Header header_of(const ManyTensors& m) {
 
 int64_t write_many_tensors(const std::string& folder, const ManyTensors& m) {
   const std::filesystem::path place(folder);
-  std::ofstream(place / "config.json") << "{\"model_type\":\"mixtral\",\"architectures\":[\"MixtralForCausalLM\"],\"vocab_size\":50"
-                                       << ",\"hidden_size\":" << m.width << ",\"intermediate_size\":" << m.ffn_width
-                                       << ",\"num_hidden_layers\":" << m.layers << ",\"num_attention_heads\":4,\"num_key_value_heads\":4"
-                                       << ",\"num_local_experts\":" << m.experts << ",\"num_experts_per_tok\":2}";
+  std::ofstream(place / "config.json")
+      << "{\"model_type\":\"mixtral\",\"architectures\":[\"MixtralForCausalLM\"],\"vocab_size\":50"
+      << ",\"hidden_size\":" << m.width << ",\"intermediate_size\":" << m.ffn_width
+      << ",\"num_hidden_layers\":" << m.layers << ",\"num_attention_heads\":4,\"num_key_value_heads\":4"
+      << ",\"num_local_experts\":" << m.experts << ",\"num_experts_per_tok\":2}";
   const Header header = header_of(m);
   const std::string text = header.text(), file = (place / "model.safetensors").string();
   {

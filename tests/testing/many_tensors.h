@@ -1,5 +1,5 @@
-// A model folder with very many small tensors: a Mixtral whose experts are tiny, and tensors beside them that no family knows. The data is
-// a hole in the file, so that it costs no disk.
+// A model folder with very many small tensors: a Mixtral whose experts are tiny, and tensors beside them that no family
+// knows. The data is a hole in the file, so that it costs no disk.
 #pragma once
 #include <cstdint>
 #include <string>

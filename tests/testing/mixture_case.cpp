@@ -20,8 +20,12 @@ ValueId MixtureBuilder::scored(ValueId x, const Protocol& protocol, int64_t bran
 
 ValueId MixtureBuilder::expert(ValueId x, const Mixture& shape, const std::string& name, const std::string& common) {
   const int64_t width = width_of(x);
-  const auto product = [&](ValueId v, int64_t to, const std::string& part) { return linear(v, to, part, "none", shape.biases); };
-  const auto active = [&](ValueId v) { return value("activation", {v}, {{"kind", shape.activation}}, name + ".active"); };
+  const auto product = [&](ValueId v, int64_t to, const std::string& part) {
+    return linear(v, to, part, "none", shape.biases);
+  };
+  const auto active = [&](ValueId v) {
+    return value("activation", {v}, {{"kind", shape.activation}}, name + ".active");
+  };
   switch (shape.expert) {
     case Expert::plain:
       return product(active(product(x, shape.width, name + ".up")), width, name + ".down");
@@ -32,7 +36,8 @@ ValueId MixtureBuilder::expert(ValueId x, const Mixture& shape, const std::strin
     case Expert::single:
       return value("scale", {product(x, width, name + ".single")}, {{"factor", 0.7}}, name + ".scaled");
     case Expert::normed:
-      return product(linear(norm(x, common + ".shared"), shape.width, name + ".up", shape.activation, shape.biases), width, name + ".down");
+      return product(linear(norm(x, common + ".shared"), shape.width, name + ".up", shape.activation, shape.biases),
+                     width, name + ".down");
   }
   return x;
 }
@@ -50,16 +55,20 @@ ValueId MixtureBuilder::mixture(ValueId x, ValueId decision, const Mixture& shap
     if (shape.skip) y = add(y, skips[b], expert_name + ".skip");
     results.push_back(y);
   }
-  const ValueId joined = gather(std::move(results), space_of(flow), shape.mode, shape.otherwise ? flow : kNone, name + ".joined");
+  const ValueId joined =
+      gather(std::move(results), space_of(flow), shape.mode, shape.otherwise ? flow : kNone, name + ".joined");
   return shape.residual ? add(x, joined, name + ".residual") : joined;
 }
 
 ValueId MixtureBuilder::maps(int64_t sequences, int64_t height, int64_t width, int64_t channels) {
-  return floats("pixels", root_space("pictures", bound_symbol("N", sequences)), {height, width, channels}, InputRole::pixels);
+  return floats("pixels", root_space("pictures", bound_symbol("N", sequences)), {height, width, channels},
+                InputRole::pixels);
 }
 
 ValueId MixtureBuilder::subnet(ValueId map, const Subnet& shape, const std::string& name) {
-  const auto relu = [&](ValueId v, const std::string& part) { return value("activation", {v}, {{"kind", std::string("relu")}}, part); };
+  const auto relu = [&](ValueId v, const std::string& part) {
+    return value("activation", {v}, {{"kind", std::string("relu")}}, part);
+  };
   ValueId x = map;
   if (shape.head && shape.groups > 1) {
     // Without a bias, in groups of channels.
@@ -72,7 +81,9 @@ ValueId MixtureBuilder::subnet(ValueId map, const Subnet& shape, const std::stri
   const int64_t channels = width_of(x);
   for (int64_t i = 0; i < shape.blocks; ++i) {
     const std::string block = name + ".body." + std::to_string(i);
-    x = add(x, conv(relu(conv(x, channels, 3, 1, block + ".first"), block + ".relu"), channels, 3, 1, block + ".second"), block);
+    x = add(x,
+            conv(relu(conv(x, channels, 3, 1, block + ".first"), block + ".relu"), channels, 3, 1, block + ".second"),
+            block);
   }
   x = add(first, conv(x, channels, 3, 1, name + ".end"), name + ".body");
   if (shape.shuffled) {
@@ -84,7 +95,8 @@ ValueId MixtureBuilder::subnet(ValueId map, const Subnet& shape, const std::stri
   return x;
 }
 
-ValueId MixtureBuilder::subnets(ValueId x, ValueId decision, const Subnet& shape, const std::string& mode, const std::string& name) {
+ValueId MixtureBuilder::subnets(ValueId x, ValueId decision, const Subnet& shape, const std::string& mode,
+                                const std::string& name) {
   std::vector<int32_t> branches;
   for (int32_t b = 0; b < graph().value(decision).branches; ++b) branches.push_back(b);
   std::vector<ValueId> parts = scatter(x, decision, branches);
@@ -92,18 +104,21 @@ ValueId MixtureBuilder::subnets(ValueId x, ValueId decision, const Subnet& shape
   return gather(std::move(parts), space_of(x), mode, kNone, name + ".joined");
 }
 
-ValueId MixtureBuilder::normed_expert(ValueId x, int64_t width, const std::string& activation, const std::string& name) {
+ValueId MixtureBuilder::normed_expert(ValueId x, int64_t width, const std::string& activation,
+                                      const std::string& name) {
   const int64_t d = width_of(x);
   const ValueId up = value("activation", {linear(x, width, name + ".up")}, {{"kind", activation}}, name + ".act");
   return value("layer_norm",
-               {add(linear(up, d, name + ".down"), x, name + ".sum"), drawn(name + ".gain", {d}, 0.2, 1), drawn(name + ".shift", {d}, 0.2)},
+               {add(linear(up, d, name + ".down"), x, name + ".sum"), drawn(name + ".gain", {d}, 0.2, 1),
+                drawn(name + ".shift", {d}, 0.2)},
                {{"eps", 1e-5}}, name + ".norm");
 }
 
 RandomCase random_subnets(uint64_t seed) {
   MixtureBuilder b(seed);
   if (b.random.chance(0.2)) b.weight_dtype = DType::bf16;
-  ValueId x = b.maps(b.random.between(1, 6), b.random.between(4, 7), b.random.chance(0.3) ? 18 : b.random.between(4, 7), 4);
+  ValueId x =
+      b.maps(b.random.between(1, 6), b.random.between(4, 7), b.random.chance(0.3) ? 18 : b.random.between(4, 7), 4);
   const int64_t routers = b.random.between(1, 2);
   for (int64_t i = 0; i < routers; ++i) {
     const std::string name = "router." + std::to_string(i);
@@ -158,7 +173,8 @@ RandomCase random_sequence_experts(uint64_t seed) {
       if (b.random.chance(0.4)) mode = "place";
     } else {
       rule.k = static_cast<int32_t>(b.random.between(1, 2));
-      decision = b.scored(b.value("reduce", {x}, {{"mode", std::string("mean")}}, name + ".whole"), rule, branches, name);
+      decision =
+          b.scored(b.value("reduce", {x}, {{"mode", std::string("mean")}}, name + ".whole"), rule, branches, name);
     }
     std::vector<ValueId> told{decision};
     if (real != kNone) told.push_back(real);

@@ -21,8 +21,8 @@ struct Mixture {
 struct Subnet {
   int64_t channels = 4, blocks = 2;  ///< blocks: residual ones of two convolutions
   bool head = true;                  ///< a convolution first; without it the blocks take the map that came
-  bool shuffled = true;              ///< a pixel shuffle and, behind it, a convolution of stride 2 back to the map's extents
-  int64_t groups = 1;                ///< of the head's channels
+  bool shuffled = true;  ///< a pixel shuffle and, behind it, a convolution of stride 2 back to the map's extents
+  int64_t groups = 1;    ///< of the head's channels
 };
 
 class MixtureBuilder : public CaseBuilder {

@@ -4,8 +4,8 @@
 
 namespace stormcell::testing {
 
-/// Three sequences of eight tokens, the last four of each padding. `compacted`: the same weights over the real tokens alone, which is
-/// another model, because padding then takes no places.
+/// Three sequences of eight tokens, the last four of each padding. `compacted`: the same weights over the real tokens
+/// alone, which is another model, because padding then takes no places.
 inline RandomCase nested_capacity(bool compacted = false) {
   CaseBuilder b(5);
   const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 3)),

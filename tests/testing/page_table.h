@@ -9,7 +9,8 @@
 
 namespace stormcell::testing {
 
-/// The words in `code` that begin the rows of the table whose head begins with `head`, in their order; none where there is no such table.
+/// The words in `code` that begin the rows of the table whose head begins with `head`, in their order; none where there
+/// is no such table.
 inline std::vector<std::string> first_words_of_table(const std::string& page, std::string_view head) {
   std::ifstream file(source_folder() + "/docs/" + page);
   std::vector<std::string> words;

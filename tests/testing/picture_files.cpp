@@ -36,8 +36,10 @@ std::vector<uint8_t> packed(const uint16_t* samples, size_t count, int bits) {
 
 void write_colours(png_structp png, png_infop info, const PngToWrite& picture) {
   if (!picture.palette.empty())
-    png_set_PLTE(png, info, reinterpret_cast<png_const_colorp>(picture.palette.data()), static_cast<int>(picture.palette.size() / 3));
-  if (!picture.opacity.empty()) png_set_tRNS(png, info, picture.opacity.data(), static_cast<int>(picture.opacity.size()), nullptr);
+    png_set_PLTE(png, info, reinterpret_cast<png_const_colorp>(picture.palette.data()),
+                 static_cast<int>(picture.palette.size() / 3));
+  if (!picture.opacity.empty())
+    png_set_tRNS(png, info, picture.opacity.data(), static_cast<int>(picture.opacity.size()), nullptr);
   if (picture.transparent.empty()) return;
   png_color_16 clear{};
   clear.gray = picture.transparent[0];
@@ -59,13 +61,14 @@ std::string png_of(const PngToWrite& picture) {
         static_cast<std::string*>(png_get_io_ptr(p))->append(reinterpret_cast<char*>(bytes), count);
       },
       nullptr);
-  png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width), static_cast<png_uint_32>(picture.height), picture.bits,
-               color_type(picture.kind), picture.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width), static_cast<png_uint_32>(picture.height),
+               picture.bits, color_type(picture.kind), picture.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   write_colours(png, info, picture);
   std::string words(7'000'000, 'a'), key = "Comment";
   png_text text{};
-  text.compression = PNG_TEXT_COMPRESSION_zTXt, text.key = key.data(), text.text = words.data(), text.text_length = words.size();
+  text.compression = PNG_TEXT_COMPRESSION_zTXt, text.key = key.data(), text.text = words.data(),
+  text.text_length = words.size();
   for (int i = 0; i < picture.texts; ++i) png_set_text(png, info, &text, 1);
   png_write_info(png, info);
   const size_t in_row = picture.samples.size() / static_cast<size_t>(picture.height);
@@ -92,7 +95,8 @@ std::string jpeg_of(const JpegToWrite& picture) {
   unsigned char* bytes = nullptr;
   unsigned long size = 0;
   jpeg_mem_dest(&jpeg, &bytes, &size);
-  jpeg.image_height = static_cast<JDIMENSION>(picture.height), jpeg.image_width = static_cast<JDIMENSION>(picture.width);
+  jpeg.image_height = static_cast<JDIMENSION>(picture.height),
+  jpeg.image_width = static_cast<JDIMENSION>(picture.width);
   jpeg.input_components = picture.channels;
   jpeg.in_color_space = picture.channels == 1 ? JCS_GRAYSCALE : picture.channels == 3 ? JCS_RGB : JCS_CMYK;
   jpeg_set_defaults(&jpeg);
@@ -102,7 +106,8 @@ std::string jpeg_of(const JpegToWrite& picture) {
   jpeg_start_compress(&jpeg, TRUE);
   const std::string exif = std::string("Exif\0\0", 6) + picture.exif;
   if (!picture.exif.empty())
-    jpeg_write_marker(&jpeg, JPEG_APP0 + 1, reinterpret_cast<const JOCTET*>(exif.data()), static_cast<unsigned>(exif.size()));
+    jpeg_write_marker(&jpeg, JPEG_APP0 + 1, reinterpret_cast<const JOCTET*>(exif.data()),
+                      static_cast<unsigned>(exif.size()));
   std::vector<uint8_t> pixels = picture.bytes;
   const auto row = static_cast<size_t>(picture.width) * static_cast<size_t>(picture.channels);
   while (jpeg.next_scanline < jpeg.image_height) {
@@ -128,7 +133,8 @@ std::string tiff_of_orientation(int orientation, bool big_endian) {
   number(42, 2), number(8, 4);  // the directory follows the header
   number(2, 2);
   number(kWidthTag, 2), number(kShort, 2), number(1, 4), number(7, 2), number(0, 2);
-  number(kOrientationTag, 2), number(kShort, 2), number(1, 4), number(static_cast<uint32_t>(orientation), 2), number(0, 2);
+  number(kOrientationTag, 2), number(kShort, 2), number(1, 4), number(static_cast<uint32_t>(orientation), 2),
+      number(0, 2);
   number(0, 4);
   return tiff;
 }

@@ -17,7 +17,8 @@ inline std::vector<std::byte> q8_0_block(uint16_t scale, const std::vector<int>&
   return block;
 }
 
-/// Values in q8_0, a multiple of 32 of them. The scale is a 127th of the largest magnitude of its block, as ggml's reference has it.
+/// Values in q8_0, a multiple of 32 of them. The scale is a 127th of the largest magnitude of its block, as ggml's
+/// reference has it.
 inline std::vector<std::byte> q8_0_of(const std::vector<float>& values) {
   std::vector<std::byte> bytes;
   for (size_t first = 0; first < values.size(); first += 32) {

@@ -8,12 +8,19 @@
 namespace stormcell::testing {
 namespace {
 
-bool holds(const std::vector<std::string_view>& list, std::string_view op) { return std::find(list.begin(), list.end(), op) != list.end(); }
+bool holds(const std::vector<std::string_view>& list, std::string_view op) {
+  return std::find(list.begin(), list.end(), op) != list.end();
+}
 
 class Annotating {
  public:
   Annotating(Graph& graph, const Bf16Rows& rows, uint64_t seed)
-      : g_(graph), rows_(rows), random_(seed), users_(graph.users()), stores_(random_.chance(0.5) ? 1 : 0.7), sends_(random_.chance(0.5)) {}
+      : g_(graph),
+        rows_(rows),
+        random_(seed),
+        users_(graph.users()),
+        stores_(random_.chance(0.5) ? 1 : 0.7),
+        sends_(random_.chance(0.5)) {}
 
   AnnotationCounts run() {
     std::vector<NodeId> order;
@@ -35,7 +42,8 @@ class Annotating {
   bool is_product(const Node& n) const { return has_role(n, Role::grouped) || !n.op->grouped_as.empty(); }
 
   bool takes_bf16(const Node& n, ValueId v) const {
-    if (n.inputs[0] != v || std::count(n.inputs.begin(), n.inputs.end(), v) > 1 || !holds(rows_.read, n.op->name)) return false;
+    if (n.inputs[0] != v || std::count(n.inputs.begin(), n.inputs.end(), v) > 1 || !holds(rows_.read, n.op->name))
+      return false;
     if (is_product(n)) return !extra_input(n, "gain");
     return std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId sent) { return in_bf16(sent); });
   }
@@ -44,9 +52,13 @@ class Annotating {
     const Node& n = g_.node(id);
     const Value& value = g_.value(v);
     if (value.kind != ValueKind::result || value.type.dtype != DType::f32 || value.type.space == kNone) return false;
-    if (value.type.content.size() != 1 || value.type.content[0].constant() % 2 != 0 || !holds(rows_.write, n.op->name)) return false;
-    if (has_role(n, Role::attend) && g_.value(n.inputs[2]).type.content[0].constant() / integer_of(n, "kv_heads") % 2 != 0) return false;
-    if (n.op->folds_as == "multiply" && g_.value(n.inputs[0]).type.content != g_.value(n.inputs[1]).type.content) return false;
+    if (value.type.content.size() != 1 || value.type.content[0].constant() % 2 != 0 || !holds(rows_.write, n.op->name))
+      return false;
+    if (has_role(n, Role::attend) &&
+        g_.value(n.inputs[2]).type.content[0].constant() / integer_of(n, "kv_heads") % 2 != 0)
+      return false;
+    if (n.op->folds_as == "multiply" && g_.value(n.inputs[0]).type.content != g_.value(n.inputs[1]).type.content)
+      return false;
     for (const NamedValue& output : g_.outputs)
       if (output.value == v) return false;
     for (const Node& other : g_.nodes)
@@ -56,8 +68,9 @@ class Annotating {
   }
 
   void choose_kernel(Node& n) {
-    const bool bf16 = std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return in_bf16(v) && !is_weight(v); }) ||
-                      std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return in_bf16(v); });
+    const bool bf16 =
+        std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return in_bf16(v) && !is_weight(v); }) ||
+        std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return in_bf16(v); });
     if (n.op->name == "linear" && !bf16 && random_.chance(0.2)) {
       n.annotations.set(kKernel, "linear.plain");
     } else if (has_role(n, Role::close) && !joins_slots(n) && random_.chance(0.3)) {
@@ -100,6 +113,8 @@ class Annotating {
 
 }  // namespace
 
-AnnotationCounts annotate_randomly(Graph& graph, const Bf16Rows& rows, uint64_t seed) { return Annotating(graph, rows, seed).run(); }
+AnnotationCounts annotate_randomly(Graph& graph, const Bf16Rows& rows, uint64_t seed) {
+  return Annotating(graph, rows, seed).run();
+}
 
 }  // namespace stormcell::testing

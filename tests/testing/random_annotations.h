@@ -9,7 +9,8 @@ struct AnnotationCounts {
   int stored = 0, sent = 0, kernels = 0, formats = 0;  ///< values in bf16; of those, rows that are sent to branches
 };
 
-/// Says of some values that they lie in bf16, of some nodes which kernel runs them, of some weights in bf16 that they are held in f32.
+/// Says of some values that they lie in bf16, of some nodes which kernel runs them, of some weights in bf16 that they
+/// are held in f32.
 AnnotationCounts annotate_randomly(Graph& graph, const Bf16Rows& rows, uint64_t seed);
 
 }  // namespace stormcell::testing

@@ -9,7 +9,8 @@ namespace {
 
 class Generator : public RandomRouters {
  public:
-  Generator(uint64_t seed, const RandomOptions& options) : RandomRouters(seed, options), ragged_(options.ragged), states_(options.states) {}
+  Generator(uint64_t seed, const RandomOptions& options)
+      : RandomRouters(seed, options), ragged_(options.ragged), states_(options.states) {}
 
   RandomCase make() {
     if (states_) return decoding();
@@ -31,7 +32,8 @@ class Generator : public RandomRouters {
 
   /// Attention of `x` among `memory`, which is x itself or another sequence's rows.
   ValueId attention(ValueId x, ValueId memory, ValueId mask, bool causal, const std::string& name) {
-    const int64_t width = width_of(x), heads = random.chance(0.5) ? 2 : 4, kv_heads = random.chance(0.5) ? heads : heads / 2;
+    const int64_t width = width_of(x), heads = random.chance(0.5) ? 2 : 4,
+                  kv_heads = random.chance(0.5) ? heads : heads / 2;
     const int64_t head = 4;
     const bool self = x == memory;
     const ValueId from = norm(x, name + ".norm"), keys_from = self ? from : memory;
@@ -44,7 +46,8 @@ class Generator : public RandomRouters {
       k = value("rotary", {k, places}, {{"heads", kv_heads}, {"theta", 100.0}}, name + ".k.turned");
     }
     std::vector<ValueId> inputs{q, k, v};
-    Attributes attributes{{"heads", heads}, {"kv_heads", kv_heads}, {"scale", 1 / std::sqrt(static_cast<double>(head))}};
+    Attributes attributes{
+        {"heads", heads}, {"kv_heads", kv_heads}, {"scale", 1 / std::sqrt(static_cast<double>(head))}};
     if (causal) attributes.set("causal", int64_t{1});
     if (causal && random.chance(0.2)) {
       attributes.set("window", int64_t{3});
@@ -69,12 +72,14 @@ class Generator : public RandomRouters {
   }
 
   /// A stack of blocks over dense cells.
-  ValueId stack(ValueId x, ValueId mask, bool causal, bool attends, ValueId memory, ValueId memory_mask, const std::string& name) {
+  ValueId stack(ValueId x, ValueId mask, bool causal, bool attends, ValueId memory, ValueId memory_mask,
+                const std::string& name) {
     const int64_t blocks = random.between(1, 3);
     for (int64_t i = 0; i < blocks; ++i) {
       const std::string block = name + "." + std::to_string(i);
       if (attends && random.chance(0.75)) x = attention(x, x, mask, causal, block + ".attention");
-      if (memory != kNone && (i == 0 || random.chance(0.5))) x = attention(x, memory, memory_mask, false, block + ".cross");
+      if (memory != kNone && (i == 0 || random.chance(0.5)))
+        x = attention(x, memory, memory_mask, false, block + ".cross");
       x = random.chance(0.8) ? mixture(x, 0, block + ".mlp") : dense_block(x, block + ".mlp");
       if (random.chance(0.15)) x = twins(x, block + ".twins");
     }
@@ -140,7 +145,8 @@ class Generator : public RandomRouters {
     ValueId x = pack(embedded("ids", tokens_, width()), real, sequences_);
     x = stack(x, kNone, causal, true, kNone, kNone, "encoder");
     output("expanded", value("expand", {x, real}, {}, "expanded"));
-    if (random.chance(0.5)) output("pooled", value("reduce", {x}, {{"mode", std::string(random.chance(0.5) ? "mean" : "last")}}, "pooled"));
+    if (random.chance(0.5))
+      output("pooled", value("reduce", {x}, {{"mode", std::string(random.chance(0.5) ? "mean" : "last")}}, "pooled"));
     if (decodes) {
       const SpaceId targets = dense_space("targets", sequences_, bound_symbol("U", random.between(1, 5)));
       const ValueId kept = random.chance(0.7) ? some_cells("target_mask", targets) : kNone;
@@ -153,7 +159,8 @@ class Generator : public RandomRouters {
     return take("compacted");
   }
 
-  /// Sequences are routed, with all their tokens or with those that a mask names; attention and routers of tokens inside the branches.
+  /// Sequences are routed, with all their tokens or with those that a mask names; attention and routers of tokens
+  /// inside the branches.
   RandomCase sequence_router() {
     spaces();
     ValueId x = embedded("ids", tokens_, width());
@@ -207,7 +214,8 @@ class Generator : public RandomRouters {
   ValueId cached(ValueId x, ValueId places, const Caches& c, const std::string& name) {
     constexpr int64_t kHead = 4;
     const ValueId from = norm(x, name + ".norm");
-    ValueId q = linear(from, c.heads * kHead, name + ".q"), k = linear(from, c.kv_heads * kHead, name + ".k", "none", false);
+    ValueId q = linear(from, c.heads * kHead, name + ".q"),
+            k = linear(from, c.kv_heads * kHead, name + ".k", "none", false);
     if (c.turned) {
       q = value("rotary", {q, places}, {{"heads", c.heads}, {"theta", 100.0}}, name + ".q.turned");
       k = value("rotary", {k, places}, {{"heads", c.kv_heads}, {"theta", 100.0}}, name + ".k.turned");
@@ -240,12 +248,14 @@ class Generator : public RandomRouters {
     const SpaceId step = dense_space("step", sequences_, Dim(each));
     // Sometimes of several pages.
     const int64_t before = random.chance(0.3) ? random.between(60, 140) : 0;
-    const SpaceId room = dense_space("room", sequences_, graph().space(tokens_).per_parent + Dim(before + turns * each));
+    const SpaceId room =
+        dense_space("room", sequences_, graph().space(tokens_).per_parent + Dim(before + turns * each));
     Caches c;
     c.kv_heads = random.between(1, 2), c.bias = random.chance(0.4), c.turned = random.chance(0.5);
     if (random.chance(0.3)) c.window = random.between(1, 5);
     c.place = state("place", DType::i32, sequences_);
-    c.k = state("cache.k", weight_dtype, room, {c.kv_heads * 4}), c.v = state("cache.v", weight_dtype, room, {c.kv_heads * 4});
+    c.k = state("cache.k", weight_dtype, room, {c.kv_heads * 4}),
+    c.v = state("cache.v", weight_dtype, room, {c.kv_heads * 4});
     const ValueId carried = state("carried", DType::f32, sequences_, {d});
     const ValueId real = random.chance(0.5) ? mask("mask", tokens_, true) : flags("mask", tokens_);
     const ValueId cells = value("compact", {real}, {}, "real"), ones = pack(real, cells, sequences_);
@@ -258,9 +268,11 @@ class Generator : public RandomRouters {
       GraphBuilder::add("state_write", {c.place, next}, {}, "earlier.keep");
     }
     ValueId x = pack(embedded("ids", tokens_, d), cells, sequences_);
-    x = cached(x, value("positions", {ones, c.place}, {{"extras", std::string("from")}}, "places"), c, "prompt.attention");
+    x = cached(x, value("positions", {ones, c.place}, {{"extras", std::string("from")}}, "places"), c,
+               "prompt.attention");
     x = mixture(x, 1, "prompt.mlp");
-    GraphBuilder::add("state_write", {carried, value("reduce", {x}, {{"mode", std::string("last")}}, "prompt.last")}, {}, "prompt.keep");
+    GraphBuilder::add("state_write", {carried, value("reduce", {x}, {{"mode", std::string("last")}}, "prompt.last")},
+                      {}, "prompt.keep");
     const ValueId length = value("reduce", {ones}, {{"mode", std::string("sum")}}, "length");
     GraphBuilder::add("state_write", {c.place, add(c.place, length, "prompt.next")}, {}, "prompt.place");
 
@@ -268,7 +280,8 @@ class Generator : public RandomRouters {
     ValueId y = value("broadcast", {carried}, {{"space", int64_t{step}}}, "turn.begin");
     y = cached(y, value("broadcast", {c.place}, {{"space", int64_t{step}}}, "turn.places"), c, "turn.attention");
     y = random.chance(0.7) ? mixture(y, 1, "turn.mlp") : dense_block(y, "turn.mlp");
-    GraphBuilder::add("state_write", {carried, value("reduce", {y}, {{"mode", std::string("last")}}, "turn.last")}, {}, "turn.keep");
+    GraphBuilder::add("state_write", {carried, value("reduce", {y}, {{"mode", std::string("last")}}, "turn.last")}, {},
+                      "turn.keep");
     const ValueId next = value("add_constant", {c.place}, {{"value", each}}, "turn.next");
     GraphBuilder::add("state_write", {c.place, next}, {}, "turn.place");
     end_body({value("extent", {}, {{"extent", std::string("0")}}, "go.on")});
@@ -282,7 +295,8 @@ class Generator : public RandomRouters {
   RandomCase images() {
     const SpaceId images = root_space("images", bound_symbol("N", random.between(1, 6)));
     ValueId maps = conv(floats("pixels", images, {8, 8, 3}), 6, 3, 1, "stem", "silu");
-    maps = value("pool", {maps}, {{"kind", std::string("average")}, {"size", int64_t{2}}, {"stride", int64_t{2}}}, "stem.pool");
+    maps = value("pool", {maps}, {{"kind", std::string("average")}, {"size", int64_t{2}}, {"stride", int64_t{2}}},
+                 "stem.pool");
     if (random.chance(0.7)) maps = conv_mixture(maps, "conv");
     ValueId x = value("pool", {maps}, {{"kind", std::string("global_average")}}, "pooled");
     x = mixture(linear(x, 8, "features"), 0, "mlp");

@@ -24,10 +24,12 @@ RandomCase RandomMaps::make() {
   const ValueId mean = drawn("maps.mean", {channels}, 0.3), deviation = drawn("maps.deviation", {channels}, 0.1, 1);
   output("standard", value("standardize", {maps, mean, deviation}, {}, "standard"));
   const ValueId centres = drawn("centres", {3, width_of(pooled)}, 0.5);
-  output("distances", value("squared_distance", {pooled, centres}, {{"reciprocal", int64_t{random.chance(0.5)}}}, "distances"));
+  output("distances",
+         value("squared_distance", {pooled, centres}, {{"reciprocal", int64_t{random.chance(0.5)}}}, "distances"));
   const auto weight = [&](const char* name) { return drawn(name, {channels, 3, 3, channels}, 0.2); };
   const auto bias = [&](const char* name) { return drawn(name, {channels}, 0.2); };
-  output("chain", value("residual_blocks", {maps, weight("chain.0"), bias("chain.1"), weight("chain.2"), bias("chain.3")}, {}, "chain"));
+  output("chain", value("residual_blocks",
+                        {maps, weight("chain.0"), bias("chain.1"), weight("chain.2"), bias("chain.3")}, {}, "chain"));
   const int64_t kernel = random.between(1, 3);
   output("separable", value("separable_conv2d",
                             {maps, drawn("separable.depthwise", {channels, kernel, kernel, 1}, 0.3),
@@ -74,8 +76,9 @@ void RandomMaps::grouped_branches(ValueId maps, ValueId pooled) {
   inputs = {y, decision};
   for (const char* part : {"grouped.w", "grouped.b", "grouped.v", "grouped.d"})
     weights(inputs, part,
-            std::string_view(part).ends_with("w") || std::string_view(part).ends_with("v") ? std::vector<int64_t>{channels, 3, 3, channels}
-                                                                                           : std::vector<int64_t>{channels});
+            std::string_view(part).ends_with("w") || std::string_view(part).ends_with("v")
+                ? std::vector<int64_t>{channels, 3, 3, channels}
+                : std::vector<int64_t>{channels});
   y = value("grouped_residual_blocks", std::move(inputs), attributes(), "grouped.chain");
   const auto join = [&](ValueId rows, const std::string& name) {
     const ValueId joined = gather({rows}, space_of(maps), "weighted", kNone, name);
@@ -95,7 +98,8 @@ void RandomMaps::grouped_branches(ValueId maps, ValueId pooled) {
 void RandomMaps::windows(ValueId maps, SpaceId images) {
   const int64_t height = extent(maps, 0), width = extent(maps, 1), channels = width_of(maps);
   const auto side = [&](int64_t whole) { return whole % 2 == 0 && random.chance(0.7) ? whole / 2 : whole; };
-  const int64_t window_height = side(height), window_width = side(width), heads = channels % 2 == 0 && random.chance(0.5) ? 2 : 1;
+  const int64_t window_height = side(height), window_width = side(width),
+                heads = channels % 2 == 0 && random.chance(0.5) ? 2 : 1;
   const ValueId cells = value("unfold", {maps},
                               {{"space", int64_t{dense_space("pixel", images, height * width)}},
                                {"height", int64_t{1}},
@@ -103,8 +107,9 @@ void RandomMaps::windows(ValueId maps, SpaceId images) {
                                {"stride", int64_t{1}},
                                {"flat", int64_t{true}}},
                               "pixel.cells");
-  const ValueId normed = value("layer_norm", {cells, drawn("window.gain", {channels}, 0.1, 1), drawn("window.shift", {channels}, 0.1)},
-                               {{"eps", 1e-5}}, "window.norm");
+  const ValueId normed =
+      value("layer_norm", {cells, drawn("window.gain", {channels}, 0.1, 1), drawn("window.shift", {channels}, 0.1)},
+            {{"eps", 1e-5}}, "window.norm");
   const bool cosine = random.chance(0.5);
   std::vector<ValueId> inputs{linear(normed, channels, "window.q"), linear(normed, channels, "window.k"),
                               linear(normed, 2 * channels, "window.v"),
@@ -153,9 +158,11 @@ ValueId RandomMaps::other_size(ValueId maps, const std::string& name) {
                {"padding", random.between(0, 1)}},
               name + ".pooled");
   } else {
-    y = value("pixel_shuffle", {conv(maps, 4 * channels, 1, 1, name + ".deep")}, {{"factor", int64_t{2}}}, name + ".shuffled");
+    y = value("pixel_shuffle", {conv(maps, 4 * channels, 1, 1, name + ".deep")}, {{"factor", int64_t{2}}},
+              name + ".shuffled");
   }
-  y = value("resize", {y}, {{"height", height}, {"width", width}, {"mode", std::string(random.chance(0.6) ? "bilinear" : "nearest")}},
+  y = value("resize", {y},
+            {{"height", height}, {"width", width}, {"mode", std::string(random.chance(0.6) ? "bilinear" : "nearest")}},
             name + ".resized");
   return conv(y, channels, 1, 1, name + ".back");
 }
@@ -187,7 +194,8 @@ ValueId RandomMaps::router(ValueId maps, int depth, const std::string& name) {
   const Rule rule = draw_rule(space_of(maps), depth);
   const ValueId decision = decide_by(maps, rule, name);
   const std::vector<int32_t> branches = all_of(graph().value(decision).branches);
-  const bool scaled = rule.protocol.kind == ProtocolKind::switch_top1 && rule.protocol.dropped == DroppedCells::scaled_input;
+  const bool scaled =
+      rule.protocol.kind == ProtocolKind::switch_top1 && rule.protocol.dropped == DroppedCells::scaled_input;
   const bool by_value = rule.mode == "weighted" && !scaled && random.chance(0.5);
   std::vector<ValueId> parts = scatter(maps, decision, branches);
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -196,7 +204,9 @@ ValueId RandomMaps::router(ValueId maps, int depth, const std::string& name) {
     if (by_value) parts[i] = weigh(parts[i], decision, branch);
   }
   const bool otherwise = scaled || (rule.mode != "weighted" && random.chance(0.3));
-  return residual(maps, gather(std::move(parts), space_of(maps), by_value ? "sum" : rule.mode, otherwise ? maps : kNone, name + ".joined"),
+  return residual(maps,
+                  gather(std::move(parts), space_of(maps), by_value ? "sum" : rule.mode, otherwise ? maps : kNone,
+                         name + ".joined"),
                   name);
 }
 
@@ -211,8 +221,8 @@ ValueId RandomMaps::several_routers(ValueId maps, int depth, const std::string& 
     if (random.chance(0.5)) rule.protocol = {.kind = ProtocolKind::threshold};
     const ValueId decision = decide_by(maps, rule, mine);
     if (r == 2) {  // rows of all cells: of the weights of one branch, and none
-      const ValueId weight =
-          value("choice_weight", {decision}, {{"space", int64_t{space_of(maps)}}, {"branch", int64_t{0}}}, mine + ".first");
+      const ValueId weight = value("choice_weight", {decision},
+                                   {{"space", int64_t{space_of(maps)}}, {"branch", int64_t{0}}}, mine + ".first");
       const std::vector<int64_t> shape{extent(maps, 0), extent(maps, 1), width_of(maps)};
       arrived.push_back(value("multiply", {maps, weight}, {}, mine + ".all"));
       arrived.push_back(value("zeros", {}, {{"space", int64_t{space_of(maps)}}, {"shape", shape}}, mine + ".none"));
@@ -247,11 +257,13 @@ RandomMaps::Cut RandomMaps::draw_cut(ValueId maps) {
   return cut;
 }
 ValueId RandomMaps::unfold(ValueId maps, SpaceId space, const Cut& cut, const std::string& name) {
-  return value("unfold", {maps}, {{"space", int64_t{space}}, {"height", cut.height}, {"width", cut.width}, {"stride", cut.stride}},
+  return value("unfold", {maps},
+               {{"space", int64_t{space}}, {"height", cut.height}, {"width", cut.width}, {"stride", cut.stride}},
                name + ".cut");
 }
 ValueId RandomMaps::fold(ValueId cells, ValueId like, const Cut& cut, const std::string& name) {
-  return value("fold", {cells}, {{"height", extent(like, 0)}, {"width", extent(like, 1)}, {"stride", cut.stride}}, name + ".folded");
+  return value("fold", {cells}, {{"height", extent(like, 0)}, {"width", extent(like, 1)}, {"stride", cut.stride}},
+               name + ".folded");
 }
 
 /// Patches of all pictures, routed where no decision is above them.
@@ -273,9 +285,11 @@ ValueId RandomMaps::patches_of_branches(ValueId maps, const std::string& name) {
   const ValueId decision = decide_by(maps, rule, name);
   const ValueId members = value("members", {decision}, {{"base", int64_t{base}}}, name + ".members");
   const bool slots_only = random.chance(0.15), labelled = !slots_only && random.chance(0.5);
-  const std::vector<int32_t> branches = slots_only ? std::vector<int32_t>{kAllBranches} : all_of(static_cast<int32_t>(rule.branches));
+  const std::vector<int32_t> branches =
+      slots_only ? std::vector<int32_t>{kAllBranches} : all_of(static_cast<int32_t>(rule.branches));
   std::vector<ValueId> parts = scatter(maps, decision, branches), labels;
-  if (labelled) labels = pack_branches(integers(name + ".class", base, 2, InputRole::label), members, decision, branches);
+  if (labelled)
+    labels = pack_branches(integers(name + ".class", base, 2, InputRole::label), members, decision, branches);
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string branch = name + ".branch." + std::to_string(i);
     const ValueId whole = parts[i];

@@ -1,5 +1,5 @@
-// Random graphs over maps: routers of images and of patches, branches that change size, sums over several routers by the weights of
-// choices.
+// Random graphs over maps: routers of images and of patches, branches that change size, sums over several routers by
+// the weights of choices.
 #pragma once
 #include "tests/testing/random_routers.h"
 

@@ -10,8 +10,9 @@ ValueId RandomRouters::dense_block(ValueId x, const std::string& name) {
   const int64_t d = width_of(x);
   // As vertical fusion writes it: the norm folded into the first product, the residual into the last.
   if (random.chance(0.3)) {
-    const ValueId up = value("linear", {x, drawn(name + ".up.weight", {2 * d, d}, 0.3), drawn(name + ".gain", {d}, 0.1, 1)},
-                             {{"extras", std::string("gain")}, {"eps", 1e-6}, {"activation", std::string("silu")}}, name + ".up");
+    const ValueId up =
+        value("linear", {x, drawn(name + ".up.weight", {2 * d, d}, 0.3), drawn(name + ".gain", {d}, 0.1, 1)},
+              {{"extras", std::string("gain")}, {"eps", 1e-6}, {"activation", std::string("silu")}}, name + ".up");
     return value("linear", {up, drawn(name + ".down.weight", {d, 2 * d}, 0.2), drawn(name + ".bias", {d}, 0.1), x},
                  {{"extras", std::string("bias+residual")}}, name + ".down");
   }
@@ -81,7 +82,8 @@ ValueId RandomRouters::decide(ValueId x, const Rule& rule, const std::string& na
     return route(labels_[space], rule.protocol, name, rule.branches);
   }
   const ValueId scores = linear(x, rule.branches, name + ".router", "none", random.chance(0.5), 2);
-  if (rule.protocol.kind != ProtocolKind::sigmoid_groups || random.chance(0.3)) return route(scores, rule.protocol, name);
+  if (rule.protocol.kind != ProtocolKind::sigmoid_groups || random.chance(0.3))
+    return route(scores, rule.protocol, name);
   // sigmoid_groups with its correction bias
   const ValueId plain = route(scores, rule.protocol, name);
   const NodeId node = graph().value(plain).producer;
@@ -96,10 +98,13 @@ ValueId RandomRouters::expert(ValueId x, ValueId skip, int depth, const std::str
   ValueId y = x;
   if (kind < 0.08 && skip == kNone) return x;  // a branch without any work
   if (kind < 0.5) {
-    y = linear(linear(x, d + 4, name + ".up", random.chance(0.5) ? "gelu" : "relu"), d, name + ".down", "none", random.chance(0.5));
+    y = linear(linear(x, d + 4, name + ".up", random.chance(0.5) ? "gelu" : "relu"), d, name + ".down", "none",
+               random.chance(0.5));
   } else if (kind < 0.7) {
-    const ValueId gate = value("activation", {linear(x, d, name + ".gate")}, {{"kind", std::string("silu")}}, name + ".gate.active");
-    y = linear(value("multiply", {gate, linear(x, d, name + ".up", "none", false)}, {}, name + ".gated"), d, name + ".down");
+    const ValueId gate =
+        value("activation", {linear(x, d, name + ".gate")}, {{"kind", std::string("silu")}}, name + ".gate.active");
+    y = linear(value("multiply", {gate, linear(x, d, name + ".up", "none", false)}, {}, name + ".gated"), d,
+               name + ".down");
   } else if (kind < 0.85 || depth > 1) {
     y = linear(x, d, name + ".single");
   } else {
@@ -109,15 +114,17 @@ ValueId RandomRouters::expert(ValueId x, ValueId skip, int depth, const std::str
 }
 
 /// Scatters, the chain of each branch, the gather.
-ValueId RandomRouters::join(ValueId flow, ValueId skip, ValueId decision, const Rule& rule, const std::vector<int32_t>& branches, int depth,
-                            const std::string& name) {
+ValueId RandomRouters::join(ValueId flow, ValueId skip, ValueId decision, const Rule& rule,
+                            const std::vector<int32_t>& branches, int depth, const std::string& name) {
   const std::vector<ValueId> parts = scatter(flow, decision, branches);
   std::vector<ValueId> skips;
   if (skip != kNone) skips = scatter(skip, decision, branches);
   std::vector<ValueId> results;
   for (size_t i = 0; i < branches.size(); ++i)
-    results.push_back(expert(parts[i], skips.empty() ? kNone : skips[i], depth, name + ".expert." + std::to_string(branches[i])));
-  const bool scaled = rule.protocol.kind == ProtocolKind::switch_top1 && rule.protocol.dropped == DroppedCells::scaled_input;
+    results.push_back(
+        expert(parts[i], skips.empty() ? kNone : skips[i], depth, name + ".expert." + std::to_string(branches[i])));
+  const bool scaled =
+      rule.protocol.kind == ProtocolKind::switch_top1 && rule.protocol.dropped == DroppedCells::scaled_input;
   const bool otherwise = scaled || (rule.mode != "weighted" && random.chance(0.3));
   return gather(std::move(results), space_of(flow), rule.mode, otherwise ? flow : kNone, name + ".joined");
 }
@@ -144,7 +151,8 @@ ValueId RandomRouters::grouped(ValueId x, ValueId decision, const Rule& rule, co
 ValueId RandomRouters::guarded(ValueId flow, ValueId decision, const Rule& rule, const std::vector<int32_t>& branches,
                                const std::string& name) {
   std::vector<int32_t> few(branches.begin(), branches.end() - 1);
-  const ValueId empty = value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{branches.back()}}}, name + ".empty");
+  const ValueId empty =
+      value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{branches.back()}}}, name + ".empty");
   // Both bodies use the same experts: a fallback answers as the taken body would.
   const auto body = [&](const std::vector<int32_t>& used) {
     begin_body();
@@ -204,12 +212,14 @@ ValueId RandomRouters::twins(ValueId x, const std::string& name) {
     std::vector<int32_t> branches;
     for (int32_t b = 0; b < rule.branches; ++b) branches.push_back(b);
     const std::vector<ValueId> parts = scatter(flow, decision, branches);
-    for (size_t i = 0; i < parts.size(); ++i) results.push_back(linear(parts[i], width_of(x), name + side + std::to_string(i), "gelu"));
+    for (size_t i = 0; i < parts.size(); ++i)
+      results.push_back(linear(parts[i], width_of(x), name + side + std::to_string(i), "gelu"));
   }
   return residual(x, gather(std::move(results), space_of(x), "sum", kNone, name + ".joined"), name);
 }
 
-void RandomRouters::exit_stage(ValueId x, int64_t left, int64_t width, const std::string& name, std::vector<ValueId>& results) {
+void RandomRouters::exit_stage(ValueId x, int64_t left, int64_t width, const std::string& name,
+                               std::vector<ValueId>& results) {
   x = random.chance(0.5) ? mixture(x, 1, name + ".mlp") : dense_block(x, name + ".mlp");
   if (left == 0) {
     results.push_back(linear(norm(x, name + ".norm"), width, name + ".last"));

@@ -1,4 +1,5 @@
-// The routed parts of random graphs: mixtures by every protocol, nested, grouped, guarded; routers side by side; chains of exits.
+// The routed parts of random graphs: mixtures by every protocol, nested, grouped, guarded; routers side by side; chains
+// of exits.
 #pragma once
 #include "tests/testing/random_graph.h"
 
@@ -31,10 +32,11 @@ class RandomRouters : public CaseBuilder {
 
  private:
   ValueId expert(ValueId x, ValueId skip, int depth, const std::string& name);
-  ValueId join(ValueId flow, ValueId skip, ValueId decision, const Rule& rule, const std::vector<int32_t>& branches, int depth,
-               const std::string& name);
+  ValueId join(ValueId flow, ValueId skip, ValueId decision, const Rule& rule, const std::vector<int32_t>& branches,
+               int depth, const std::string& name);
   ValueId grouped(ValueId x, ValueId decision, const Rule& rule, const std::string& name);
-  ValueId guarded(ValueId flow, ValueId decision, const Rule& rule, const std::vector<int32_t>& branches, const std::string& name);
+  ValueId guarded(ValueId flow, ValueId decision, const Rule& rule, const std::vector<int32_t>& branches,
+                  const std::string& name);
   void exit_stage(ValueId x, int64_t left, int64_t width, const std::string& name, std::vector<ValueId>& results);
 
   RandomOptions options_;

@@ -1,4 +1,5 @@
-// The oracle in a field (core/oracle/residue.h). The program has none: this library compiles it, with every reference kernel.
+// The oracle in a field (core/oracle/residue.h). The program has none: this library compiles it, with every reference
+// kernel.
 #pragma once
 #include "core/oracle/oracle.h"
 #include "core/oracle/residue.h"

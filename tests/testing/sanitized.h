@@ -1,5 +1,5 @@
-// What a build under a sanitizer takes fewer of: it looks at code that each case runs, at a tenth of the speed. What the cases compute is
-// judged of all of them by the build at full speed.
+// What a build under a sanitizer takes fewer of: it looks at code that each case runs, at a tenth of the speed. What
+// the cases compute is judged of all of them by the build at full speed.
 #pragma once
 
 namespace stormcell::testing {

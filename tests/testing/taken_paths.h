@@ -12,8 +12,8 @@
 
 namespace stormcell::testing {
 
-/// A network of Brainstorm (OSDI'23) and what is stated of it, in G multiplications, and what tests/reference/fit_dynamic_routing.py tells
-/// of it.
+/// A network of Brainstorm (OSDI'23) and what is stated of it, in G multiplications, and what
+/// tests/reference/fit_dynamic_routing.py tells of it.
 struct CalibratedPaths {
   const char* arch;
   double stated;
@@ -67,7 +67,9 @@ class PathTaker {
     const Graph& graph = *model_->forward;
     const auto rows = [&](SpaceId s) {
       const CellSpace& space = graph.space(s);
-      return space.kind == SpaceKind::routed ? by_decision.at(space.decision)->branches[static_cast<size_t>(space.branch)] : 1.0;
+      return space.kind == SpaceKind::routed
+                 ? by_decision.at(space.decision)->branches[static_cast<size_t>(space.branch)]
+                 : 1.0;
     };
     const CostContext context{graph, rows, one_};
     double flops = 0;

@@ -27,7 +27,8 @@ std::string text_of(const std::string& file) {
   return text.str();
 }
 
-/// Test functions that passed or were skipped, by what Qt Test writes at the end of a class: "Totals: 12 passed, 0 failed, 1 skipped, ...".
+/// Test functions that passed or were skipped, by what Qt Test writes at the end of a class: "Totals: 12 passed, 0
+/// failed, 1 skipped, ...".
 int64_t ended_functions(const std::string& log) {
   constexpr const char* kTotals = "Totals: ";
   const size_t at = log.rfind(kTotals);
@@ -38,17 +39,19 @@ int64_t ended_functions(const std::string& log) {
   return passed + skipped;
 }
 
-/// Prints what the whole program exercised; false where that is less than it was. Under a sanitizer (sanitized.h), and without the folder
-/// ../shared, there are fewer cases: nothing is held then.
+/// Prints what the whole program exercised; false where that is less than it was. Under a sanitizer (sanitized.h), and
+/// without the folder ../shared, there are fewer cases: nothing is held then.
 bool tell_counts(const std::string& program, int64_t functions) {
   Counts counts = counts_so_far();
   counts.functions = functions;
   std::printf("%s\n", to_text(counts, program).c_str());
-  const std::string less =
-      kSanitized || shared_folder().empty() ? "" : fallen(counts, program, text_of(source_folder() + "/tests/testing/counts.txt"));
+  const std::string less = kSanitized || shared_folder().empty()
+                               ? ""
+                               : fallen(counts, program, text_of(source_folder() + "/tests/testing/counts.txt"));
   if (!less.empty())
     std::printf(
-        "%s: less is tested than tests/testing/counts.txt says. Where a smaller case finds the same faults, change the row and say in "
+        "%s: less is tested than tests/testing/counts.txt says. Where a smaller case finds the same faults, change the "
+        "row and say in "
         "docs/benchmarks/build.md which planted fault it still finds.\n%s",
         program.c_str(), less.c_str());
   return less.empty();
@@ -74,9 +77,11 @@ int run_tests(int argc, char** argv) {
     for (int i = 1; i + 1 < argc; ++i) argv[i] = argv[i + 1];
     --argc;
   }
-  // A crash is to end the program: Qt's handler, where it finds a debugger, stops it for good and asks the debugger again and again.
+  // A crash is to end the program: Qt's handler, where it finds a debugger, stops it for good and asks the debugger
+  // again and again.
   static char no_handler[] = "-nocrashhandler";
-  // Qt ends a program when one class takes five minutes; under sanitizers, on a slow machine, that is no defect. ctest ends what hangs.
+  // Qt ends a program when one class takes five minutes; under sanitizers, on a slow machine, that is no defect. ctest
+  // ends what hangs.
   if (!qEnvironmentVariableIsSet("QTEST_FUNCTION_TIMEOUT")) qputenv("QTEST_FUNCTION_TIMEOUT", "3600000");
   const QTemporaryDir logs;
   const std::string log = logs.filePath("log.txt").toStdString();

@@ -21,5 +21,6 @@ std::string source_folder();
 
 }  // namespace stormcell::testing
 
-#define STORMCELL_TEST(Class) \
-  [[maybe_unused]] static const int kAdded##Class = ::stormcell::testing::add_test(#Class, [] { return static_cast<QObject*>(new Class); });
+#define STORMCELL_TEST(Class)                       \
+  [[maybe_unused]] static const int kAdded##Class = \
+      ::stormcell::testing::add_test(#Class, [] { return static_cast<QObject*>(new Class); });

@@ -8,7 +8,9 @@ void put(std::string& to, T value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-std::string global(std::string_view module, std::string_view name) { return "c" + std::string(module) + "\n" + std::string(name) + "\n"; }
+std::string global(std::string_view module, std::string_view name) {
+  return "c" + std::string(module) + "\n" + std::string(name) + "\n";
+}
 
 struct Entry {
   std::string name, bytes;
@@ -30,7 +32,8 @@ std::string zip_of(const std::vector<Entry>& entries) {
     file += entry.name + entry.bytes;
     directory += std::string_view("PK\x01\x02\x14\0\x14\0\0\0\0\0", 12);
     put_sizes(directory, entry);
-    put(directory, uint16_t{0}), put(directory, uint16_t{0}), put(directory, uint16_t{0}), put(directory, uint32_t{0}), put(directory, at);
+    put(directory, uint16_t{0}), put(directory, uint16_t{0}), put(directory, uint16_t{0}), put(directory, uint32_t{0}),
+        put(directory, at);
     directory += entry.name;
   }
   const auto begin = static_cast<uint32_t>(file.size());
@@ -75,9 +78,9 @@ std::string TorchBytes::tensor(const std::vector<int64_t>& shape, const std::vec
     for (size_t behind = d + 1; behind < shape.size(); ++behind) stride *= shape[behind];
     sizes += whole(static_cast<int32_t>(shape[d])), strides += whole(static_cast<int32_t>(stride));
   }
-  return global("torch._utils", "_rebuild_tensor_v2") + "((" + text("storage") + global("torch", "IntStorage") + text(key) + text("cpu") +
-         whole(static_cast<int32_t>(values.size())) + "tQ" + whole(0) + sizes + "t" + strides + "t\x89" +
-         global("collections", "OrderedDict") + ")RtR";
+  return global("torch._utils", "_rebuild_tensor_v2") + "((" + text("storage") + global("torch", "IntStorage") +
+         text(key) + text("cpu") + whole(static_cast<int32_t>(values.size())) + "tQ" + whole(0) + sizes + "t" +
+         strides + "t\x89" + global("collections", "OrderedDict") + ")RtR";
 }
 
 std::string TorchBytes::file(const std::string& root) const {

@@ -66,8 +66,9 @@ RandomCase exit_chain_toy(uint64_t seed) {
   const SpaceId images = b.root_space("images", b.bound_symbol("N", 6));
   const ValueId pixels = b.floats("pixels", images, {10, 10, 3});
   const ValueId fine = b.conv(pixels, 6, 3, 1, "stem", "relu");
-  const ValueId coarse = b.value("pool", {b.conv(fine, 8, 3, 1, "stem.coarse", "relu")},
-                                 {{"kind", std::string("max")}, {"size", int64_t{2}}, {"stride", int64_t{2}}}, "stem.pool");
+  const ValueId coarse =
+      b.value("pool", {b.conv(fine, 8, 3, 1, "stem.coarse", "relu")},
+              {{"kind", std::string("max")}, {"size", int64_t{2}}, {"stride", int64_t{2}}}, "stem.pool");
   std::vector<ValueId> exits, kept;
   exit_block(b, fine, coarse, 0, 3, exits, kept);
   b.output("logits", b.gather(std::move(exits), images, "place", kNone, "logits"));
@@ -90,12 +91,14 @@ RandomCase iterated_router_toy(uint64_t seed) {
   const ValueId scores = b.linear(hidden, 3, "loop.exit.scores", "none", true, 2);
   const ValueId decision = b.route(scores, exit_rule(0.8f), "loop.exit");
   const ValueId going = b.scatter(hidden, decision, {1})[0], counted = b.scatter(rounds, decision, {1})[0];
-  const ValueId choice = b.route(b.linear(going, 2, "loop.experts.scores", "none", true, 2), best_of(1), "loop.experts");
+  const ValueId choice =
+      b.route(b.linear(going, 2, "loop.experts.scores", "none", true, 2), best_of(1), "loop.experts");
   const std::vector<ValueId> parts = b.scatter(going, choice, {0, 1});
   std::vector<ValueId> results;
   for (int i = 0; i < 2; ++i) {
     const std::string expert = "loop.expert." + std::to_string(i);
-    results.push_back(b.linear(b.linear(parts[static_cast<size_t>(i)], 12, expert + ".up", "gelu"), 8, expert + ".down"));
+    results.push_back(
+        b.linear(b.linear(parts[static_cast<size_t>(i)], 12, expert + ".up", "gelu"), 8, expert + ".down"));
   }
   const ValueId joined = b.gather(std::move(results), b.space_of(going), "weighted", kNone, "loop.joined");
   // Growing rows grow surer: sooner or later every cell leaves.
@@ -117,7 +120,8 @@ RandomCase sequence_router_toy(uint64_t seed) {
   CaseBuilder b(seed);
   const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 4));
   const SpaceId tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 6));
-  const ValueId start = b.value("embedding", {b.integers("ids", tokens, 23), b.drawn("table", {23, 8}, 1)}, {}, "start");
+  const ValueId start =
+      b.value("embedding", {b.integers("ids", tokens, 23), b.drawn("table", {23, 8}, 1)}, {}, "start");
   const ValueId real = b.value("compact", {b.mask("mask", tokens, true)}, {}, "real");
   const ValueId x = b.pack(start, real, sequences);
   const SpaceId kept = b.space_of(x);
@@ -126,23 +130,28 @@ RandomCase sequence_router_toy(uint64_t seed) {
   const ValueId members = b.value("members", {decision, real}, {{"base", int64_t{kept}}}, "members");
   std::vector<ValueId> parts = b.pack_branches(x, members, decision, {0, 1, 2});
   const ValueId summary = b.scatter(whole, decision, {2})[0];
-  // Task 0: attention, then an MLP; task 1: attention that looks back only, then a mixture of experts; task 2: the sequence's summary.
+  // Task 0: attention, then an MLP; task 1: attention that looks back only, then a mixture of experts; task 2: the
+  // sequence's summary.
   for (int task = 0; task < 2; ++task) {
     const std::string name = "task." + std::to_string(task);
     ValueId& y = parts[static_cast<size_t>(task)];
     const ValueId from = b.norm(y, name + ".norm");
-    const ValueId mixed =
-        b.value("attention", {b.linear(from, 8, name + ".q"), b.linear(from, 8, name + ".k"), b.linear(from, 8, name + ".v")},
-                {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"scale", 0.5}, {"causal", int64_t{task}}}, name + ".attention");
+    const ValueId mixed = b.value(
+        "attention", {b.linear(from, 8, name + ".q"), b.linear(from, 8, name + ".k"), b.linear(from, 8, name + ".v")},
+        {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"scale", 0.5}, {"causal", int64_t{task}}},
+        name + ".attention");
     y = b.add(y, b.linear(mixed, 8, name + ".o"), name + ".attended");
   }
   parts[0] = b.add(parts[0], b.linear(b.linear(parts[0], 12, "task.0.up", "gelu"), 8, "task.0.down"), "task.0.mlp");
-  const ValueId choice = b.route(b.linear(parts[1], 3, "experts.scores", "none", true, 3), best_of(1), "task.1.experts");
+  const ValueId choice =
+      b.route(b.linear(parts[1], 3, "experts.scores", "none", true, 3), best_of(1), "task.1.experts");
   std::vector<ValueId> routed = b.scatter(parts[1], choice, {0, 1, 2});
-  for (size_t i = 0; i < routed.size(); ++i) routed[i] = b.linear(routed[i], 8, "task.1.expert." + std::to_string(i), "relu");
+  for (size_t i = 0; i < routed.size(); ++i)
+    routed[i] = b.linear(routed[i], 8, "task.1.expert." + std::to_string(i), "relu");
   parts[1] = b.gather(std::move(routed), b.space_of(parts[1]), "weighted", kNone, "task.1.joined");
   parts[2] =
-      b.add(parts[2], b.value("broadcast", {summary}, {{"space", int64_t{b.space_of(parts[2])}}}, "task.2.summary"), "task.2.spread");
+      b.add(parts[2], b.value("broadcast", {summary}, {{"space", int64_t{b.space_of(parts[2])}}}, "task.2.summary"),
+            "task.2.spread");
   const ValueId joined = b.gather(std::move(parts), kept, "weighted", kNone, "joined");
   b.output("hidden", b.value("expand", {joined, real}, {}, "hidden"));
   b.exact = false;

@@ -23,7 +23,8 @@ void expect(bool holds, const char* what) {
 void paint(AVFrame* frame, const VideoToWrite& video, uint8_t grey) {
   const auto luminance = [](int value) { return static_cast<uint8_t>(16 + (value * 219 + 127) / 255); };
   for (int y = 0; y < frame->height; ++y)
-    for (int x = 0; x < frame->width; ++x) frame->data[0][y * frame->linesize[0] + x] = luminance(x < video.width / 2 ? grey : 255 - grey);
+    for (int x = 0; x < frame->width; ++x)
+      frame->data[0][y * frame->linesize[0] + x] = luminance(x < video.width / 2 ? grey : 255 - grey);
   for (int plane : {1, 2})
     for (int y = 0; y < frame->height / 2; ++y)
       for (int x = 0; x < frame->width / 2; ++x) frame->data[plane][y * frame->linesize[plane] + x] = 128;
@@ -59,15 +60,17 @@ AVCodecContext* encoder_for(const VideoToWrite& video, const AVFormatContext* fo
 void write_video(const std::string& path, const VideoToWrite& video) {
   av_log_set_level(AV_LOG_QUIET);
   AVFormatContext* format = nullptr;
-  expect(avformat_alloc_output_context2(&format, nullptr, video.container.c_str(), path.c_str()) >= 0, "there is no such container");
+  expect(avformat_alloc_output_context2(&format, nullptr, video.container.c_str(), path.c_str()) >= 0,
+         "there is no such container");
   format->flags |= AVFMT_FLAG_BITEXACT;
   AVCodecContext* codec = encoder_for(video, format);
   AVStream* stream = avformat_new_stream(format, nullptr);
   stream->time_base = codec->time_base;
   avcodec_parameters_from_context(stream->codecpar, codec);
   if (video.degrees != 0)
-    av_display_rotation_set(reinterpret_cast<int32_t*>(av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, sizeof(int32_t) * 9)),
-                            -video.degrees);  // it takes degrees to the right
+    av_display_rotation_set(
+        reinterpret_cast<int32_t*>(av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, sizeof(int32_t) * 9)),
+        -video.degrees);  // it takes degrees to the right
   expect(avio_open(&format->pb, path.c_str(), AVIO_FLAG_WRITE) >= 0, "the file cannot be written");
   expect(avformat_write_header(format, nullptr) >= 0, "the header is not written");
   AVFrame* frame = av_frame_alloc();

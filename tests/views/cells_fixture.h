@@ -20,11 +20,12 @@ struct CellsFixture {
   int32_t sequences = 3, per_sequence = 14;
   uint32_t change = 0;  ///< other decisions of the second router, in part of the cells
   bool inputs = true, decisions = true, margins = false;
-  bool computes_padding = true;  ///< false: routers are recorded over the real cells alone, as a plan without padding leaves it
-  int32_t columns = 0;           ///< of the grid that the cells of "token" lie in
-  bool scattered = false;        ///< each batch holds sequences from all over the run
-  int32_t picture_every = 0;     ///< of the first and every so manieth sequence a picture is kept, 24 x 32; 0: of none
-  bool phases = false;           ///< every third batch is of the input, the others are of decoding
+  /// false: routers are recorded over the real cells alone, as a plan without padding leaves it
+  bool computes_padding = true;
+  int32_t columns = 0;        ///< of the grid that the cells of "token" lie in
+  bool scattered = false;     ///< each batch holds sequences from all over the run
+  int32_t picture_every = 0;  ///< of the first and every so manieth sequence a picture is kept, 24 x 32; 0: of none
+  bool phases = false;        ///< every third batch is of the input, the others are of decoding
 };
 
 /// Colours that run from left to right and top to bottom, so that it shows where a part of it lies.
@@ -79,7 +80,8 @@ inline std::string make_cells_session(const std::string& path, const CellsFixtur
       batch.set_items(items);
     }
     for (int32_t s = 0; s < 2; ++s)
-      batch.add_space(s, {number * f.sequences, f.sequences, f.per_sequence, 0, phase, s == 0 ? f.columns : 0}, mask, tokens);
+      batch.add_space(s, {number * f.sequences, f.sequences, f.per_sequence, 0, phase, s == 0 ? f.columns : 0}, mask,
+                      tokens);
     for (int32_t r = 0; r < 3; ++r) {
       const RouterInfo& info = start.layout.routers[static_cast<size_t>(r)];
       std::vector<int32_t> choice, rows;
@@ -109,10 +111,12 @@ inline std::string make_cells_session(const std::string& path, const CellsFixtur
     for (int32_t q = 0; q < f.sequences; ++q) {
       std::string text;
       for (int32_t p = 0; p < f.per_sequence; ++p)
-        if (const int32_t t = tokens[static_cast<size_t>(q * f.per_sequence + p)]; t > 1) text += kPieces[static_cast<size_t>(t)];
+        if (const int32_t t = tokens[static_cast<size_t>(q * f.per_sequence + p)]; t > 1)
+          text += kPieces[static_cast<size_t>(t)];
       for (size_t at; (at = text.find("\u2581")) != std::string::npos;) text.replace(at, 3, " ");
       batch.add_sequence(q % 2 ? "short" : "long", text);
-      if (f.picture_every > 0 && q % f.picture_every == 0) batch.add_thumbnail(static_cast<size_t>(q), some_thumbnail(number + q));
+      if (f.picture_every > 0 && q % f.picture_every == 0)
+        batch.add_thumbnail(static_cast<size_t>(q), some_thumbnail(number + q));
     }
     recorder.submit();
   }

@@ -35,7 +35,8 @@ class CellsModelTest : public QObject {
 
   void a_page_is_what_was_recorded() {
     const auto overview = read_cells_overview(session_, 1);
-    QVERIFY(overview->tokens && overview->texts && overview->labels && overview->pieces && overview->decisions && !overview->margins);
+    QVERIFY(overview->tokens && overview->texts && overview->labels && overview->pieces && overview->decisions &&
+            !overview->margins);
     QCOMPARE(overview->sequences, int64_t{30});
     const auto page = read_cell_page(session_, 1, {"token", 4, 7});
     QCOMPARE(page->lines.size(), size_t{7});
@@ -46,7 +47,8 @@ class CellsModelTest : public QObject {
       QCOMPARE(line.position.size(), size_t{14});
       for (size_t r = 0; r < 2; ++r) {
         const auto stored = reader.decision(1, static_cast<int32_t>(r), batch);
-        for (size_t c = 0; c < 14; ++c) QCOMPARE(line.routed[r].choice[c], stored->choice[static_cast<size_t>(line.sequence % 3) * 14 + c]);
+        for (size_t c = 0; c < 14; ++c)
+          QCOMPARE(line.routed[r].choice[c], stored->choice[static_cast<size_t>(line.sequence % 3) * 14 + c]);
       }
       const auto spaces = reader.spaces(1, batch);
       const auto begin = spaces[0].tokens.begin() + line.sequence % 3 * 14;
@@ -87,8 +89,8 @@ class CellsModelTest : public QObject {
     for (const auto& e : d->entries) {
       QCOMPARE(e.count, count[e.token]);
       QCOMPARE(e.everywhere, everywhere[e.token]);
-      const double lift =
-          (static_cast<double>(e.count) / static_cast<double>(cells)) / (static_cast<double>(e.everywhere) / static_cast<double>(all));
+      const double lift = (static_cast<double>(e.count) / static_cast<double>(cells)) /
+                          (static_cast<double>(e.everywhere) / static_cast<double>(all));
       QVERIFY(std::abs(e.lift - lift) < 1e-9);
       QCOMPARE(e.piece, std::string(kPieces[static_cast<size_t>(e.token)]));
     }
@@ -134,13 +136,15 @@ class CellsModelTest : public QObject {
       page.lines = {line};
       QStringList texts;
       const ShownPage all = show_page(page, {});
-      for (const Chip& chip : all.lines[0].chips) texts << chip.text + (chip.part.isEmpty() ? "" : " (" + chip.part + ")");
+      for (const Chip& chip : all.lines[0].chips)
+        texts << chip.text + (chip.part.isEmpty() ? "" : " (" + chip.part + ")");
       return texts;
     };
     const QString a = QString::fromUtf8("あ"), e = QString::fromUtf8("é"), rest(QChar(0x2039));
-    QCOMPARE(shown({0, 1, 2, 3, 4, 5, 0}), (QStringList{"a", a + " (byte 1 of 3 of " + a + ")", rest + " (byte 2 of 3 of " + a + ")",
-                                                        rest + " (byte 3 of 3 of " + a + ")", e + " (byte 1 of 2 of " + e + ")",
-                                                        rest + " (byte 2 of 2 of " + e + ")", "a"}));
+    QCOMPARE(shown({0, 1, 2, 3, 4, 5, 0}),
+             (QStringList{"a", a + " (byte 1 of 3 of " + a + ")", rest + " (byte 2 of 3 of " + a + ")",
+                          rest + " (byte 3 of 3 of " + a + ")", e + " (byte 1 of 2 of " + e + ")",
+                          rest + " (byte 2 of 2 of " + e + ")", "a"}));
     // What spells nothing stays as the vocabulary has it: cut short, begun in the middle, across a gap, no letter.
     QCOMPARE(shown({1, 2, 0}), (QStringList{"<0xE3>", "<0x81>", "a"}));
     QCOMPARE(shown({2, 3, 6, 7}), (QStringList{"<0x81>", "<0x82>", "<0x0A>", "<0xFF>"}));
@@ -152,7 +156,8 @@ class CellsModelTest : public QObject {
     const auto page = read_cell_page(session_, 1, {"token", 0, 9});
     CellOptions options;
     options.router = kFirst;
-    for (const CellColor color : {CellColor::branch, CellColor::weight, CellColor::drops, CellColor::work, CellColor::margin}) {
+    for (const CellColor color :
+         {CellColor::branch, CellColor::weight, CellColor::drops, CellColor::work, CellColor::margin}) {
       options.color = color;
       const ShownPage shown = show_page(*page, options);
       for (size_t l = 0; l < shown.lines.size(); ++l)
@@ -179,7 +184,8 @@ class CellsModelTest : public QObject {
     second.router = "encoder.block.3.layer.1.mlp";
     for (const ShownLine& line : show_page(*other, second, page.get()).lines) differing += line.differing;
     QVERIFY(differing > 0);
-    for (const ShownLine& line : show_page(*page, second, page.get()).lines) QVERIFY(line.differing == 0 && line.compared > 0);
+    for (const ShownLine& line : show_page(*page, second, page.get()).lines)
+      QVERIFY(line.differing == 0 && line.compared > 0);
   }
 
   void what_only_passes_a_cell_on_is_no_work() {
@@ -199,7 +205,8 @@ class CellsModelTest : public QObject {
     const ShownPage shown = show_page(page, options);
     const Table table = make_cells_table(page, options);
     const auto work =
-        std::find_if(table.columns.begin(), table.columns.end(), [](const auto& c) { return c.name == "work"; }) - table.columns.begin();
+        std::find_if(table.columns.begin(), table.columns.end(), [](const auto& c) { return c.name == "work"; }) -
+        table.columns.begin();
     for (size_t c = 0; c < 3; ++c) {
       QCOMPARE(shown.lines[0].chips[c].value, static_cast<double>(c));
       QCOMPARE(std::get<qlonglong>(table.rows[c][static_cast<size_t>(work)]), static_cast<qlonglong>(c));
@@ -233,7 +240,8 @@ class CellsModelTest : public QObject {
     for (const int32_t parent : {-1, 0}) {
       RouterLine router;
       router.name = "exits." + std::to_string(parent + 1) + ".router", router.protocol = "exit-threshold";
-      router.branches = 2, router.parent = parent, router.parent_branch = parent + (parent < 0 ? 0 : 1), router.residual = 0;
+      router.branches = 2, router.parent = parent, router.parent_branch = parent + (parent < 0 ? 0 : 1),
+      router.residual = 0;
       page.routers.push_back(router);
     }
     QVERIFY(telling_color(page.routers) == CellColor::exit);
@@ -246,9 +254,11 @@ class CellsModelTest : public QObject {
     options.color = CellColor::exit, options.router = "exits.0.router";
     const ShownPage shown = show_page(page, options);
     QCOMPARE(shown.high, 2.0);
-    for (size_t c = 0; c < 3; ++c) QVERIFY(shown.lines[0].chips[c].value == static_cast<double>(c) && shown.lines[0].chips[c].tone >= 0);
+    for (size_t c = 0; c < 3; ++c)
+      QVERIFY(shown.lines[0].chips[c].value == static_cast<double>(c) && shown.lines[0].chips[c].tone >= 0);
     QVERIFY(shown.lines[0].chips[3].tone < 0);
-    // Who leaves has the colour of the exit, whatever colours the cells, and who goes on after the last test that of the end.
+    // Who leaves has the colour of the exit, whatever colours the cells, and who goes on after the last test that of
+    // the end.
     const Theme& theme = Theme::light();
     options.color = CellColor::branch, options.router = "exits.1.router";
     const ShownPage second = show_page(page, options);
@@ -278,7 +288,8 @@ class CellsModelTest : public QObject {
       QVERIFY(c.left() >= m.gutter && c.right() <= m.width + 1e-9 && c.bottom() + m.stripes < layout.height);
       QCOMPARE(layout.at(c.center()), static_cast<int>(i));
       if (i > 0)
-        QVERIFY(layout.row[i] == layout.row[i - 1] ? c.left() > layout.chips[i - 1].right() : c.top() > layout.chips[i - 1].bottom());
+        QVERIFY(layout.row[i] == layout.row[i - 1] ? c.left() > layout.chips[i - 1].right()
+                                                   : c.top() > layout.chips[i - 1].bottom());
       if (const int below = layout.neighbour(static_cast<int>(i), 1); below >= 0)
         QCOMPARE(layout.row[static_cast<size_t>(below)], layout.row[i] + 1);
     }

@@ -118,7 +118,8 @@ class CellsTest : public QObject {
     CellsFixture f;
     f.computes_padding = false;
     const std::string session = make_cells_session(at("unpadded.storm"), f);
-    const auto page = read_cell_page(session, 1, {"token", 0, 3}), padded = read_cell_page(session_, 1, {"token", 0, 3});
+    const auto page = read_cell_page(session, 1, {"token", 0, 3}),
+               padded = read_cell_page(session_, 1, {"token", 0, 3});
     CellOptions options;
     options.router = kFirst;
     options.padding = true;
@@ -140,7 +141,8 @@ class CellsTest : public QObject {
     QVERIFY(left_out > 0);
     const ShownPage shown = show_page(*page, options);
     const auto& chips = shown.lines[0].chips;
-    for (size_t c = 0; c < chips.size(); ++c) QCOMPARE(describe(*page, shown, 0, c).contains("padding: not computed"), !chips[c].real);
+    for (size_t c = 0; c < chips.size(); ++c)
+      QCOMPARE(describe(*page, shown, 0, c).contains("padding: not computed"), !chips[c].real);
     const ShownPage both = show_page(*padded, options);
     for (size_t c = 0; c < both.lines[0].chips.size(); ++c)
       QCOMPARE(describe(*padded, both, 0, c).contains("but computed"), !both.lines[0].chips[c].real);
@@ -244,7 +246,8 @@ class CellsTest : public QObject {
       BatchRecord batch;
       batch.number = number;
       const int32_t space = number == 0 ? 0 : 1, cells = number == 0 ? 4 : 1, position = static_cast<int32_t>(number);
-      batch.add_space(space, {0, 1, cells, number == 0 ? 0 : position - 1, number == 0 ? Phase::prefill : Phase::decode});
+      batch.add_space(space,
+                      {0, 1, cells, number == 0 ? 0 : position - 1, number == 0 ? Phase::prefill : Phase::decode});
       const std::vector<int32_t> choice = number == 0 ? std::vector<int32_t>{1, 1, 1, 1} : std::vector<int32_t>{1, 2};
       for (const int32_t router : number == 0 ? std::vector<int32_t>{0, 1} : std::vector<int32_t>{2}) {
         DecisionRecord d;
@@ -267,7 +270,8 @@ class CellsTest : public QObject {
     QVERIFY2(view.has_content(), qPrintable(view.message()));
     const auto shows = [&](const QString& router) {
       const auto boxes = view.findChildren<QComboBox*>();
-      return std::any_of(boxes.begin(), boxes.end(), [&](const QComboBox* box) { return box->currentText() == router; });
+      return std::any_of(boxes.begin(), boxes.end(),
+                         [&](const QComboBox* box) { return box->currentText() == router; });
     };
     QVERIFY(shows("decoder.block.1.layer.2.mlp"));
     QVERIFY2(view.note().contains("dimmed") && !view.note().contains("none is dimmed"), qPrintable(view.note()));
@@ -304,7 +308,8 @@ class CellsTest : public QObject {
     view.resize(900, 600);
     run_load(view, context_of(session));
     const auto* picture = view.findChild<CellsPicture*>();
-    const QRectF first = picture->chip_rect(0, {0, 0}), right = picture->chip_rect(0, {0, 1}), below = picture->chip_rect(0, {0, 5});
+    const QRectF first = picture->chip_rect(0, {0, 0}), right = picture->chip_rect(0, {0, 1}),
+                 below = picture->chip_rect(0, {0, 5});
     QVERIFY(!first.isEmpty() && right.top() == first.top() && right.left() > first.right());
     if (!below.isEmpty()) QVERIFY(below.left() == first.left() && below.top() > first.bottom());
   }
@@ -335,9 +340,10 @@ class CellsTest : public QObject {
     // Those that are kept stand side by side; of the sequence between them none is.
     const QRectF beside = picture->chip_rect(0, {2, 0});
     QVERIFY(picture->chip_rect(0, {1, 0}).isEmpty());
-    QVERIFY(picture->across() > 1 && beside.top() == first.top() && beside.left() > picture->chip_rect(0, {0, 4}).right());
-    // What is drawn there is the picture: its colours turn red from left to right; a choice of the view takes the colours of the cells
-    // away.
+    QVERIFY(picture->across() > 1 && beside.top() == first.top() &&
+            beside.left() > picture->chip_rect(0, {0, 4}).right());
+    // What is drawn there is the picture: its colours turn red from left to right; a choice of the view takes the
+    // colours of the cells away.
     QComboBox* pictures = nullptr;
     for (QComboBox* box : view.findChildren<QComboBox*>())
       if (box->accessibleName() == "Pictures") pictures = box;
@@ -365,7 +371,9 @@ class CellsTest : public QObject {
   }
 
   void pictures_use_the_room_in_whole_multiples() {
-    const auto grid = [](QSizeF room, QSize shape, int64_t count) { return grid_of_pictures(room, shape, count, {12, 9}, 20); };
+    const auto grid = [](QSizeF room, QSize shape, int64_t count) {
+      return grid_of_pictures(room, shape, count, {12, 9}, 20);
+    };
     // Eight digits fill a window; one does not grow without end.
     const PictureGrid eight = grid({1180, 840}, {28, 28}, 8);
     QVERIFY(eight.across == 4 && eight.longer == 280);
@@ -378,7 +386,8 @@ class CellsTest : public QObject {
           const double longer = std::max(shape.width(), shape.height()), times = g.longer / longer;
           QCOMPARE(times, std::floor(times));
           QVERIFY(g.across >= 1 && (g.across * (times * shape.width() + 12) - 12 <= room.width() || times == 1));
-          const double rows = std::ceil(static_cast<double>(count) / g.across), high = rows * (times * shape.height() + 29) - 9;
+          const double rows = std::ceil(static_cast<double>(count) / g.across),
+                       high = rows * (times * shape.height() + 29) - 9;
           QVERIFY(high <= room.height() || g.longer < 120 + longer);
         }
   }
@@ -466,7 +475,9 @@ class CellsTest : public QObject {
     CellsFixture pictures;
     pictures.columns = 5, pictures.picture_every = 1, pictures.sequences = 2;
     const bool pictured = QTest::currentDataTag() == QString("cells-pictures");
-    run_load(view, context_of(pictured ? make_cells_session(at("shown.storm"), pictures) : session_, 1, pair ? other_ : std::string()),
+    run_load(view,
+             context_of(pictured ? make_cells_session(at("shown.storm"), pictures) : session_, 1,
+                        pair ? other_ : std::string()),
              selection);
     for (QComboBox* box : view.findChildren<QComboBox*>())
       if (box->accessibleName() == "Colour") box->setCurrentIndex(color);

@@ -20,7 +20,8 @@ namespace {
 
 using namespace stormcell::testing;
 
-ComparedFigure figure(const char* path, double a, double b, std::optional<bool> significant, std::optional<std::array<double, 2>> ci = {}) {
+ComparedFigure figure(const char* path, double a, double b, std::optional<bool> significant,
+                      std::optional<std::array<double, 2>> ci = {}) {
   return {path, a, b, b - a, ci, significant};
 }
 
@@ -53,8 +54,9 @@ const CompareRow& row(const CompareModel& m, const QString& path) {
 }
 
 std::string summary(double median, double speedup) {
-  return QString(R"({"schema":"stormcell.optimize/1","dataset":{"name":"d%1","cells":100},"baseline":{"latency_ms":{"median":%1}},)"
-                 R"("speedup":%2,"speedup_ci95":[%3,%4],"routing":[{"router":"a.mlp","imbalance":%1,"load":[1,2]}]})")
+  return QString(
+             R"({"schema":"stormcell.optimize/1","dataset":{"name":"d%1","cells":100},"baseline":{"latency_ms":{"median":%1}},)"
+             R"("speedup":%2,"speedup_ci95":[%3,%4],"routing":[{"router":"a.mlp","imbalance":%1,"load":[1,2]}]})")
       .arg(median)
       .arg(speedup)
       .arg(speedup - 0.01)
@@ -104,8 +106,8 @@ class CompareTest : public QObject {
     const CompareModel m = make_compare(some_comparison(), "a", "b");
     QStringList titles;
     for (const CompareSection& s : m.sections) titles << s.title;
-    QCOMPARE(titles, (QStringList{"Latency and speed", "Memory", "Pass: dead-path", "Pass: quantize-int8", "Verification",
-                                  "Routing: encoder.block.1.mlp", "Model, data and machine"}));
+    QCOMPARE(titles, (QStringList{"Latency and speed", "Memory", "Pass: dead-path", "Pass: quantize-int8",
+                                  "Verification", "Routing: encoder.block.1.mlp", "Model, data and machine"}));
     const FigureName load = name_of("routing.encoder.block.1.mlp.load.3");
     QCOMPARE(load.router, QString("encoder.block.1.mlp"));
     QCOMPARE(load.branch, 3);
@@ -125,7 +127,8 @@ class CompareTest : public QObject {
     const auto section = std::find_if(judged.sections.begin(), judged.sections.end(),
                                       [](const CompareSection& s) { return s.title == "Weights under a budget"; });
     QVERIFY(section != judged.sections.end() && section->rows.size() == 3);
-    QCOMPARE(row(judged, "baseline.weights_read.stall_share").name, QString("baseline: waits for weights, of its time"));
+    QCOMPARE(row(judged, "baseline.weights_read.stall_share").name,
+             QString("baseline: waits for weights, of its time"));
     QCOMPARE(row(judged, "baseline.weights_read.stall_share").a, QString("25.0 %"));
     QCOMPARE(row(judged, "weight_budget.budget_bytes").b, QString("2.00 MiB"));
     QCOMPARE(row(judged, "baseline.states.taken_bytes").name, QString("baseline: states of sequences, taken at most"));
@@ -166,7 +169,8 @@ class CompareTest : public QObject {
     comparison.same_model = false;
     const CompareModel other = make_compare(comparison, "a", "b");
     QCOMPARE(other.count(Meaning::better) + other.count(Meaning::worse), 0);
-    QCOMPARE(other.count(Meaning::differs), same.count(Meaning::better) + same.count(Meaning::worse) + same.count(Meaning::differs));
+    QCOMPARE(other.count(Meaning::differs),
+             same.count(Meaning::better) + same.count(Meaning::worse) + same.count(Meaning::differs));
   }
 
   void the_table_shows_what_the_filter_shows() {
@@ -189,8 +193,8 @@ class CompareTest : public QObject {
         if (g.body().contains(g.line(i).center())) QCOMPARE(g.at(g.line(i).center()), i);
       QVERIFY(g.end() - g.first() < 20);
       double right = 0;
-      for (const auto c : {CompareGeometry::name, CompareGeometry::a, CompareGeometry::b, CompareGeometry::difference, CompareGeometry::bar,
-                           CompareGeometry::meaning}) {
+      for (const auto c : {CompareGeometry::name, CompareGeometry::a, CompareGeometry::b, CompareGeometry::difference,
+                           CompareGeometry::bar, CompareGeometry::meaning}) {
         QVERIFY(g.column(c, g.line(0)).left() >= right - 1e-9);
         right = g.column(c, g.line(0)).right();
       }
@@ -241,7 +245,8 @@ class CompareTest : public QObject {
   void many_figures_are_walked_through() {
     Comparison c;
     for (int i = 0; i < 20000; ++i)
-      c.rows.push_back(figure(("routing.r" + std::to_string(i / 256) + ".load." + std::to_string(i % 256)).c_str(), i, i + 1, true));
+      c.rows.push_back(
+          figure(("routing.r" + std::to_string(i / 256) + ".load." + std::to_string(i % 256)).c_str(), i, i + 1, true));
     CompareList list;
     list.resize(900, 500);
     list.set_model(make_compare(c, "a", "b"), {});

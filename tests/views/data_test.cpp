@@ -31,7 +31,8 @@ class DataTest : public QObject {
   void what_is_recorded_is_seen_and_what_is_not_is_said() {
     const auto data = read_session_data(session_, 1);
     QCOMPARE(data->runs.size(), size_t{3});
-    for (const Kept k : {Kept::sums, Kept::decisions, Kept::weights, Kept::tokens, Kept::texts, Kept::pieces, Kept::labels})
+    for (const Kept k :
+         {Kept::sums, Kept::decisions, Kept::weights, Kept::tokens, Kept::texts, Kept::pieces, Kept::labels})
       QVERIFY2(data->runs[0].has(k), qPrintable(text_of(k).name));
     for (const Kept k : {Kept::margins, Kept::scores, Kept::events, Kept::guards})
       QVERIFY2(!data->runs[0].has(k), qPrintable(text_of(k).name));
@@ -73,7 +74,8 @@ class DataTest : public QObject {
     };
     const auto budgets = [&] {
       const Table table = make_table(data);
-      const auto column = std::find_if(table.columns.begin(), table.columns.end(), [](const auto& c) { return c.name == "budget"; });
+      const auto column =
+          std::find_if(table.columns.begin(), table.columns.end(), [](const auto& c) { return c.name == "budget"; });
       QStringList values;
       for (const auto& row : table.rows) values << to_text(row.at(static_cast<size_t>(column - table.columns.begin())));
       values.removeDuplicates();
@@ -95,7 +97,8 @@ class DataTest : public QObject {
     // Paths and times are another in each run: figures that are fixed.
     SessionData data = *read_session_data(session_, 1);
     data.file = "main.storm", data.created = "2024-01-01T00:00:00.000Z", data.program = "0", data.bytes = 123456;
-    for (RunContents& r : data.runs) r.line.started = "2024-01-01T00:00:00.000Z", r.line.finished = "2024-01-01T00:00:01.000Z";
+    for (RunContents& r : data.runs)
+      r.line.started = "2024-01-01T00:00:00.000Z", r.line.finished = "2024-01-01T00:00:01.000Z";
     QTextBrowser page;
     page.setFrameShape(QFrame::NoFrame);
     page.setWordWrapMode(QTextOption::WordWrap);

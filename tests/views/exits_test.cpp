@@ -1,4 +1,5 @@
-// The view of exits: figures of a run and of its curve, items by exit, choosing a threshold, and the view on fixture sessions.
+// The view of exits: figures of a run and of its curve, items by exit, choosing a threshold, and the view on fixture
+// sessions.
 #include <QComboBox>
 #include <QLineEdit>
 #include <QSignalSpy>
@@ -39,7 +40,9 @@ struct ExitsFixture {
 ExitCurve some_curve(int64_t items) {
   ExitCurve c{"accuracy", "share", "picture", items, {0.9, 0.9}};
   const int64_t fifth = items / 5;
-  c.exits = {{"exits.0.router", 0.43, 3 * fifth, 0.99, 0.9}, {"exits.1.router", 0.79, fifth, 0.97, 0.95}, {"", 1, fifth, 0.9, 0.98}};
+  c.exits = {{"exits.0.router", 0.43, 3 * fifth, 0.99, 0.9},
+             {"exits.1.router", 0.79, fifth, 0.97, 0.95},
+             {"", 1, fifth, 0.9, 0.98}};
   c.chosen = {0.9, 0.616, 0.97, {{0.95, 0.985}}, {3 * fifth, fifth, fifth}};
   c.curve = {{0, 0.43, 0.9, {{0.86, 0.93}}, {items, 0, 0}},
              {0.5, 0.5, 0.94, {{0.91, 0.96}}, {4 * fifth, fifth, 0}},
@@ -93,7 +96,8 @@ std::string make_exits_session(const std::string& path, const ExitsFixture& f = 
   figures.verb = "profile", figures.model.name = "demo:some-digits";
   if (f.figures) {
     ExitTarget& target = figures.exit_target.emplace();
-    target.of = Bounded::quality, target.target = 0.96, target.met = true, target.measure = "accuracy", target.unit = "share";
+    target.of = Bounded::quality, target.target = 0.96, target.met = true, target.measure = "accuracy",
+    target.unit = "share";
   }
   if (f.figures) figures.exits = some_curve(f.batches * f.per_batch);
   if (!f.wrong.empty()) {
@@ -129,9 +133,8 @@ class ExitsTest : public QObject {
       QCOMPARE(item.label, std::to_string(item.sequence % 10));
       QVERIFY(item.margin && *item.margin == 0.125);
     }
-    QCOMPARE(run->headline,
-             std::string(
-                 "some-digits answers 60.0 % of the pictures at the first exit, and needs 61.6 % of the operations of the whole network"));
+    QCOMPARE(run->headline, std::string("some-digits answers 60.0 % of the pictures at the first exit, and needs 61.6 "
+                                        "% of the operations of the whole network"));
     const auto few = read_exits_of_run(session_, 1, 2);
     QCOMPARE(few->gallery.size(), size_t{6});
   }
@@ -172,10 +175,11 @@ class ExitsTest : public QObject {
     QCOMPARE(page.target, QString("target met: accuracy of at least 96.0 %"));
     QVERIFY(page.target_value == 0.96 && !page.target_cost);
     ExitsOfRun gained = *read_exits_of_run(session_, 1, 5);
-    gained.target->speedup_over_model = 2.5, gained.target->item = "picture", gained.target->held_out.items = {40, 0, 0};
-    QCOMPARE(make_exits_page(gained).target,
-             QString("target met: accuracy of at least 96.0 %; 2.5 times as fast as the model as it came, with its own thresholds; exit 1 "
-                     "takes all 40 pictures"));
+    gained.target->speedup_over_model = 2.5, gained.target->item = "picture",
+    gained.target->held_out.items = {40, 0, 0};
+    QCOMPARE(make_exits_page(gained).target, QString("target met: accuracy of at least 96.0 %; 2.5 times as fast as "
+                                                     "the model as it came, with its own thresholds; exit 1 "
+                                                     "takes all 40 pictures"));
     QCOMPARE(page.points.back().name, QString("none leaves"));
     QCOMPARE(share_at(page.points.front().items, 0), 0.6);
     QCOMPARE(page.classes.size(), size_t{10});
@@ -188,7 +192,8 @@ class ExitsTest : public QObject {
 
   void what_is_drawn_at_a_place_is_found_there() {
     const ExitsPage page = make_exits_page(*read_exits_of_run(session_, 1, 40));
-    for (const QSizeF size : {QSizeF(900, 560), QSizeF(500, 300), QSizeF(320, 200), QSizeF(240, 150), QSizeF(2000, 1400)}) {
+    for (const QSizeF size :
+         {QSizeF(900, 560), QSizeF(500, 300), QSizeF(320, 200), QSizeF(240, 150), QSizeF(2000, 1400)}) {
       const ExitsLayout layout(page, size, 16, 8);
       for (size_t p = 1; p < page.points.size(); ++p) QCOMPARE(layout.point_near(layout.point(p)), std::optional(p));
       QVERIFY(layout.point(1).x() < layout.point(5).x() && layout.point(1).y() > layout.point(5).y());
@@ -204,13 +209,14 @@ class ExitsTest : public QObject {
         for (size_t e = 0; e < 3; ++e) width += layout.class_part(c, e).width();
         QVERIFY(std::fabs(width - (layout.class_row(c).right() - layout.class_part(c, 0).left())) < 1e-6);
       }
-      for (const QRectF& part : {layout.bars, layout.plot, layout.classes, layout.gallery}) QVERIFY(QRectF(QPointF(), size).contains(part));
+      for (const QRectF& part : {layout.bars, layout.plot, layout.classes, layout.gallery})
+        QVERIFY(QRectF(QPointF(), size).contains(part));
     }
   }
 
   void without_a_curve_the_others_have_its_room() {
-    ExitsPage page = make_exits_page(
-        *read_exits_of_run(make_exits_session(folder_.filePath("unlabelled.storm").toStdString(), {.figures = false}), 1, 40));
+    ExitsPage page = make_exits_page(*read_exits_of_run(
+        make_exits_session(folder_.filePath("unlabelled.storm").toStdString(), {.figures = false}), 1, 40));
     QVERIFY(!page.has_curve() && !page.gallery.empty() && page.classes.empty());
     for (const QSizeF size : {QSizeF(900, 560), QSizeF(500, 400), QSizeF(320, 200)}) {
       const ExitsLayout layout(page, size, 16, 8);
@@ -249,8 +255,8 @@ class ExitsTest : public QObject {
     picture->resize(900, 520);
     QTest::mousePress(picture, Qt::LeftButton, {}, picture->layout_of_page().point(4).toPoint());
     QCOMPARE(picture->point(), size_t{4});
-    QMouseEvent drag(QEvent::MouseMove, picture->layout_of_page().point(3), picture->mapToGlobal(QPointF()), Qt::NoButton, Qt::LeftButton,
-                     {});
+    QMouseEvent drag(QEvent::MouseMove, picture->layout_of_page().point(3), picture->mapToGlobal(QPointF()),
+                     Qt::NoButton, Qt::LeftButton, {});
     QCoreApplication::sendEvent(picture, &drag);
     QCOMPARE(picture->point(), size_t{3});
     QTest::mouseRelease(picture, Qt::LeftButton);
@@ -333,7 +339,8 @@ class ExitsTest : public QObject {
 
   void without_labels_decisions_or_exits_it_says_what_is_lacking() {
     ExitsView bare;
-    run_load(bare, context_of(make_exits_session(folder_.filePath("bare.storm").toStdString(), {.decisions = false, .figures = false})));
+    run_load(bare, context_of(make_exits_session(folder_.filePath("bare.storm").toStdString(),
+                                                 {.decisions = false, .figures = false})));
     QVERIFY(bare.has_content());
     const ExitsPage& page = dynamic_cast<ExitsPicture*>(bare.picture())->page();
     QVERIFY(!page.has_curve() && page.no_curve.contains("Labels") && page.gallery_note.contains("stormcell profile") &&
@@ -365,8 +372,8 @@ class ExitsTest : public QObject {
     QVERIFY(all == (std::array<int, 3>{20, 20, 20}) && pictures[0] == 20 && pictures[1] > 0);
     const ExitsPage page = make_exits_page(*run);
     QVERIFY(page.pictures.size() == page.gallery.size() && page.pictures[0].size() == QSize(32, 24));
-    QCOMPARE(page.gallery_note,
-             QString("60 of 120 pictures are kept: some of every label and way through the routers (--record-inputs keeps more)."));
+    QCOMPARE(page.gallery_note, QString("60 of 120 pictures are kept: some of every label and way through the routers "
+                                        "(--record-inputs keeps more)."));
     const ExitsLayout layout(page, {900, 560}, 16, 8);
     QVERIFY(layout.tile(0).width() == layout.tile(0).height() && layout.tile(0).height() >= 40);
     const Table items = make_items_table(page);
@@ -383,12 +390,13 @@ class ExitsTest : public QObject {
   }
 
   void many_items_are_looked_at_up_to_a_bound() {
-    const std::string large =
-        make_exits_session(folder_.filePath("large.storm").toStdString(), {.batches = 100, .per_batch = 1000, .margins = false});
+    const std::string large = make_exits_session(folder_.filePath("large.storm").toStdString(),
+                                                 {.batches = 100, .per_batch = 1000, .margins = false});
     const auto run = read_exits_of_run(large, 1, 400);
     QCOMPARE(run->gallery.size(), size_t{1200});
     QVERIFY(run->items == 100'000 && run->left[0] == 60'000);
-    // Those of which the fewest leave decide: a fifth at the second exit, of which 1,600 are looked at, and a page more.
+    // Those of which the fewest leave decide: a fifth at the second exit, of which 1,600 are looked at, and a page
+    // more.
     QVERIFY2(run->looked_at >= 8000 - 10 && run->looked_at <= 8000 + 512, qPrintable(QString::number(run->looked_at)));
     const auto by_place = [](const ExitItem& a, const ExitItem& b) { return a.sequence < b.sequence; };
     const auto [first, last] = std::minmax_element(run->gallery.begin(), run->gallery.end(), by_place);
@@ -419,12 +427,13 @@ class ExitsTest : public QObject {
 
   /// Of 50,000 items 500 have pictures: those are read one by one, as many as it takes.
   void pictures_among_many_items_are_found() {
-    const std::string sparse =
-        make_exits_session(folder_.filePath("sparse.storm").toStdString(),
-                           {.batches = 100, .per_batch = 500, .margins = false, .pictures = true, .picture_every = 101});
+    const std::string sparse = make_exits_session(
+        folder_.filePath("sparse.storm").toStdString(),
+        {.batches = 100, .per_batch = 500, .margins = false, .pictures = true, .picture_every = 101});
     const auto run = read_exits_of_run(sparse, 1, 15);
     QVERIFY(run->thumbnails == 500 && run->gallery.size() == 45);
-    QVERIFY(std::all_of(run->gallery.begin(), run->gallery.end(), [](const ExitItem& item) { return !item.picture.empty(); }));
+    QVERIFY(std::all_of(run->gallery.begin(), run->gallery.end(),
+                        [](const ExitItem& item) { return !item.picture.empty(); }));
     QVERIFY2(run->looked_at >= 180 && run->looked_at < 500, qPrintable(QString::number(run->looked_at)));
   }
 
@@ -434,7 +443,8 @@ class ExitsTest : public QObject {
       view.setPalette(theme->palette());
       run_load(view, context_of(session_));
       dynamic_cast<ExitsPicture*>(view.picture())->set_point(theme->dark ? 4 : 0);
-      const QString difference = compare_with_golden(draw(*view.picture(), {900, 560}), theme->dark ? "exits-dark" : "exits-light");
+      const QString difference =
+          compare_with_golden(draw(*view.picture(), {900, 560}), theme->dark ? "exits-dark" : "exits-light");
       QVERIFY2(difference.isEmpty(), qPrintable(difference));
     }
   }

@@ -23,17 +23,20 @@ constexpr int kLayers = 6, kLevels = 3;
 constexpr int64_t kPictures = 40;
 
 /// Whether a picture is computed at a node: the deeper the level, the fewer.
-bool computes(int64_t picture, int layer, int level) { return (picture * 7 + layer * 3 + level * 11) % 10 < 8 - 3 * level; }
+bool computes(int64_t picture, int layer, int level) {
+  return (picture * 7 + layer * 3 + level * 11) % 10 < 8 - 3 * level;
+}
 bool goes_down(int64_t picture, int layer) { return (picture + layer) % 3 == 0; }
 /// A level is reached by who was on it, and by who goes down from the one above.
 bool reaches(int64_t picture, int layer, int level) {
   if (layer == 0) return level == 0;
   return reaches(picture, layer - 1, level) ||
-         (level > 0 && reaches(picture, layer - 1, level - 1) && computes(picture, layer - 1, level - 1) && goes_down(picture, layer - 1));
+         (level > 0 && reaches(picture, layer - 1, level - 1) && computes(picture, layer - 1, level - 1) &&
+          goes_down(picture, layer - 1));
 }
 
-/// Nodes of layers and levels: one router takes those that come, in its branch one computes or skips, and in the branch of that one keeps
-/// the level, goes down, or both.
+/// Nodes of layers and levels: one router takes those that come, in its branch one computes or skips, and in the branch
+/// of that one keeps the level, goes down, or both.
 std::string make_paths_session(const std::string& path) {
   RunLayout layout;
   layout.spaces = {"picture"};
@@ -46,7 +49,8 @@ std::string make_paths_session(const std::string& path) {
       layout.routers.push_back({name + ".reached", 1, 1, "threshold", 0, "picture"});
       layout.routers.push_back({name + ".compute", 2, 1, "residual-threshold", 0, "picture", at, 0});
       layout.routers.push_back({name + ".ways", 2, 2, "threshold", 0, "picture", at + 1, 1});
-      for (int from = std::max(0, level - 1); layer > 0 && from <= std::min(level + 1, std::min(kLevels, layer) - 1); ++from) {
+      for (int from = std::max(0, level - 1); layer > 0 && from <= std::min(level + 1, std::min(kLevels, layer) - 1);
+           ++from) {
         const int32_t before = node[static_cast<size_t>(layer) - 1][static_cast<size_t>(from)];
         layout.edges.push_back({before + 1, at, {0}});
         layout.edges.push_back({before + 2, at, {}});
@@ -66,7 +70,8 @@ std::string make_paths_session(const std::string& path) {
         std::vector<int32_t> reached, compute, ways, came, rows;
         for (int32_t row = 0; row < 10; ++row) {
           const int64_t picture = number * 10 + row;
-          const bool here = reaches(picture, layer, static_cast<int>(level)), computed = computes(picture, layer, static_cast<int>(level));
+          const bool here = reaches(picture, layer, static_cast<int>(level)),
+                     computed = computes(picture, layer, static_cast<int>(level));
           reached.push_back(here ? 0 : kNoBranch);
           if (!here) continue;
           came.push_back(row), compute.push_back(computed);
@@ -78,8 +83,10 @@ std::string make_paths_session(const std::string& path) {
         const std::vector<float> ones(20, 1);
         const int32_t at = node[static_cast<size_t>(layer)][level];
         batch.add_decision({.router = at, .choice = reached, .weight = std::span(ones).first(reached.size())});
-        batch.add_decision({.router = at + 1, .choice = compute, .weight = std::span(ones).first(compute.size()), .ancestor = came});
-        batch.add_decision({.router = at + 2, .choice = ways, .weight = std::span(ones).first(ways.size()), .ancestor = rows});
+        batch.add_decision(
+            {.router = at + 1, .choice = compute, .weight = std::span(ones).first(compute.size()), .ancestor = came});
+        batch.add_decision(
+            {.router = at + 2, .choice = ways, .weight = std::span(ones).first(ways.size()), .ancestor = rows});
       }
     recorder.submit();
   }
@@ -95,7 +102,8 @@ RouterGraph layers_of_experts(int32_t layers, int32_t branches) {
   RouterGraph graph;
   graph.batches = graph.end_batch = 8;
   for (int32_t r = 0; r < layers; ++r) {
-    GraphRouter router{{"model.layers." + std::to_string(r) + ".mlp", "model", "top-k", "token", branches, 1, -1, -1}, 0, {}, {}};
+    GraphRouter router{
+        {"model.layers." + std::to_string(r) + ".mlp", "model", "top-k", "token", branches, 1, -1, -1}, 0, {}, {}};
     router.dropped.assign(static_cast<size_t>(branches), 0);
     for (int32_t b = 0; b < branches; ++b) {
       router.load.push_back((b * 37 + r * 11) % 50 < 4 ? 0 : 20 + (b * 7919 + r * 104729) % 100);
@@ -119,7 +127,8 @@ class GraphTest : public QObject {
 
   void shares_are_of_all_cells_or_of_the_routers() {
     const auto graph = read_router_graph(paths_, 1, {});
-    const GraphPage all = make_graph_page(*graph, GraphValue::of_all), own = make_graph_page(*graph, GraphValue::of_router);
+    const GraphPage all = make_graph_page(*graph, GraphValue::of_all),
+                    own = make_graph_page(*graph, GraphValue::of_router);
     QCOMPARE(all.cards.size(), size_t{1 + 2 + 3 * 4});
     for (size_t c = 0; c < all.cards.size(); ++c) {
       const RouterPlace& place = all.place(c);
@@ -138,7 +147,8 @@ class GraphTest : public QObject {
       QCOMPARE(rows[1].squares[1].cells, computed);
       QCOMPARE(rows[2].squares[1].cells, down);
       QCOMPARE(rows[2].squares[1].value, static_cast<double>(down) / kPictures);
-      QCOMPARE(own.cards[c].rows[2].squares[1].value, computed > 0 ? static_cast<double>(down) / static_cast<double>(computed) : 0);
+      QCOMPARE(own.cards[c].rows[2].squares[1].value,
+               computed > 0 ? static_cast<double>(down) / static_cast<double>(computed) : 0);
     }
     QCOMPARE(all.high, 1.0);
     QCOMPARE(graph_caption(all), QString("45 routers in 15 places, named without cells."));
@@ -149,8 +159,10 @@ class GraphTest : public QObject {
 
   void branches_of_exits_are_called_by_what_they_do() {
     RouterGraph graph;
-    graph.routers.push_back({{"exits.0.router", "exits", "exit-threshold", "picture", 2, 1, -1, -1, 0}, 10, {6, 4}, {0, 0}});
-    graph.routers.push_back({{"exits.1.router", "exits", "exit-threshold", "picture", 2, 1, 0, 1, 1}, 4, {1, 3}, {0, 0}});
+    graph.routers.push_back(
+        {{"exits.0.router", "exits", "exit-threshold", "picture", 2, 1, -1, -1, 0}, 10, {6, 4}, {0, 0}});
+    graph.routers.push_back(
+        {{"exits.1.router", "exits", "exit-threshold", "picture", 2, 1, 0, 1, 1}, 4, {1, 3}, {0, 0}});
     graph.edges.push_back({0, 1, {0, 4}});
     const GraphPage page = make_graph_page(graph, GraphValue::of_router);
     const QString square = describe_square(page, 0, page.cards[0].rows[0].squares[0]);
@@ -179,12 +191,13 @@ class GraphTest : public QObject {
       QVERIFY(branches > 4 ? page.high < 0.5 : page.high == 1);
       QCOMPARE(make_branch_table(page).rows.size(), static_cast<size_t>(3 * branches));
     }
-    QVERIFY(
-        describe_square(make_graph_page(layers_of_experts(1, 256), GraphValue::of_all), 0, {8, 4, 12, 3, 0}).contains("branches 8 to 11"));
+    QVERIFY(describe_square(make_graph_page(layers_of_experts(1, 256), GraphValue::of_all), 0, {8, 4, 12, 3, 0})
+                .contains("branches 8 to 11"));
   }
 
   void what_is_drawn_at_a_place_is_found_there() {
-    for (const RouterGraph& graph : {*read_router_graph(paths_, 1, {}), layers_of_experts(40, 256), layers_of_experts(1, 4)}) {
+    for (const RouterGraph& graph :
+         {*read_router_graph(paths_, 1, {}), layers_of_experts(40, 256), layers_of_experts(1, 4)}) {
       const GraphPage page = make_graph_page(graph, GraphValue::of_all);
       for (const double width : {420.0, 900.0, 2400.0}) {
         const QSizeF size(width, std::max(560.0, GraphLayout::needed_height(page, width, 16, 8, 32)));
@@ -212,8 +225,12 @@ class GraphTest : public QObject {
                                   .arg(box.right())
                                   .arg(box.top())
                                   .arg(box.bottom())));
-          QVERIFY(layout.card(static_cast<size_t>(page.layout.edges[e].from)).adjusted(-1, -1, 1, 1).contains(path.pointAtPercent(0)));
-          QVERIFY(layout.card(static_cast<size_t>(page.layout.edges[e].to)).adjusted(-1, -1, 1, 1).contains(path.pointAtPercent(1)));
+          QVERIFY(layout.card(static_cast<size_t>(page.layout.edges[e].from))
+                      .adjusted(-1, -1, 1, 1)
+                      .contains(path.pointAtPercent(0)));
+          QVERIFY(layout.card(static_cast<size_t>(page.layout.edges[e].to))
+                      .adjusted(-1, -1, 1, 1)
+                      .contains(path.pointAtPercent(1)));
           QVERIFY(layout.edge_at(path.pointAtPercent(0.02)).has_value());
           QVERIFY(layout.edge_width(e) >= 1 && layout.edge_width(e) <= 8);
         }
@@ -226,9 +243,11 @@ class GraphTest : public QObject {
     const GraphPage page = make_graph_page(layers_of_experts(2, 4), GraphValue::of_all);
     const QFontMetricsF metrics{QFont()};
     const double wide = graph_legend_height(metrics, page, 2000), narrow = graph_legend_height(metrics, page, 420);
-    QVERIFY(wide >= 2 * metrics.height() - 1 && wide < 3 * metrics.height() && narrow >= wide + 2 * metrics.height() - 1);
+    QVERIFY(wide >= 2 * metrics.height() - 1 && wide < 3 * metrics.height() &&
+            narrow >= wide + 2 * metrics.height() - 1);
     const GraphLayout layout(page, {420, 600}, metrics.height(), 8, narrow);
-    QVERIFY(layout.legend.height() == narrow && layout.legend.bottom() < 600 && layout.card(0).bottom() < layout.legend.top());
+    QVERIFY(layout.legend.height() == narrow && layout.legend.bottom() < 600 &&
+            layout.card(0).bottom() < layout.legend.top());
   }
 
   void clicks_and_keys_choose_and_the_tables_agree() {
@@ -294,11 +313,13 @@ class GraphTest : public QObject {
     const GraphPage& page = picture->page();
     for (size_t c = 0; c < page.cards.size(); ++c) {
       const RouterPlace& place = page.place(c);
-      const bool reached = reaches(kPicture, place.column, place.row), computed = reached && computes(kPicture, place.column, place.row);
+      const bool reached = reaches(kPicture, place.column, place.row),
+                 computed = reached && computes(kPicture, place.column, place.row);
       const GraphWay::Stop* outer = picture->way().at(place.routers[0]);
       QVERIFY(!reached || (outer && outer->branches == std::vector<int32_t>{0}));
       const GraphWay::Stop* middle = picture->way().at(place.routers[1]);
-      QVERIFY((middle != nullptr) == reached && (!middle || middle->branches == std::vector<int32_t>{computed ? 1 : 0}));
+      QVERIFY((middle != nullptr) == reached &&
+              (!middle || middle->branches == std::vector<int32_t>{computed ? 1 : 0}));
       const GraphWay::Stop* inner = picture->way().at(place.routers[2]);
       QCOMPARE(inner != nullptr, computed);
       QCOMPARE(picture->way().computes(static_cast<int32_t>(c)), computed);
@@ -307,7 +328,8 @@ class GraphTest : public QObject {
     // Where it may have come by several edges, none is marked: which brought something is not recorded.
     for (const int32_t e : picture->way().edges) {
       const PlaceEdge& edge = page.layout.edges[static_cast<size_t>(e)];
-      const RouterPlace &from = page.place(static_cast<size_t>(edge.from)), &to = page.place(static_cast<size_t>(edge.to));
+      const RouterPlace &from = page.place(static_cast<size_t>(edge.from)),
+                        &to = page.place(static_cast<size_t>(edge.to));
       QVERIFY(reaches(kPicture, from.column, from.row) && reaches(kPicture, to.column, to.row));
       for (int level = 0; level < kLevels; ++level)
         QVERIFY(level == from.row || std::abs(level - to.row) > 1 || !reaches(kPicture, from.column, level));
@@ -317,7 +339,8 @@ class GraphTest : public QObject {
       places += reaches(23, place.column, place.row) && computes(23, place.column, place.row);
     QVERIFY(places > 0 && std::cmp_equal(picture->way().places.size(), places));
     QVERIFY(picture->accessibleDescription().contains(QString("computed for at %1 of 15 places").arg(places)));
-    QVERIFY(!picture->way().edges.empty() && picture->accessibleDescription().contains("the way of picture 23, computed"));
+    QVERIFY(!picture->way().edges.empty() &&
+            picture->accessibleDescription().contains("the way of picture 23, computed"));
     // It goes with the selection, without reading the graph again.
     selection.cell.reset();
     run_load(view, context_of(paths_), selection);
@@ -328,7 +351,8 @@ class GraphTest : public QObject {
   }
 
   void it_heeds_batches_and_phases_and_says_what_it_does_not() {
-    const std::string session = make_cells_session(folder_.filePath("phases.storm").toStdString(), {.batches = 7, .phases = true});
+    const std::string session =
+        make_cells_session(folder_.filePath("phases.storm").toStdString(), {.batches = 7, .phases = true});
     GraphView view;
     Selection selection;
     selection.phase = "prefill";
@@ -337,7 +361,8 @@ class GraphTest : public QObject {
     const int64_t prefill = cells();
     QVERIFY(view.note().isEmpty());
     int64_t expected = 0;
-    for (int64_t batch = 0; batch < 7; batch += 3) expected += read_router_graph(session, 1, {batch, batch + 1})->routers[0].sent();
+    for (int64_t batch = 0; batch < 7; batch += 3)
+      expected += read_router_graph(session, 1, {batch, batch + 1})->routers[0].sent();
     QCOMPARE(prefill, expected);
     selection.phase.clear(), selection.first_batch = 2, selection.end_batch = 4, selection.label = "long";
     run_load(view, context_of(session), selection);
@@ -350,27 +375,31 @@ class GraphTest : public QObject {
     QVERIFY(!view.has_content() && view.message().contains("No session"));
     run_load(view, context_of("/nowhere/a.storm"));
     QVERIFY(!view.has_content() && view.message().contains("/nowhere/a.storm"));
-    const std::string none = make_session(folder_.filePath("none.storm").toStdString(), 2, some_run("none", RunLayout{}));
+    const std::string none =
+        make_session(folder_.filePath("none.storm").toStdString(), 2, some_run("none", RunLayout{}));
     run_load(view, context_of(none));
     QVERIFY(!view.has_content() && view.message().contains("no routers"));
     RunLayout apart = two_stacks();
     apart.edges.clear();
-    const std::string lacking = make_session(folder_.filePath("apart.storm").toStdString(), 3, some_run("apart", apart));
+    const std::string lacking =
+        make_session(folder_.filePath("apart.storm").toStdString(), 3, some_run("apart", apart));
     run_load(view, context_of(lacking));
-    QVERIFY(view.has_content() &&
-            graph_caption(dynamic_cast<GraphPicture*>(view.picture())->page()).contains("no edges between them are recorded"));
+    QVERIFY(view.has_content() && graph_caption(dynamic_cast<GraphPicture*>(view.picture())->page())
+                                      .contains("no edges between them are recorded"));
     draw(*view.picture(), {500, 400});
   }
 
   void tips_say_what_figures_are() {
     const GraphPage page = make_graph_page(*read_router_graph(paths_, 1, {}), GraphValue::of_all);
-    QVERIFY(describe_place(page, 0).contains("for 32 of 40 cells of the cell space picture something was computed here: 80.0 %; counted"));
+    QVERIFY(describe_place(page, 0).contains(
+        "for 32 of 40 cells of the cell space picture something was computed here: 80.0 %; counted"));
     const QString square = describe_square(page, 1, page.cards[0].rows[1].squares[1]);
-    QVERIFY2(
-        square.contains("cells.0.0.compute, branch 1") && square.contains("of the 40 that came") && square.contains("to cells.0.0.ways"),
-        qPrintable(square));
+    QVERIFY2(square.contains("cells.0.0.compute, branch 1") && square.contains("of the 40 that came") &&
+                 square.contains("to cells.0.0.ways"),
+             qPrintable(square));
     const QString edge = describe_edge(page, page.layout.edges[0]);
-    QVERIFY2(edge.contains("transitions met the one and then the other") && edge.contains("branch 0: "), qPrintable(edge));
+    QVERIFY2(edge.contains("transitions met the one and then the other") && edge.contains("branch 0: "),
+             qPrintable(edge));
     PlaceEdge members{0, 1, {}, 0, {}};
     QVERIFY(describe_edge(page, members).contains("is not counted"));
   }

@@ -35,8 +35,12 @@ LoadWindows small() {
                        {0, 0, 0, 0, 0, 0},
                        {1, 0, 0, 0, 0, 0},
                        {2, 3, 0, 1, 4, 0}});
-  w.routers.push_back(
-      {{"b", "encoder", "switch-top1", "token", 2, 1, -1, -1}, {0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}});
+  w.routers.push_back({{"b", "encoder", "switch-top1", "token", 2, 1, -1, -1},
+                       {0, 0},
+                       {0, 0, 0, 0},
+                       {0, 0, 0, 0},
+                       {0, 0, 0, 0},
+                       {0, 0, 0, 0}});
   return w;
 }
 
@@ -86,9 +90,12 @@ class HeatmapTest : public QObject {
     const LoadWindows data = small();
     const HeatMatrix common = make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::common}, 28);
     QVERIFY(std::abs(common.rows[0].tone[1] - 0.5f) < 1e-6);
-    QVERIFY(std::abs(make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::per_router}, 28).rows[0].tone[1] - 1) < 1e-6);
-    QVERIFY(std::abs(make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::logarithmic}, 14000).rows[0].tone[1]) < 1e-5);
-    QCOMPARE(make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::common, HeatOrder::load}).rows[0].branch, (std::vector<int>{1, 0, 2}));
+    QVERIFY(std::abs(make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::per_router}, 28).rows[0].tone[1] - 1) <
+            1e-6);
+    QVERIFY(std::abs(make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::logarithmic}, 14000).rows[0].tone[1]) <
+            1e-5);
+    QCOMPARE(make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::common, HeatOrder::load}).rows[0].branch,
+             (std::vector<int>{1, 0, 2}));
     for (const LoadWindows::Router& r : data.routers) {
       const auto order = cluster_branches(r, data.windows);
       QCOMPARE(std::set<int>(order.begin(), order.end()).size(), static_cast<size_t>(r.line.branches));
@@ -159,7 +166,8 @@ class HeatmapTest : public QObject {
     QVERIFY(!draw(*view.picture(), {900, 500}).isNull());
     // Two runs of one kind are compared as they are.
     metric->setCurrentIndex(static_cast<int>(HeatMetric::share));
-    run_load(view, context_of(padded, 1, make_cells_session(folder_.filePath("again.storm").toStdString(), {10, 3, 14, 4})));
+    run_load(view,
+             context_of(padded, 1, make_cells_session(folder_.filePath("again.storm").toStdString(), {10, 3, 14, 4})));
     QVERIFY(!view.note().contains("left out"));
     const Table with = view.table();
     padding->setChecked(false);
@@ -168,8 +176,8 @@ class HeatmapTest : public QObject {
 
   void the_difference_with_itself_is_nothing() {
     const LoadWindows data = small();
-    const HeatMatrix m =
-        make_difference(data, {0, 2}, data, {0, 2}, {HeatMetric::share, HeatScale::common, HeatOrder::load, HeatPair::difference});
+    const HeatMatrix m = make_difference(data, {0, 2}, data, {0, 2},
+                                         {HeatMetric::share, HeatScale::common, HeatOrder::load, HeatPair::difference});
     for (const HeatRow& row : m.rows)
       for (const double v : row.value) QCOMPARE(v, 0.0);
     LoadWindows renamed = data;
@@ -189,11 +197,13 @@ class HeatmapTest : public QObject {
         }
       const QPointF point(100 + (step * 37) % 1200, 20 + (step * 53) % 700);
       const auto before = g.at(point);
-      window = step % 3 == 2 ? g.moved({(step % 7) * 9.0 - 20, (step % 5) * 8.0 - 15}) : g.zoomed(point, step % 2 ? 1.3 : 0.9);
+      window = step % 3 == 2 ? g.moved({(step % 7) * 9.0 - 20, (step % 5) * 8.0 - 15})
+                             : g.zoomed(point, step % 2 ? 1.3 : 0.9);
       // What was under the pointer stays there, unless the matrix ends.
       const HeatGeometry after(61, 256, g.area(), window);
       if (step % 3 != 2 && step % 2 && before) QVERIFY(after.at(point) == before);
-      QVERIFY(window.left >= 0 && window.top >= 0 && window.left + window.width <= 256.0001 && window.top + window.height <= 61.0001);
+      QVERIFY(window.left >= 0 && window.top >= 0 && window.left + window.width <= 256.0001 &&
+              window.top + window.height <= 61.0001);
     }
     QVERIFY(!HeatGeometry(2, 2, QRectF(0, 0, 10, 10), {0, 0, 2, 2}).at({11, 5}));
   }
@@ -216,7 +226,8 @@ class HeatmapTest : public QObject {
     for (const auto& row : loads->rows)
       for (const int64_t load : row.load) {
         // Load without padding, and padding.
-        QCOMPARE(std::get<qlonglong>(table.rows[at][2]) + std::get<qlonglong>(table.rows[at][7]), static_cast<qlonglong>(load));
+        QCOMPARE(std::get<qlonglong>(table.rows[at][2]) + std::get<qlonglong>(table.rows[at][7]),
+                 static_cast<qlonglong>(load));
         ++at;
       }
     QCOMPARE(at, table.rows.size());
@@ -262,18 +273,21 @@ class HeatmapTest : public QObject {
       run.reset();
       writer.close();
     }
-    for (const auto& router : read_load_windows(session, 1, {0, -1}, 100)->routers) QVERIFY(router.weight.empty() && !router.load.empty());
+    for (const auto& router : read_load_windows(session, 1, {0, -1}, 100)->routers)
+      QVERIFY(router.weight.empty() && !router.load.empty());
     HeatmapView view;
     run_load(view, context_of(session));
     QVERIFY(std::holds_alternative<std::monostate>(view.table().rows[0][4]));
   }
 
   void a_phase_is_the_sum_of_its_batches() {
-    const std::string session = make_cells_session(folder_.filePath("phases.storm").toStdString(), {.batches = 300, .phases = true});
+    const std::string session =
+        make_cells_session(folder_.filePath("phases.storm").toStdString(), {.batches = 300, .phases = true});
     const SelectionChoices choices = read_selection_choices(session, 1);
     QCOMPARE(choices.phases, (std::vector<std::string>{"prefill", "decode"}));
     QCOMPARE(choices.labels, (std::vector<std::string>{"long", "short"}));
-    const auto all = read_load_windows(session, 1, {0, -1}, 1000), prefill = read_phase_windows(session, 1, "prefill", {0, -1}, 1000),
+    const auto all = read_load_windows(session, 1, {0, -1}, 1000),
+               prefill = read_phase_windows(session, 1, "prefill", {0, -1}, 1000),
                coarse = read_phase_windows(session, 1, "prefill", {0, -1}, 4),
                decode = read_phase_windows(session, 1, "decode", {0, -1}, 4);
     QVERIFY(all->batches_per_window == 1 && coarse->batches_per_window > 1 && coarse->windows == decode->windows);
@@ -296,7 +310,8 @@ class HeatmapTest : public QObject {
     selection.phase = "prefill", selection.end_batch = 3;
     run_load(view, context_of(session), selection);
     QVERIFY(view.note().isEmpty());
-    QCOMPARE(static_cast<double>(std::get<qlonglong>(view.table().rows[0][2]) + std::get<qlonglong>(view.table().rows[0][7])),
+    QCOMPARE(static_cast<double>(std::get<qlonglong>(view.table().rows[0][2]) +
+                                 std::get<qlonglong>(view.table().rows[0][7])),
              static_cast<double>(all->routers[0].load[0]));
   }
 
@@ -312,7 +327,8 @@ class HeatmapTest : public QObject {
       if (l.label == "short")
         for (size_t b = 0; b < l.load.size(); ++b)
           QCOMPARE(std::get<qlonglong>(view.table().rows[b][2]), static_cast<qlonglong>(l.load[b]));
-    QVERIFY(std::holds_alternative<std::monostate>(view.table().rows[0][4]));  // weights by label are not known: nothing, not 0
+    QVERIFY(std::holds_alternative<std::monostate>(
+        view.table().rows[0][4]));  // weights by label are not known: nothing, not 0
     selection.label.clear();
     run_load(view, context_of(session), selection);
     QVERIFY(view.note().isEmpty());
@@ -376,7 +392,8 @@ class HeatmapTest : public QObject {
       QApplication::sendEvent(picture, &help);
       const int branch = shown.branch[static_cast<size_t>(column)];
       moved |= branch != column;
-      QVERIFY2(QToolTip::text().contains(QString("branch %1 of %2").arg(branch).arg(shown.branch.size())), qPrintable(QToolTip::text()));
+      QVERIFY2(QToolTip::text().contains(QString("branch %1 of %2").arg(branch).arg(shown.branch.size())),
+               qPrintable(QToolTip::text()));
       // And its figure is the table's.
       for (const auto& row : table.rows)
         if (std::get<QString>(row[0]) == shown.router && std::get<qlonglong>(row[1]) == branch)
@@ -406,7 +423,8 @@ class HeatmapTest : public QObject {
       CellsFixture f;
       f.batches = batches;
       HeatmapView view;
-      run_load(view, context_of(make_cells_session(folder_.filePath(QString("windows%1.storm").arg(batches)).toStdString(), f)));
+      run_load(view, context_of(make_cells_session(
+                         folder_.filePath(QString("windows%1.storm").arg(batches)).toStdString(), f)));
       QVERIFY(view.has_content());
       auto* picture = view.findChild<HeatmapPicture*>();
       const QImage image = draw(*picture, {900, 600});

@@ -45,8 +45,8 @@ std::shared_ptr<SessionOverview> session() {
   s->file = "a.storm";
   const auto add = [&](int64_t id, const std::string& text, const char* settings) {
     RunLine run;
-    run.id = id, run.kind = "optimize", run.status = RunStatus::finished, run.settings = settings, run.result = parse_summary(text),
-    run.config = "{\"schema\":\"stormcell.config/1\"}";
+    run.id = id, run.kind = "optimize", run.status = RunStatus::finished, run.settings = settings,
+    run.result = parse_summary(text), run.config = "{\"schema\":\"stormcell.config/1\"}";
     s->runs.push_back(run);
   };
   add(1, summary(kBoth, 1.19, true), "{\"model\":\"m\"}");
@@ -65,7 +65,9 @@ Context context(int64_t run) {
   return c;
 }
 
-const PassRow& row(const Optimisations& of, const QString& pass) { return *std::ranges::find(of.rows, pass, &PassRow::id); }
+const PassRow& row(const Optimisations& of, const QString& pass) {
+  return *std::ranges::find(of.rows, pass, &PassRow::id);
+}
 
 }  // namespace
 
@@ -102,7 +104,8 @@ class OptimisationsTest : public QObject {
     const Optimisations state = look_up(*s, 1, {{"vertical-fusion"}});
     QCOMPARE(state.run, int64_t{2});
     QVERIFY2(!state.speedup && state.withheld.contains("50 % of the processors"), qPrintable(state.withheld));
-    QVERIFY(!row(state, "vertical-fusion").cumulative && row(state, "vertical-fusion").withheld.startsWith("not measured well enough: "));
+    QVERIFY(!row(state, "vertical-fusion").cumulative &&
+            row(state, "vertical-fusion").withheld.startsWith("not measured well enough: "));
     const QString csv = to_csv(make_table(state));
     QVERIFY2(csv.contains("not measured well enough") && !csv.contains("1.22"), qPrintable(csv));
   }
@@ -111,7 +114,8 @@ class OptimisationsTest : public QObject {
     auto s = session();
     s->runs[3].result = parse_summary(summary(kWithOptions, 1.05, true));
     s->runs[3].id = 4;
-    const PassChoice off{{"vertical-fusion"}, {{"vertical-fusion", {{"norms", "off"}}}, {"dead-path", {{"max-share", "0.1"}}}}};
+    const PassChoice off{{"vertical-fusion"},
+                         {{"vertical-fusion", {{"norms", "off"}}}, {"dead-path", {{"max-share", "0.1"}}}}};
     QCOMPARE(*chosen_passes(s->runs[3]), effective(off));  // what is set of a pass that is off does not count
     QCOMPARE(options_text(off), QString("vertical-fusion norms=off"));
     const Optimisations set = look_up(*s, 1, off);
@@ -138,10 +142,11 @@ class OptimisationsTest : public QObject {
     OptimisationsView view;
     run_load(view, context(1));
     std::function<void()> undo;
-    connect(&view, &View::edit_wanted, this, [&](const QString&, const std::function<void()>& redo, const std::function<void()>& back) {
-      redo();
-      undo = back;
-    });
+    connect(&view, &View::edit_wanted, this,
+            [&](const QString&, const std::function<void()>& redo, const std::function<void()>& back) {
+              redo();
+              undo = back;
+            });
     std::optional<PassSelection> wanted;
     connect(&view, &View::run_wanted, this, [&](const PassSelection& choice) { wanted = choice; });
     QDoubleSpinBox* share = nullptr;
@@ -167,7 +172,8 @@ class OptimisationsTest : public QObject {
     for (const PassLine& pass : list_passes()) options += pass.options.size();
     int controls = 0;
     for (const QWidget* widget : view.findChildren<QWidget*>())
-      for (const PassLine& pass : list_passes()) controls += widget->accessibleName().startsWith(QString::fromStdString(pass.id) + " ");
+      for (const PassLine& pass : list_passes())
+        controls += widget->accessibleName().startsWith(QString::fromStdString(pass.id) + " ");
     QCOMPARE(static_cast<size_t>(controls), options);
   }
 
@@ -183,10 +189,11 @@ class OptimisationsTest : public QObject {
     run_load(view, context(1));
     QVERIFY(view.has_content());
     std::function<void()> undo;
-    connect(&view, &View::edit_wanted, this, [&](const QString&, const std::function<void()>& redo, const std::function<void()>& back) {
-      redo();
-      undo = back;
-    });
+    connect(&view, &View::edit_wanted, this,
+            [&](const QString&, const std::function<void()>& redo, const std::function<void()>& back) {
+              redo();
+              undo = back;
+            });
     std::optional<PassSelection> wanted;
     connect(&view, &View::run_wanted, this, [&](const PassSelection& choice) { wanted = choice; });
     for (QCheckBox* box : view.findChildren<QCheckBox*>())
@@ -208,7 +215,8 @@ class OptimisationsTest : public QObject {
     canvas->resize(900, 400);
     QImage ignored = draw(*canvas, {900, 400});
     int edits = 0;
-    connect(&view, &View::edit_wanted, this, [&](const QString&, const std::function<void()>&, const std::function<void()>&) { ++edits; });
+    connect(&view, &View::edit_wanted, this,
+            [&](const QString&, const std::function<void()>&, const std::function<void()>&) { ++edits; });
     // Down the column of switches until one is hit.
     for (int y = 60; y < 260 && edits == 0; y += 6) {
       QTest::mouseClick(canvas, Qt::LeftButton, {}, {26, y});
@@ -231,7 +239,8 @@ class OptimisationsTest : public QObject {
       OptimisationsView view;
       view.setPalette((dark ? Theme::dim() : Theme::light()).palette());
       run_load(view, context(1));
-      const QString trouble = compare_with_golden(draw(*view.picture(), {900, 430}), dark ? "optimisations-dark" : "optimisations-light");
+      const QString trouble =
+          compare_with_golden(draw(*view.picture(), {900, 430}), dark ? "optimisations-dark" : "optimisations-light");
       QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
     }
   }

@@ -10,7 +10,8 @@
 
 namespace stormcell::views {
 
-inline QJsonObject pass(const char* name, bool applied, const char* reason, double cumulative, double low, double high) {
+inline QJsonObject pass(const char* name, bool applied, const char* reason, double cumulative, double low,
+                        double high) {
   return {{"name", name},
           {"applied", applied},
           {"reason", reason},
@@ -30,7 +31,9 @@ inline QJsonObject brought(QJsonObject pass, double own, double low, double high
 
 inline QJsonObject plan(double median, double cells) {
   return {
-      {"latency_ms", QJsonObject{{"median", median}, {"p95", 1.6 * median}, {"min", 0.5 * median}, {"mean", 1.1 * median}, {"runs", 416}}},
+      {"latency_ms",
+       QJsonObject{
+           {"median", median}, {"p95", 1.6 * median}, {"min", 0.5 * median}, {"mean", 1.1 * median}, {"runs", 416}}},
       {"cells_per_s", cells},
       {"limit_share", 1.4 / median},
       {"peak_weight_bytes", 5174272},
@@ -39,38 +42,44 @@ inline QJsonObject plan(double median, double cells) {
 
 /// The summary of an optimisation.
 inline QJsonObject optimised() {
-  return {{"schema", "stormcell.optimize/1"},
-          {"version", "0.1.0"},
-          {"phase", "forward"},
-          {"model", QJsonObject{{"name", "demo:switch-names"}, {"family", "switch_transformers"}, {"weights", "trained"}}},
-          {"dataset", QJsonObject{{"name", "demo:switch-names"}, {"batches", 210}, {"cells", 83786}, {"cells_without_padding", 45336}}},
-          {"device", QJsonObject{{"name", "Example CPU"},
-                                 {"backend", "cpu"},
-                                 {"threads", 2},
-                                 {"core_placement", "two cores, one L3"},
-                                 {"peak_gflops", 416.6},
-                                 {"read_gbps", 33.1}}},
-          {"baseline", plan(2.34, 159057)},
-          {"optimized", plan(1.87, 199000)},
-          {"speedup", 1.25},
-          {"speedup_ci95", QJsonArray{1.21, 1.3}},
-          {"verified", QJsonObject{{"passed", true},
-                                   {"text", "210 of 210 batches against the oracle"},
-                                   {"tolerance", 0.02},
-                                   {"max_rel_diff", 2.29e-6},
-                                   {"flips", 3},
-                                   {"explained_flips", 3},
-                                   {"dropped", 0}}},
-          {"passes",
-           QJsonArray{brought(pass("dead-path", true,
-                                   "2 branches of 2 routers got no cells; 256.0 KiB of weights are loaded only if a guard misses", 1.02,
-                                   0.99, 1.05),
-                              1.02, 0.99, 1.05),
-                      brought(pass("vertical-fusion", true, "5 norms, 8 activations, 11 residuals folded into products", 1.25, 1.21, 1.3),
-                              1.22, 1.18, 1.27),
-                      pass("quantize-int8", false, "lossy: it runs only when enabled by name", 0, 0, 0)}},
-          {"routing", QJsonArray{QJsonObject{{"router", "encoder.block.1.mlp"}, {"branches", 8}, {"imbalance", 1.4}, {"entropy", 2.5}}}},
-          {"warnings", QJsonArray{}}};
+  return {
+      {"schema", "stormcell.optimize/1"},
+      {"version", "0.1.0"},
+      {"phase", "forward"},
+      {"model", QJsonObject{{"name", "demo:switch-names"}, {"family", "switch_transformers"}, {"weights", "trained"}}},
+      {"dataset",
+       QJsonObject{
+           {"name", "demo:switch-names"}, {"batches", 210}, {"cells", 83786}, {"cells_without_padding", 45336}}},
+      {"device", QJsonObject{{"name", "Example CPU"},
+                             {"backend", "cpu"},
+                             {"threads", 2},
+                             {"core_placement", "two cores, one L3"},
+                             {"peak_gflops", 416.6},
+                             {"read_gbps", 33.1}}},
+      {"baseline", plan(2.34, 159057)},
+      {"optimized", plan(1.87, 199000)},
+      {"speedup", 1.25},
+      {"speedup_ci95", QJsonArray{1.21, 1.3}},
+      {"verified", QJsonObject{{"passed", true},
+                               {"text", "210 of 210 batches against the oracle"},
+                               {"tolerance", 0.02},
+                               {"max_rel_diff", 2.29e-6},
+                               {"flips", 3},
+                               {"explained_flips", 3},
+                               {"dropped", 0}}},
+      {"passes",
+       QJsonArray{
+           brought(pass("dead-path", true,
+                        "2 branches of 2 routers got no cells; 256.0 KiB of weights are loaded only if a guard misses",
+                        1.02, 0.99, 1.05),
+                   1.02, 0.99, 1.05),
+           brought(pass("vertical-fusion", true, "5 norms, 8 activations, 11 residuals folded into products", 1.25,
+                        1.21, 1.3),
+                   1.22, 1.18, 1.27),
+           pass("quantize-int8", false, "lossy: it runs only when enabled by name", 0, 0, 0)}},
+      {"routing", QJsonArray{QJsonObject{
+                      {"router", "encoder.block.1.mlp"}, {"branches", 8}, {"imbalance", 1.4}, {"entropy", 2.5}}}},
+      {"warnings", QJsonArray{}}};
 }
 
 inline std::string text(const QJsonObject& json) { return QJsonDocument(json).toJson().toStdString(); }
@@ -78,7 +87,8 @@ inline std::string text(const QJsonObject& json) { return QJsonDocument(json).to
 /// A run with that summary.
 inline Situation situation(const QJsonObject& summary) {
   Situation s;
-  s.facts.line.id = 2, s.facts.line.kind = "optimize", s.facts.line.status = RunStatus::finished, s.facts.line.batches = 210;
+  s.facts.line.id = 2, s.facts.line.kind = "optimize", s.facts.line.status = RunStatus::finished,
+  s.facts.line.batches = 210;
   s.facts.line.started = "2026-01-02T03:04:05Z";
   s.facts.model = "demo:switch-names", s.facts.device = "Example CPU", s.facts.inputs = true,
   s.facts.newest_result = summary.isEmpty() ? 0 : 2;

@@ -21,10 +21,12 @@ class OverviewGeometryTest : public QObject {
         c.steps_height = [](double) { return 210.0; };
         const OverviewGeometry g(width, c);
         const QRectF page(0, 0, width, g.height());
-        const std::vector<QRectF> all = {g.header(), g.notes(), g.hero(), g.figures(), g.chart(), g.steps(), g.footer()};
+        const std::vector<QRectF> all = {g.header(), g.notes(), g.hero(),  g.figures(),
+                                         g.chart(),  g.steps(), g.footer()};
         for (size_t a = 0; a < all.size(); ++a) {
           QVERIFY(page.contains(all[a]));
-          for (size_t b = a + 1; b < all.size(); ++b) QVERIFY2(!all[a].intersects(all[b]), qPrintable(QString("%1 %2").arg(a).arg(b)));
+          for (size_t b = a + 1; b < all.size(); ++b)
+            QVERIFY2(!all[a].intersects(all[b]), qPrintable(QString("%1 %2").arg(a).arg(b)));
         }
         QVERIFY(g.figures().contains(g.figure_row(5)) && g.chart().contains(g.chart_row(c.chart_rows - 1)));
         QVERIFY(g.chart().contains(g.chart_area()) && g.chart_area().width() > 60);
@@ -37,7 +39,8 @@ class OverviewGeometryTest : public QObject {
       const ValueAxis axis = ValueAxis::around({1, 1 + top}, 0, 300, 0.05);
       const auto ticks = axis.ticks(6);
       QVERIFY(ticks.size() >= 2 && ticks.size() <= 7);
-      for (const double t : ticks) QVERIFY(t >= axis.low - 1e-9 && t <= axis.high + 1e-9 && axis.x(t) >= 0 && axis.x(t) <= 300);
+      for (const double t : ticks)
+        QVERIFY(t >= axis.low - 1e-9 && t <= axis.high + 1e-9 && axis.x(t) >= 0 && axis.x(t) <= 300);
     }
     QVERIFY(ValueAxis::around({}, 0, 10, 0.1).ticks(4).size() > 0);
     QVERIFY(ValueAxis::around({1, std::nan("")}, 0, 10, 0.1).x(1) == 5);

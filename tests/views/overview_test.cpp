@@ -43,19 +43,22 @@ class OverviewTest : public QObject {
     QCOMPARE(s->figures.passes.size(), size_t{3});
     QCOMPARE(s->figures.dataset.cells, int64_t{83786});
     QVERIFY(!s->figures.passes[2].speedup_cumulative);
-    for (const char* other : {"", "{", "[]", "{\"speedup\":1.5}", "{\"schema\":\"stormcell.compare/1\"}", "{\"schema\":7}"})
+    for (const char* other :
+         {"", "{", "[]", "{\"speedup\":1.5}", "{\"schema\":\"stormcell.compare/1\"}", "{\"schema\":7}"})
       QVERIFY2(!shown(parse_summary(other)), other);
     // Missing parts leave gaps, nothing else.
-    const auto bare = shown(parse_summary("{\"schema\":\"stormcell.run/1\",\"passes\":7,\"baseline\":[],\"routing\":[null]}"));
+    const auto bare =
+        shown(parse_summary("{\"schema\":\"stormcell.run/1\",\"passes\":7,\"baseline\":[],\"routing\":[null]}"));
     QVERIFY(bare && !bare->figures.baseline && bare->figures.passes.empty());
-    const auto g =
-        shown(parse_summary(R"({"schema":"stormcell.generate/1","tokens":100,"tokens_per_s":50.5,"latency_ms":{"median":3,"runs":4}})"));
+    const auto g = shown(parse_summary(
+        R"({"schema":"stormcell.generate/1","tokens":100,"tokens_per_s":50.5,"latency_ms":{"median":3,"runs":4}})"));
     QVERIFY(g && g->generated && g->generated->tokens == 100 && g->figures.baseline->latency_ms.median == 3);
   }
 
   void what_is_not_verified_never_shows_a_speed_up() {
     QJsonObject failed = optimised();
-    failed["verified"] = QJsonObject{{"passed", false}, {"text", "1 of 210"}, {"tolerance", 0.02}, {"max_rel_diff", 0.5}};
+    failed["verified"] =
+        QJsonObject{{"passed", false}, {"text", "1 of 210"}, {"tolerance", 0.02}, {"max_rel_diff", 0.5}};
     QJsonObject none = optimised();
     none["verified"] = QJsonValue();
     for (const QJsonObject& j : {failed, none}) {
@@ -73,16 +76,16 @@ class OverviewTest : public QObject {
 
   void the_proof_says_why_it_failed_what_follows_and_what_the_format_costs() {
     QJsonObject failed = optimised();
-    failed["verified"] =
-        QJsonObject{{"passed", false},
-                    {"text", "1 of 210"},
-                    {"reasons", QJsonArray{"the scores of router moe differ by 0.004 of the largest score"}},
-                    {"tolerance", 0.0001},
-                    {"max_rel_diff", 2e-6},
-                    {"flips", 2},
-                    {"explained_flips", 2},
-                    {"consequences", 5},
-                    {"format", QJsonObject{{"dtype", "bf16"}, {"max_rel_diff", 0.007}, {"tolerance", 0.05}, {"passed", true}}}};
+    failed["verified"] = QJsonObject{
+        {"passed", false},
+        {"text", "1 of 210"},
+        {"reasons", QJsonArray{"the scores of router moe differ by 0.004 of the largest score"}},
+        {"tolerance", 0.0001},
+        {"max_rel_diff", 2e-6},
+        {"flips", 2},
+        {"explained_flips", 2},
+        {"consequences", 5},
+        {"format", QJsonObject{{"dtype", "bf16"}, {"max_rel_diff", 0.007}, {"tolerance", 0.05}, {"passed", true}}}};
     QVERIFY(!proof_of(situation(failed)).text.contains("Running freely"));  // an older run
     QJsonObject verified = failed["verified"].toObject(), format = verified["format"].toObject();
     format["free_max_rel_diff"] = 0.42, format["choices"] = 5760, format["differing_choices"] = 99;
@@ -91,9 +94,9 @@ class OverviewTest : public QObject {
     const Situation s = situation(failed);
     const QString said = proof_of(s).text;
     QVERIFY2(said.contains("Running freely it is 0.42: 99 of 5,760 routing choices differ"), qPrintable(said));
-    QVERIFY2(
-        said.contains("Failed: the scores of router moe differ") && said.contains("5 more follow") && said.contains("Converting to bf16"),
-        qPrintable(said));
+    QVERIFY2(said.contains("Failed: the scores of router moe differ") && said.contains("5 more follow") &&
+                 said.contains("Converting to bf16"),
+             qPrintable(said));
     QVERIFY(next_steps(s, 1).at(0).sentence.contains("the scores of router moe differ"));
   }
 
@@ -105,12 +108,14 @@ class OverviewTest : public QObject {
     QCOMPARE(page.figures.size(), size_t{7});
     QCOMPARE(page.figures[0].change, change_text(1.1 * 2.34, 1.1 * 1.87));
     // Medians and percentiles are shown and never divided.
-    QVERIFY(page.figures[1].name.contains("median") && page.figures[1].change.isEmpty() && !page.figures[1].after.isEmpty());
+    QVERIFY(page.figures[1].name.contains("median") && page.figures[1].change.isEmpty() &&
+            !page.figures[1].after.isEmpty());
     QVERIFY(page.figures[2].name.contains("95th") && page.figures[2].change.isEmpty());
     QCOMPARE(page.waterfall.size(), size_t{3});
     QCOMPARE(page.waterfall[1].from, 1.02);
     QVERIFY(!page.waterfall[2].to);
-    QVERIFY(page.figures[4].name == "Share of the limit" && page.figures[4].before == "59.8 %" && !page.figures[4].change.isEmpty());
+    QVERIFY(page.figures[4].name == "Share of the limit" && page.figures[4].before == "59.8 %" &&
+            !page.figures[4].change.isEmpty());
     // What stays in a cache is no share of the memory's limit.
     QJsonObject cached = optimised(), fast = plan(1.87, 199036);
     fast["limit_share"] = 1.03;
@@ -134,19 +139,21 @@ class OverviewTest : public QObject {
     j["passes"] = QJsonArray{first, second, third, older};
     const OverviewPageModel page = make_page(situation(j));
     QCOMPARE(page.waterfall.size(), size_t{4});
-    QVERIFY(page.waterfall[0].tone == Tone::good && page.waterfall[1].tone == Tone::plain && page.waterfall[2].tone == Tone::bad &&
-            page.waterfall[3].tone == Tone::plain);
+    QVERIFY(page.waterfall[0].tone == Tone::good && page.waterfall[1].tone == Tone::plain &&
+            page.waterfall[2].tone == Tone::bad && page.waterfall[3].tone == Tone::plain);
     QVERIFY(page.waterfall[1].tip.contains("of the speed without it"));
   }
 
   void where_everything_was_left_out_nothing_was_gained_and_that_is_no_failure() {
     QJsonObject j = optimised(),
-                left = pass("dead-path", false, "left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved", 0, 0, 0);
+                left = pass("dead-path", false,
+                            "left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved", 0, 0, 0);
     left["left_out"] = true;
     j["optimized"] = j["speedup"] = j["speedup_ci95"] = QJsonValue();
     j["passes"] = QJsonArray{left};
     const OverviewPageModel page = make_page(situation(j));
-    QVERIFY2(page.headline.startsWith("Nothing was gained: the passes that applied are left out"), qPrintable(page.headline));
+    QVERIFY2(page.headline.startsWith("Nothing was gained: the passes that applied are left out"),
+             qPrintable(page.headline));
     QVERIFY(page.tone == Tone::plain && page.waterfall[0].left_out);
   }
 
@@ -155,15 +162,16 @@ class OverviewTest : public QObject {
     QVERIFY(proof_of(situation(j)).tone == Tone::warn);
     const QString text = "the first 16 tokens of 3 of 3 sequences equal the oracle's";
     for (const bool passed : {true, false}) {
-      j["verified"] = QJsonObject{{"passed", passed}, {"text", text}, {"reasons", passed ? QJsonArray{} : QJsonArray{"a token differs"}}};
+      j["verified"] = QJsonObject{
+          {"passed", passed}, {"text", text}, {"reasons", passed ? QJsonArray{} : QJsonArray{"a token differs"}}};
       const Situation s = situation(j);
       QCOMPARE(proof_of(s).title, passed ? QString("Verified") : QString("Verification failed"));
       QVERIFY(proof_of(s).text.startsWith(text) && proof_of(s).text.contains("Failed: a token differs") == !passed);
       QCOMPARE(make_page(s).headline.startsWith("Not verified"), !passed);
     }
     // Too little that was compared is no difference that was found.
-    j["verified"] =
-        QJsonObject{{"passed", false}, {"text", text}, {"reasons", QJsonArray{"inconclusive: 3 of 24 tokens could be compared"}}};
+    j["verified"] = QJsonObject{
+        {"passed", false}, {"text", text}, {"reasons", QJsonArray{"inconclusive: 3 of 24 tokens could be compared"}}};
     const Situation s = situation(j);
     QCOMPARE(proof_of(s).title, QString("Not verified"));
     QVERIFY(proof_of(s).text.contains("inconclusive: 3 of 24") && !proof_of(s).text.contains("Failed"));
@@ -184,7 +192,8 @@ class OverviewTest : public QObject {
     const OverviewPageModel page = make_page(s);
     QVERIFY(page.headline.contains("not measured well enough") && page.tone == Tone::warn);
     QCOMPARE(page.hero.value, QString("not measured well enough"));
-    QVERIFY2(page.hero.note.contains("50 % of the processors") && !page.hero.ratio && !page.hero.interval, qPrintable(page.hero.note));
+    QVERIFY2(page.hero.note.contains("50 % of the processors") && !page.hero.ratio && !page.hero.interval,
+             qPrintable(page.hero.note));
     for (const FigureRow& row : page.figures)  // a change of times is a speed-up; a change of bytes is not
       QCOMPARE(row.change.isEmpty(), !row.name.startsWith("Memory"));
     for (const WaterfallRow& row : page.waterfall) QVERIFY(!row.to && !row.interval && row.tone == Tone::plain);
@@ -237,8 +246,8 @@ class OverviewTest : public QObject {
   void who_recorded_no_inputs_is_told_what_they_would_be() {
     Situation s = situation(optimised());
     s.facts.inputs = false;
-    const auto rule =
-        std::find_if(step_rules().begin(), step_rules().end(), [](const StepRule& r) { return r.id == QString("no-inputs"); });
+    const auto rule = std::find_if(step_rules().begin(), step_rules().end(),
+                                   [](const StepRule& r) { return r.id == QString("no-inputs"); });
     QVERIFY(rule != step_rules().end() && rule->when(s) && rule->sentence(s).contains("word"));
     s.facts.pictures = true;
     QVERIFY(rule->when(s) && rule->sentence(s).contains("No pictures are kept"));
@@ -252,8 +261,8 @@ class OverviewTest : public QObject {
     QCOMPARE(routers_of(s).size(), size_t{1});  // those of the summary
     QCOMPARE(make_page(s).routers[0].imbalance, 1.4);
     Situation with;
-    with.summary = shown(
-        parse_summary(R"({"schema":"stormcell.run/1","routing":[{"router":"r","imbalance":1.4,"load_real":[1,2],"imbalance_real":0.7}]})"));
+    with.summary = shown(parse_summary(
+        R"({"schema":"stormcell.run/1","routing":[{"router":"r","imbalance":1.4,"load_real":[1,2],"imbalance_real":0.7}]})"));
     QCOMPARE(routers_of(with).at(0).imbalance, 0.7);
     QVERIFY(!rules_of(s).contains("look-at-routing") && !rules_of(s).contains("imbalance"));
     s.summary->figures.routing.clear();
@@ -275,13 +284,16 @@ class OverviewTest : public QObject {
     // Without padding, as the heatmap has it: fewer than all cells that came.
     const auto all = read_loads(bare, 1);
     for (size_t r = 0; r < facts->routers.size(); ++r) {
-      const auto sum = [](const std::vector<int64_t>& load) { return std::accumulate(load.begin(), load.end(), int64_t{0}); };
+      const auto sum = [](const std::vector<int64_t>& load) {
+        return std::accumulate(load.begin(), load.end(), int64_t{0});
+      };
       QVERIFY(sum(facts->routers[r].load) > 0 && sum(facts->routers[r].load) < sum(all->rows[r].load));
     }
     run_load(view, context_of(bare));
     QVERIFY(view.has_content());
     QVERIFY(says(view.table(), "imbalance") && !says(view.table(), "speed-up"));
-    Context with = context_of(make_session(folder_.filePath("measured.storm").toStdString(), 12, some_run(), text(optimised())));
+    Context with =
+        context_of(make_session(folder_.filePath("measured.storm").toStdString(), 12, some_run(), text(optimised())));
     with.main.settings = "{}";
     run_load(view, with);
     QVERIFY(says(view.table(), "1.25"));
@@ -313,8 +325,10 @@ class OverviewTest : public QObject {
     QFETCH(int, kind);
     QJsonObject j = optimised();
     if (kind == 1)
-      j["verified"] =
-          QJsonObject{{"passed", false}, {"text", "1 of 210 batches against the oracle"}, {"tolerance", 0.02}, {"max_rel_diff", 0.5}};
+      j["verified"] = QJsonObject{{"passed", false},
+                                  {"text", "1 of 210 batches against the oracle"},
+                                  {"tolerance", 0.02},
+                                  {"max_rel_diff", 0.5}};
     Situation s = situation(kind == 2 ? QJsonObject() : j);
     if (kind == 2) s.facts.line.status = RunStatus::interrupted, s.facts.latency_ms = {20.3, 34.4, 3.82, 16};
     OverviewPage page;

@@ -1,4 +1,5 @@
-// The placement view: figures of a session's placement, geometry, experts moved by mouse and keys, search, store, export, pictures.
+// The placement view: figures of a session's placement, geometry, experts moved by mouse and keys, search, store,
+// export, pictures.
 #include <QAction>
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -126,7 +127,8 @@ class PlacementViewTest : public QObject {
   }
 
   void what_is_drawn_at_a_place_is_found_there() {
-    for (const auto& [nodes, gpus_per_node, held] : {std::array{1, 8, 16}, std::array{8, 8, 5}, std::array{1, 72, 4}, std::array{2, 8, 1}})
+    for (const auto& [nodes, gpus_per_node, held] :
+         {std::array{1, 8, 16}, std::array{8, 8, 5}, std::array{1, 72, 4}, std::array{2, 8, 1}})
       for (const QSizeF size : {QSizeF(1000, 600), QSizeF(640, 400), QSizeF(1900, 1100)}) {
         const PlacementPage page = page_of_shape(nodes, gpus_per_node, held);
         const PlacementLayout layout(page, size, 16, 8);
@@ -135,8 +137,10 @@ class PlacementViewTest : public QObject {
           QVERIFY(layout.gpu(page.rank_of(s)).adjusted(-1, -1, 1, 1).contains(layout.cell(s)));
           QVERIFY(layout.cell(s).width() > 3 ? layout.cell(s).adjusted(-1, -1, 1, 1).contains(layout.tile(s)) : true);
         }
-        for (size_t l = 0; l < page.layers.size(); ++l) QCOMPARE(layout.layer_at(layout.layer(l).center()), std::optional(l));
-        for (size_t p = 0; p < page.front.size(); ++p) QCOMPARE(layout.front_at(layout.at(page.front[p])), std::optional(p));
+        for (size_t l = 0; l < page.layers.size(); ++l)
+          QCOMPARE(layout.layer_at(layout.layer(l).center()), std::optional(l));
+        for (size_t p = 0; p < page.front.size(); ++p)
+          QCOMPARE(layout.front_at(layout.at(page.front[p])), std::optional(p));
         QVERIFY(!layout.slot_at({1, 1}) && !layout.gpu_at(layout.figures.center()));
         for (const QRectF& part : {layout.cluster, layout.layers, layout.figures, layout.front})
           QVERIFY(QRectF(QPointF(), size).contains(part));
@@ -191,7 +195,8 @@ class PlacementViewTest : public QObject {
     picture->resize(1200, 640);
     const EditedPlacement& edited = *view.edited();
     QCOMPARE(edited.about().slot_count, 24);
-    // Three slots a GPU: experts 9 to 11 on GPU 3, again 2 to 4 on GPU 6. A replica of 9 takes the place of one of these.
+    // Three slots a GPU: experts 9 to 11 on GPU 3, again 2 to 4 on GPU 6. A replica of 9 takes the place of one of
+    // these.
     drag(picture, 9, 18, Qt::ControlModifier);
     QCOMPARE(shell.stack.undoText(), QString("replica of expert 9 on GPU 6"));
     QCOMPARE(picture->page().held[9].replicas, 2);
@@ -199,7 +204,8 @@ class PlacementViewTest : public QObject {
     const Placement after = edited.placement();
     for (const LayerSlots& layer : after.layers)
       for (int32_t b = 0; b < kExperts; ++b) QVERIFY(std::find(layer.begin(), layer.end(), b) != layer.end());
-    const auto last = static_cast<size_t>(std::find(after.layers[0].begin() + 10, after.layers[0].end(), 9) - after.layers[0].begin());
+    const auto last = static_cast<size_t>(std::find(after.layers[0].begin() + 10, after.layers[0].end(), 9) -
+                                          after.layers[0].begin());
     QTest::mouseClick(picture, Qt::LeftButton, {}, picture->layout_of_page().cell(last).center().toPoint());
     QTest::keyClick(picture, Qt::Key_Delete);
     QVERIFY(shell.stack.undoText().contains("dropped"));
@@ -248,7 +254,8 @@ class PlacementViewTest : public QObject {
     control_of<QComboBox>(view, "Solver")->setCurrentText("eplb");
     button_of(view, "Solve")->click();
     QCOMPARE(shell.stack.undoText(), QString("solved by eplb"));
-    const EditFigures now = *view.edited()->figures(DataPart::fitted), start = *view.edited()->start_figures(DataPart::fitted);
+    const EditFigures now = *view.edited()->figures(DataPart::fitted),
+                      start = *view.edited()->start_figures(DataPart::fitted);
     QVERIFY(now.imbalance < start.imbalance);
     QVERIFY(!shell.said.isEmpty() && shell.said.back().startsWith("Advice"));
     shell.stack.undo();
@@ -297,14 +304,16 @@ class PlacementViewTest : public QObject {
     control_of<QComboBox>(view, "Spare slots")->setCurrentText("1");
     run_load(view, context_of(copy));
     const EditFigures even = *view.edited()->figures(DataPart::held_out);
-    QComboBox *replicas = control_of<QComboBox>(view, "Replicas"), *residence = control_of<QComboBox>(view, "Residence");
+    QComboBox *replicas = control_of<QComboBox>(view, "Replicas"),
+              *residence = control_of<QComboBox>(view, "Residence");
     PlaceOptions options;
     options.session = copy, options.cluster = "preset:8x-h100", options.solver = "keep", options.redundant = 8;
     const auto as_placed = [&](const char* rule, const char* lives) {
       options.step.replicas = rule, options.step.residence = lives;
       const LayoutLine line = place(options).layouts[0];
       const EditFigures f = *view.edited()->figures(DataPart::held_out);
-      return std::abs(f.imbalance - line.held_out->imbalance) < 1e-12 && std::abs(*f.cross_pairs - *line.held_out->cross_pairs) < 1e-12 &&
+      return std::abs(f.imbalance - line.held_out->imbalance) < 1e-12 &&
+             std::abs(*f.cross_pairs - *line.held_out->cross_pairs) < 1e-12 &&
              std::abs(*f.ranks_per_token - *line.held_out->ranks_per_token) < 1e-12 &&
              std::abs(*f.step_ms / line.held_out->step->objective_ms - 1) < 1e-10;
     };
@@ -415,7 +424,8 @@ class PlacementViewTest : public QObject {
     PlacementView unequal;
     run_load(unequal, context_of(make_cells_session(folder_.filePath("cells.storm").toStdString())));
     QVERIFY(!unequal.has_content());
-    QVERIFY2(unequal.message().contains("only layers of equally many experts are placed"), qPrintable(unequal.message()));
+    QVERIFY2(unequal.message().contains("only layers of equally many experts are placed"),
+             qPrintable(unequal.message()));
   }
 
   void pictures_look_as_they_did() {

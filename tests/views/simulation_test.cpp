@@ -75,8 +75,8 @@ class SimulationViewTest : public QObject {
     }
     QVERIFY(near(experts, f.gpus[5].compute_ms));
     for (const PhaseTimes& gpu : page.gpus) QVERIFY(gpu.compute_ms <= page.gpus[page.slowest].compute_ms);
-    QVERIFY(page.contents.startsWith("Experts and exchange only; a lower bound") && page.headline.startsWith("Simulated") &&
-            page.assumptions.size() >= f.assumptions.size());
+    QVERIFY(page.contents.startsWith("Experts and exchange only; a lower bound") &&
+            page.headline.startsWith("Simulated") && page.assumptions.size() >= f.assumptions.size());
     QCOMPARE(page.sensitivity.size(), f.sensitivity.size());
     for (size_t i = 1; i < page.sensitivity.size(); ++i)
       QVERIFY(std::abs(page.sensitivity[i].percent) <= std::abs(page.sensitivity[i - 1].percent) * (1 + 1e-6));
@@ -145,7 +145,8 @@ class SimulationViewTest : public QObject {
         if (picture->page().clusters[c].name == name) return c;
       return size_t{0};
     };
-    QTest::mouseClick(picture, Qt::LeftButton, {}, picture->layout_of_page().cluster_row(at("2x8-h100")).center().toPoint());
+    QTest::mouseClick(picture, Qt::LeftButton, {},
+                      picture->layout_of_page().cluster_row(at("2x8-h100")).center().toPoint());
     settle(view, context_of(session_));
     QCOMPARE(control_of<QComboBox>(view, "Cluster")->currentText(), QString("2x8-h100"));
     QVERIFY(picture->page().clusters[at("2x8-h100")].chosen && picture->page().headline.contains("16 GPUs in 2 nodes"));
@@ -190,12 +191,14 @@ class SimulationViewTest : public QObject {
     options.session = copy, options.cluster = "preset:8x-h100", options.placement = "#" + std::to_string(id);
     QCOMPARE(picture_of(view)->page().step.mean_ms, simulate(options).mean_ms);
     const double even = picture_of(view)->page().step.mean_ms;
-    QComboBox *replicas = control_of<QComboBox>(view, "Replicas"), *residence = control_of<QComboBox>(view, "Residence");
+    QComboBox *replicas = control_of<QComboBox>(view, "Replicas"),
+              *residence = control_of<QComboBox>(view, "Residence");
     replicas->setCurrentText("nearest");
     settle(view, context_of(copy));
     options.step.replicas = "nearest";
     QCOMPARE(picture_of(view)->page().step.mean_ms, simulate(options).mean_ms);
-    QVERIFY(picture_of(view)->page().step.mean_ms != even && picture_of(view)->page().about.contains("nearest replicas"));
+    QVERIFY(picture_of(view)->page().step.mean_ms != even &&
+            picture_of(view)->page().about.contains("nearest replicas"));
     residence->setCurrentText("follow");
     settle(view, context_of(copy));
     QVERIFY2(!view.has_content() && view.message().contains("which replica is nearest depends on where the token is"),
@@ -208,7 +211,8 @@ class SimulationViewTest : public QObject {
     control_of<QComboBox>(view, "Show")->setCurrentText("exchange");
     settle(view, context_of(copy));
     options.collective = 0, options.collective_step = 0;
-    QCOMPARE(picture_of(view)->page().exchanges[1].closed_form_ms, simulate(options).collective->combine.closed_form_ms);
+    QCOMPARE(picture_of(view)->page().exchanges[1].closed_form_ms,
+             simulate(options).collective->combine.closed_form_ms);
   }
 
   void a_capacity_drops_choices_as_the_verb_says() {
@@ -226,9 +230,10 @@ class SimulationViewTest : public QObject {
     const SimulationPage& page = picture_of(view)->page();
     QCOMPARE(page.step.mean_ms, f.mean_ms);
     QVERIFY(f.capacity->dropped > 0 && f.mean_ms < whole && page.about.contains("capacity factor 0.5"));
-    QVERIFY(std::any_of(page.figures.begin(), page.figures.end(), [](const auto& one) { return one.name == "Dropped choices"; }));
-    QVERIFY(
-        std::any_of(page.assumptions.begin(), page.assumptions.end(), [](const QString& line) { return line.contains("not lossless"); }));
+    QVERIFY(std::any_of(page.figures.begin(), page.figures.end(),
+                        [](const auto& one) { return one.name == "Dropped choices"; }));
+    QVERIFY(std::any_of(page.assumptions.begin(), page.assumptions.end(),
+                        [](const QString& line) { return line.contains("not lossless"); }));
   }
 
   void one_exchange_in_time() {
@@ -285,11 +290,13 @@ class SimulationViewTest : public QObject {
     const SimulationLayout& layout = picture->layout_of_page();
     QCOMPARE(layout.lane_at(layout.lane(1, 3).center()), std::optional(SimulationLayout::LaneSpan{1, 3, 0}));
     const ShownMessage& third = page.exchanges[1].sent[3];
-    QVERIFY(describe_message(page.exchanges[1], 3).startsWith(QString("GPU %1 to GPU %2: ").arg(third.from).arg(third.to)));
+    QVERIFY(
+        describe_message(page.exchanges[1], 3).startsWith(QString("GPU %1 to GPU %2: ").arg(third.from).arg(third.to)));
     // Of more GPUs it says where they are shown.
     control_of<QComboBox>(view, "Cluster")->setCurrentText("2x8-h100");
     settle(view, context_of(session_));
-    QVERIFY2(page.exchanges.empty() && page.no_exchange.contains("up to 8 GPUs, and 2x8-h100 has 16"), qPrintable(page.no_exchange));
+    QVERIFY2(page.exchanges.empty() && page.no_exchange.contains("up to 8 GPUs, and 2x8-h100 has 16"),
+             qPrintable(page.no_exchange));
     QVERIFY(view.table().rows.empty());
     control_of<QComboBox>(view, "Show")->setCurrentText("exchange");
     settle(view, context_of(session_));
@@ -298,10 +305,12 @@ class SimulationViewTest : public QObject {
 
   // Products over rows that tell experts, and nothing of messages.
   void a_calibration_says_of_each_phase_how_it_is_told() {
-    const std::string calls = folder_.filePath("rows.csv").toStdString(), file = folder_.filePath("cal.json").toStdString();
+    const std::string calls = folder_.filePath("rows.csv").toStdString(),
+                      file = folder_.filePath("cal.json").toStdString();
     std::string text = "op,gpu,dtype,inputs,outputs,rows,us,source\n";
     for (const char* shape : {"1024,2048", "2048,1024"})
-      for (const int rows : {1, 8, 64}) text += std::string("product,H100,bf16,") + shape + "," + std::to_string(rows) + ",50,a desk\n";
+      for (const int rows : {1, 8, 64})
+        text += std::string("product,H100,bf16,") + shape + "," + std::to_string(rows) + ",50,a desk\n";
     std::ofstream(calls) << text;
     CalibrateOptions options;
     options.files = {calls};
@@ -318,14 +327,17 @@ class SimulationViewTest : public QObject {
     settle(view, context_of(session_));
     const SimulationPage& page = picture_of(view)->page();
     QCOMPARE(page.calibrated.size(), size_t{3});
-    QVERIFY(page.calibrated[0].value == "data sheet" && page.calibrated[0].tip.contains("no dispatch was measured on such links"));
-    QVERIFY2(page.calibrated[1].value.startsWith("interpolated") && page.calibrated[1].tip.contains("product bf16 of H100"),
-             qPrintable(page.calibrated[1].value + page.calibrated[1].tip));
+    QVERIFY(page.calibrated[0].value == "data sheet" &&
+            page.calibrated[0].tip.contains("no dispatch was measured on such links"));
+    QVERIFY2(
+        page.calibrated[1].value.startsWith("interpolated") && page.calibrated[1].tip.contains("product bf16 of H100"),
+        qPrintable(page.calibrated[1].value + page.calibrated[1].tip));
     QVERIFY(page.step.phases.compute_ms > 2 * before && page.figures.size() > page.calibrated.size());
     SimulateOptions same;
     same.session = session_, same.cluster = "preset:8x-h100", same.calibration = file;
     QCOMPARE(page.step.mean_ms, simulate(same).mean_ms);
-    QVERIFY(std::any_of(page.sensitivity.begin(), page.sensitivity.end(), [](const auto& s) { return s.figure == "time of an expert"; }));
+    QVERIFY(std::any_of(page.sensitivity.begin(), page.sensitivity.end(),
+                        [](const auto& s) { return s.figure == "time of an expert"; }));
     int told = 0;
     const Table table = view.table();
     for (const auto& row : table.rows) told += to_text(row[0]).endsWith(" by");
@@ -337,7 +349,8 @@ class SimulationViewTest : public QObject {
     const Table beside = view.table();
     for (size_t c = 0; c < page.clusters.size(); ++c) {
       if (page.clusters[c].chosen) QCOMPARE(basis_text(page.clusters[c]), QString("experts calibrated"));
-      QCOMPARE(to_text(beside.rows[c].back()), page.clusters[c].fault.isEmpty() ? basis_text(page.clusters[c]) : QString());
+      QCOMPARE(to_text(beside.rows[c].back()),
+               page.clusters[c].fault.isEmpty() ? basis_text(page.clusters[c]) : QString());
       QCOMPARE(beside.rows[c].size(), beside.columns.size());
     }
     control_of<QComboBox>(view, "Show")->setCurrentText("phases");
@@ -368,7 +381,8 @@ class SimulationViewTest : public QObject {
     view.show();
     settle(view, context_of(none));
     QVERIFY(!view.has_content() && view.table().columns.empty());
-    QVERIFY2(view.message().contains("says no sizes of the model, so nobody knows what a step costs"), qPrintable(view.message()));
+    QVERIFY2(view.message().contains("says no sizes of the model, so nobody knows what a step costs"),
+             qPrintable(view.message()));
     QVERIFY(view.message().contains("Hidden size and Expert width can be entered") && !view.message().contains("--"));
     QVERIFY(control_of<QComboBox>(view, "Cluster")->isVisible());
     control_of<QDoubleSpinBox>(view, "Hidden size")->setValue(1024);
@@ -392,7 +406,8 @@ class SimulationViewTest : public QObject {
     SimulationView unequal;
     settle(unequal, context_of(make_cells_session(folder_.filePath("cells.storm").toStdString())));
     QVERIFY(!unequal.has_content());
-    QVERIFY2(unequal.message().contains("only layers of equally many experts are placed"), qPrintable(unequal.message()));
+    QVERIFY2(unequal.message().contains("only layers of equally many experts are placed"),
+             qPrintable(unequal.message()));
   }
 
   void what_was_stopped_comes_back_with_the_former_choice() {
@@ -418,7 +433,8 @@ class SimulationViewTest : public QObject {
     QSignalSpy wanted(&view, &View::selection_wanted);
     SimulationPicture* picture = picture_of(view);
     picture->resize(1100, 640);
-    QTest::mouseClick(picture, Qt::LeftButton, {}, picture->layout_of_page().bar(picture->layout_of_page().layers, 1).center().toPoint());
+    QTest::mouseClick(picture, Qt::LeftButton, {},
+                      picture->layout_of_page().bar(picture->layout_of_page().layers, 1).center().toPoint());
     QCOMPARE(wanted.size(), 1);
     QCOMPARE(wanted[0][0].value<Selection>().router, QString("model.layers.1.mlp"));
     QCOMPARE(control_of<QComboBox>(view, "Layer")->currentIndex(), 1);
@@ -432,7 +448,8 @@ class SimulationViewTest : public QObject {
     QCOMPARE(picture->page().layer, size_t{kLayers - 1});
     QTest::keyClick(picture, Qt::Key_Left);
     QCOMPARE(picture->page().layer, size_t{kLayers - 2});
-    QVERIFY2(picture->accessibleDescription().contains("layer 1: dispatch"), qPrintable(picture->accessibleDescription()));
+    QVERIFY2(picture->accessibleDescription().contains("layer 1: dispatch"),
+             qPrintable(picture->accessibleDescription()));
     QTest::keyClick(picture, Qt::Key_Down);
     QTest::keyClick(picture, Qt::Key_Down);
     QCOMPARE(picture->marks().gpu, std::optional<size_t>(1));
@@ -457,19 +474,23 @@ class SimulationViewTest : public QObject {
     };
     const SimulationPage bare = picture_of(view)->page();
     QCOMPARE(bare.contents, QString("Experts and exchange only; a lower bound."));
-    QVERIFY(figure("Tokens a second").value == "not stated" && figure("Tokens a second").tip.contains("attention, norms and sampling"));
+    QVERIFY(figure("Tokens a second").value == "not stated" &&
+            figure("Tokens a second").tip.contains("attention, norms and sampling"));
     QVERIFY(picture_of(view)->accessibleDescription().startsWith(bare.contents) && bare.step.phases.rest_ms == 0);
     QVERIFY(to_text(view.table().rows[0].back()).startsWith("Experts and exchange only; a lower bound"));
     control_of<QDoubleSpinBox>(view, "Rest of a step, ms")->setValue(2.5);
     settle(view, context_of(session_));
     const SimulationPage page = picture_of(view)->page();
-    QCOMPARE(page.contents, QString("Experts, exchange and a stated rest of 2.5 ms; a lower bound if the rest is right."));
-    QVERIFY(near(page.step.mean_ms, bare.step.mean_ms + 2.5) && page.step.phases.rest_ms == 2.5 && page.step.overlapped_ms() == 0);
+    QCOMPARE(page.contents,
+             QString("Experts, exchange and a stated rest of 2.5 ms; a lower bound if the rest is right."));
+    QVERIFY(near(page.step.mean_ms, bare.step.mean_ms + 2.5) && page.step.phases.rest_ms == 2.5 &&
+            page.step.overlapped_ms() == 0);
     QVERIFY2(figure("Tokens a second").value.startsWith("< "), qPrintable(figure("Tokens a second").value));
     const auto parts = picture_of(view)->layout_of_page().step_parts();
     QVERIFY(near(parts[3].right(), picture_of(view)->layout_of_page().step.right()) && parts[3].width() > 0);
     const Table table = view.table();
-    QVERIFY(std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) { return to_text(row[0]) == "stated rest"; }));
+    QVERIFY(std::any_of(table.rows.begin(), table.rows.end(),
+                        [](const auto& row) { return to_text(row[0]) == "stated rest"; }));
   }
 
   void the_table_has_what_the_picture_has() {

@@ -64,7 +64,8 @@ class TimelineTest : public QObject {
       QVERIFY(bars.size() <= static_cast<size_t>(width) + 2);
       size_t expected = lane.size(), last = 0;
       for (size_t i = 0; i < lane.size(); ++i)
-        if (static_cast<double>(lane.begin_ns[i]) < window.end_ns && static_cast<double>(lane.end_ns(i)) > window.begin_ns) {
+        if (static_cast<double>(lane.begin_ns[i]) < window.end_ns &&
+            static_cast<double>(lane.end_ns(i)) > window.begin_ns) {
           if (expected == lane.size()) expected = i;
           last = i;
         }
@@ -78,7 +79,9 @@ class TimelineTest : public QObject {
         // What is wide is never hidden in a heap.
         if (bar.count > 1)
           for (size_t i = bar.first; i < bar.first + bar.count; ++i)
-            QVERIFY(window.x(static_cast<double>(lane.end_ns(i)), width) - window.x(static_cast<double>(lane.begin_ns[i]), width) < 2.001);
+            QVERIFY(window.x(static_cast<double>(lane.end_ns(i)), width) -
+                        window.x(static_cast<double>(lane.begin_ns[i]), width) <
+                    2.001);
       }
     }
   }
@@ -97,15 +100,16 @@ class TimelineTest : public QObject {
 
   void statistics_are_those_of_brute_force() {
     const Timeline t = random_timeline();
-    for (const auto& [from, to] : {std::pair{0.0, t.length_ns + 1.0}, {t.length_ns * 0.2, t.length_ns * 0.5}, {5.0, 5.0}}) {
+    for (const auto& [from, to] :
+         {std::pair{0.0, t.length_ns + 1.0}, {t.length_ns * 0.2, t.length_ns * 0.5}, {5.0, 5.0}}) {
       const auto all = statistics(t, from, to);
       double share = 0;
       for (const OpStatistics& s : all) {
         std::vector<double> lengths;
         for (const TimelineLane& lane : t.workers)
           for (size_t i = 0; i < lane.size(); ++i)
-            if (QString::fromStdString(t.steps[lane.step[i]].op) == s.op && static_cast<double>(lane.begin_ns[i]) >= from &&
-                static_cast<double>(lane.begin_ns[i]) < to)
+            if (QString::fromStdString(t.steps[lane.step[i]].op) == s.op &&
+                static_cast<double>(lane.begin_ns[i]) >= from && static_cast<double>(lane.begin_ns[i]) < to)
               lengths.push_back(static_cast<double>(lane.length_ns[i]));
         std::sort(lengths.begin(), lengths.end());
         QCOMPARE(s.count, static_cast<qlonglong>(lengths.size()));
@@ -123,7 +127,8 @@ class TimelineTest : public QObject {
     for (const TimelineRow& row : make_rows(t)) {
       for (size_t i = 0; i < row.events.size(); ++i) {
         if (i > 0) QVERIFY(row.events.begin_ns(i) >= row.events.begin_ns(i - 1));
-        if (row.kind == TimelineRow::Kind::op) QCOMPARE(QString::fromStdString(t.steps[row.events.step(i)].op), row.name);
+        if (row.kind == TimelineRow::Kind::op)
+          QCOMPARE(QString::fromStdString(t.steps[row.events.step(i)].op), row.name);
         if (row.kind == TimelineRow::Kind::router) QVERIFY(t.steps[row.events.step(i)].router == 0);
       }
       if (row.kind == TimelineRow::Kind::worker) workers += row.events.size();
@@ -189,7 +194,8 @@ class TimelineTest : public QObject {
 
   void operators_of_a_network_of_pictures_differ_in_colour() {
     // By the hash of their names alone these were all orange.
-    const std::vector<std::string> ops{"unfold", "conv2d", "pool", "activation", "add", "pixel_shuffle", "fold", "route"};
+    const std::vector<std::string> ops{"unfold", "conv2d",        "pool", "activation",
+                                       "add",    "pixel_shuffle", "fold", "route"};
     std::set<int> colours;
     for (const std::string& op : ops) {
       QVERIFY(category_of(op) >= 0 && category_of(op) < 8);
@@ -204,7 +210,8 @@ class TimelineTest : public QObject {
       TimelineView view;
       view.setPalette((dark ? Theme::dim() : Theme::light()).palette());
       run_load(view, context_of(session));
-      const QString trouble = compare_with_golden(draw(*view.picture(), {900, 400}), dark ? "timeline-dark" : "timeline-light");
+      const QString trouble =
+          compare_with_golden(draw(*view.picture(), {900, 400}), dark ? "timeline-dark" : "timeline-light");
       QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
     }
   }

@@ -55,7 +55,8 @@ RoutingFlow chain_of_routers(int routers, int branches, Count count) {
   for (int r = 0; r < routers; ++r) {
     FlowRouter router;
     router.line = {"stack.block." + std::to_string(r) + ".mlp", "stack", "top-k", "token", branches, 1, -1, -1};
-    if (r + 1 < routers) router.next.push_back({r + 1, false, pairs_of(branches, [&](int i, int j) { return count(r, i, j); })});
+    if (r + 1 < routers)
+      router.next.push_back({r + 1, false, pairs_of(branches, [&](int i, int j) { return count(r, i, j); })});
     flow.routers.push_back(router);
   }
   return flow;
@@ -71,7 +72,8 @@ class TransitionsTest : public QObject {
  private slots:
   void pairs_of_a_phase_are_those_of_its_batches() {
     QTemporaryDir folder;
-    const std::string session = make_cells_session(folder.filePath("phases.storm").toStdString(), {.batches = 7, .phases = true});
+    const std::string session =
+        make_cells_session(folder.filePath("phases.storm").toStdString(), {.batches = 7, .phases = true});
     std::map<std::pair<int32_t, int32_t>, int64_t> expected, counted;
     for (int64_t batch = 0; batch < 7; batch += 3) {
       const auto one = read_routing_flow(session, 1, {batch, batch + 1}, {}, 1000);
@@ -81,8 +83,9 @@ class TransitionsTest : public QObject {
     for (const auto& e : flow->transitions.entries) counted[{e.from, e.to}] = e.count;
     QVERIFY(!expected.empty());
     for (const auto& [pair, count] : expected)
-      QVERIFY2(counted[pair] == count,
-               qPrintable(QString("%1 to %2: %3, not %4").arg(pair.first).arg(pair.second).arg(counted[pair]).arg(count)));
+      QVERIFY2(
+          counted[pair] == count,
+          qPrintable(QString("%1 to %2: %3, not %4").arg(pair.first).arg(pair.second).arg(counted[pair]).arg(count)));
     QCOMPARE(counted.size(), expected.size());
     TransitionsView view;
     Selection selection;
@@ -153,9 +156,11 @@ class TransitionsTest : public QObject {
     for (const auto& r : ribbons.ribbons) sum[static_cast<size_t>(r.step)] += r.count;
     for (size_t s = 0; s < 3; ++s) QCOMPARE(sum[s] + ribbons.merged[s], ribbons.total[s]);
     for (size_t s = 0; s < 3; ++s)
-      QCOMPARE(ribbons.merged_pairs[s], 4096 - std::count_if(ribbons.ribbons.begin(), ribbons.ribbons.end(),
-                                                             [s](const auto& r) { return r.step == static_cast<int>(s); }));
-    QVERIFY2(flow_caption(ribbons).contains(QString("%1 of 12,288 pairs").arg(ribbons.ribbons.size())), qPrintable(flow_caption(ribbons)));
+      QCOMPARE(ribbons.merged_pairs[s],
+               4096 - std::count_if(ribbons.ribbons.begin(), ribbons.ribbons.end(),
+                                    [s](const auto& r) { return r.step == static_cast<int>(s); }));
+    QVERIFY2(flow_caption(ribbons).contains(QString("%1 of 12,288 pairs").arg(ribbons.ribbons.size())),
+             qPrintable(flow_caption(ribbons)));
     QVERIFY(flow_caption(ribbons).contains("8 hottest chains"));
     const QRectF bounds(10, 20, 800, 300);
     const RibbonLayout layout = lay_out(ribbons, bounds, 16);
@@ -171,7 +176,8 @@ class TransitionsTest : public QObject {
       if (b.ribbon < 0) {
         const QRectF box = b.path.boundingRect();
         QVERIFY(layout.lane.adjusted(-0.1, -0.1, 0.1, 0.1).contains(box));
-        QVERIFY(std::abs(box.height() / layout.lane.height() - ribbons.merged_share(static_cast<size_t>(-1 - b.ribbon))) < 1e-6);
+        QVERIFY(std::abs(box.height() / layout.lane.height() -
+                         ribbons.merged_share(static_cast<size_t>(-1 - b.ribbon))) < 1e-6);
       }
     // Whole where all pairs have a ribbon.
     QVERIFY(flow_caption(make_ribbons(*read_routing_flow(session_, 1, {0, -1}, {}, 200))).startsWith("all "));
@@ -222,8 +228,11 @@ class TransitionsTest : public QObject {
 
   void ribbons_follow_the_graph_and_chains_go_past_routers() {
     // Of router 0, branch 1 holds router 1; the other branches' cells go straight on to router 2.
-    RoutingFlow flow = chain_of_routers(3, 3, [](int step, int from, int to) { return step == 0 && from != 1 ? 0 : 10 + 3 * from + to; });
-    flow.routers[0].next.push_back({2, true, pairs_of(3, [](int from, int to) { return from == 1 ? 0 : from == 2 && to == 0 ? 90 : 1; })});
+    RoutingFlow flow = chain_of_routers(
+        3, 3, [](int step, int from, int to) { return step == 0 && from != 1 ? 0 : 10 + 3 * from + to; });
+    flow.routers[0].next.push_back({2, true, pairs_of(3, [](int from, int to) {
+                                      return from == 1 ? 0 : from == 2 && to == 0 ? 90 : 1;
+                                    })});
     const FlowRibbons f = make_ribbons(flow, 6);
     QCOMPARE(f.columns.size(), size_t{3});
     QCOMPARE(f.steps.size(), size_t{3});
@@ -330,7 +339,8 @@ class TransitionsTest : public QObject {
     const Table table = view.table();
     QCOMPARE(table.rows.size(), count.size());
     for (const auto& row : table.rows)
-      QCOMPARE(std::get<qlonglong>(row[5]), static_cast<qlonglong>(count.at({std::get<qlonglong>(row[2]), std::get<qlonglong>(row[4])})));
+      QCOMPARE(std::get<qlonglong>(row[5]),
+               static_cast<qlonglong>(count.at({std::get<qlonglong>(row[2]), std::get<qlonglong>(row[4])})));
     // A part of the time: fewer cells.
     Selection half;
     half.end_batch = 5;

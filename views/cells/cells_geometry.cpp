@@ -7,7 +7,8 @@ namespace stormcell::views {
 
 int LineLayout::at(QPointF point) const {
   // Rows ascend, and chips within a row: the first chip whose row is not above the point begins the search.
-  const auto first = std::partition_point(chips.begin(), chips.end(), [&](const QRectF& c) { return c.bottom() < point.y(); });
+  const auto first =
+      std::partition_point(chips.begin(), chips.end(), [&](const QRectF& c) { return c.bottom() < point.y(); });
   for (auto c = first; c != chips.end() && c->top() <= point.y(); ++c)
     if (c->contains(point)) return static_cast<int>(c - chips.begin());
   return -1;
@@ -24,7 +25,8 @@ int LineLayout::neighbour(int chip, int rows) const {
   return best;
 }
 
-LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& words, const CellsMetrics& m, bool note_below) {
+LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& words, const CellsMetrics& m,
+                   bool note_below) {
   LineLayout layout;
   double x = m.gutter, y = 0;
   int row = 0;
@@ -45,7 +47,8 @@ LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& w
   return layout;
 }
 
-LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPoint>& places, const CellsMetrics& m, bool note_below) {
+LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPoint>& places, const CellsMetrics& m,
+                        bool note_below) {
   constexpr double kLeast = 3;
   LineLayout layout;
   double width = kLeast;
@@ -72,7 +75,9 @@ LineLayout lay_out_picture(QSizeF picture, QSize grid, const std::vector<QPoint>
     layout.chips.emplace_back(m.gutter + place.x() * width, m.head + place.y() * height, width, height);
     layout.row.push_back(place.y());
   }
-  layout.height = m.head + std::max(m.head > 0 ? 0 : 2 * m.line, size.height() + (grid == QSize(1, 1) ? m.stripes : 0)) + m.block_gap;
+  layout.height = m.head +
+                  std::max(m.head > 0 ? 0 : 2 * m.line, size.height() + (grid == QSize(1, 1) ? m.stripes : 0)) +
+                  m.block_gap;
   return layout;
 }
 
@@ -86,7 +91,8 @@ PictureGrid grid_of_pictures(QSizeF room, QSize shape, int64_t count, QSizeF gap
   int times = std::max(least, static_cast<int>(kMostSide / side));
   const auto fits = [&] {
     const int64_t rows = (count + across(times) - 1) / across(times);
-    return static_cast<double>(rows) * (times * shape.height() + below + gap.height()) - gap.height() <= room.height() &&
+    return static_cast<double>(rows) * (times * shape.height() + below + gap.height()) - gap.height() <=
+               room.height() &&
            times * shape.width() <= room.width();
   };
   while (times > least && !fits()) --times;
@@ -94,7 +100,8 @@ PictureGrid grid_of_pictures(QSizeF room, QSize shape, int64_t count, QSizeF gap
   return {times * side, across(times)};
 }
 
-CellScroll scrolled(CellScroll from, double by, int64_t first, int64_t end, const std::function<double(int64_t)>& height) {
+CellScroll scrolled(CellScroll from, double by, int64_t first, int64_t end,
+                    const std::function<double(int64_t)>& height) {
   if (first >= end) return {first, 0};
   from.offset += by;
   while (from.offset < 0 && from.sequence > first) from.offset += height(--from.sequence);

@@ -1,4 +1,5 @@
-// Where chips lie: in rows like words of a text, sequence below sequence, scrolled by pixels through any number of sequences. Pure.
+// Where chips lie: in rows like words of a text, sequence below sequence, scrolled by pixels through any number of
+// sequences. Pure.
 #pragma once
 #include <QPoint>
 #include <QPointF>
@@ -36,17 +37,20 @@ struct LineLayout {
   int neighbour(int chip, int rows) const;
 };
 /// `words`: a gap stands before the chip, unless it begins a row. No chip is wider than the column.
-LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& words, const CellsMetrics& metrics, bool note_below);
-/// Cells of a grid as they lie there (x: column, y: row), all equally wide; narrower than their texts where the grid has more columns than
-/// there is room for.
-LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPoint>& places, const CellsMetrics& metrics, bool note_below);
+LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& words, const CellsMetrics& metrics,
+                   bool note_below);
+/// Cells of a grid as they lie there (x: column, y: row), all equally wide; narrower than their texts where the grid
+/// has more columns than there is room for.
+LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPoint>& places,
+                        const CellsMetrics& metrics, bool note_below);
 
-/// Cells that lie on a picture of that shape, each as large as its part of it: an even grid of so many columns and rows (patches that
-/// overlap are drawn without). Below a picture that is one cell there is room for its stripes.
+/// Cells that lie on a picture of that shape, each as large as its part of it: an even grid of so many columns and rows
+/// (patches that overlap are drawn without). Below a picture that is one cell there is room for its stripes.
 LineLayout lay_out_picture(QSizeF picture, QSize grid, const std::vector<QPoint>& places, const CellsMetrics& metrics);
 
-/// How pictures of `shape` pixels lie side by side in a room: each pixel of them a whole number of pixels, as large as lets all `count` be
-/// seen; where they are too many, of a size that tells what they show. `below`: height of what stands above and below each.
+/// How pictures of `shape` pixels lie side by side in a room: each pixel of them a whole number of pixels, as large as
+/// lets all `count` be seen; where they are too many, of a size that tells what they show. `below`: height of what
+/// stands above and below each.
 struct PictureGrid {
   double longer = 0;  ///< side of a picture
   int across = 1;
@@ -60,9 +64,11 @@ struct CellScroll {
   bool operator==(const CellScroll&) const = default;
 };
 /// `height` of a sequence's block; sequences [first, end).
-CellScroll scrolled(CellScroll from, double by, int64_t first, int64_t end, const std::function<double(int64_t)>& height);
+CellScroll scrolled(CellScroll from, double by, int64_t first, int64_t end,
+                    const std::function<double(int64_t)>& height);
 
-/// Height of one stripe: all of them together stay below `most`, none is thinner than a pixel, or thicker than an eye needs.
+/// Height of one stripe: all of them together stay below `most`, none is thinner than a pixel, or thicker than an eye
+/// needs.
 double stripe_height(int stripes, double most);
 
 /// Chips of a legend in rows, as many as fit into `bounds`; widths of text, without margins.

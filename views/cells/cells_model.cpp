@@ -82,7 +82,8 @@ double highest(const CellPage& page, const ShownPage& shown) {
 }
 
 bool same_choices(const CellLine::Routed& a, size_t cell_a, const CellLine::Routed& b, size_t cell_b, size_t k) {
-  return std::equal(a.choice.begin() + static_cast<int64_t>(cell_a * k), a.choice.begin() + static_cast<int64_t>((cell_a + 1) * k),
+  return std::equal(a.choice.begin() + static_cast<int64_t>(cell_a * k),
+                    a.choice.begin() + static_cast<int64_t>((cell_a + 1) * k),
                     b.choice.begin() + static_cast<int64_t>(cell_b * k));
 }
 
@@ -93,7 +94,8 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
   chip.seen = line.seen[cell] != 0;
   if (!line.token.empty()) {
     const auto piece = page.pieces.find(line.token[cell]);
-    const PieceText text = piece == page.pieces.end() ? PieceText{QString::number(line.token[cell]), true} : piece_text(piece->second);
+    const PieceText text =
+        piece == page.pieces.end() ? PieceText{QString::number(line.token[cell]), true} : piece_text(piece->second);
     chip.text = text.text, chip.word = text.word;
   } else {
     chip.text = place_text(line, cell);
@@ -182,7 +184,8 @@ void join_bytes(const CellPage& page, const CellLine& line, std::vector<Chip>& c
   }
 }
 
-/// Marks the cells that the other run's router sent elsewhere. Only like is compared with like: the same token at the same place.
+/// Marks the cells that the other run's router sent elsewhere. Only like is compared with like: the same token at the
+/// same place.
 void compare(const CellPage& page, const CellLine& line, const CellPage& other, ShownPage& shown, ShownLine& to) {
   if (shown.router < 0) return;
   const RouterLine& router = page.routers[shown.router];
@@ -198,7 +201,8 @@ void compare(const CellPage& page, const CellLine& line, const CellPage& other, 
     if (c >= there.position.size() || there.position[c] != line.position[c] || !chip.real) continue;
     if (!line.token.empty() && !there.token.empty() && line.token[c] != there.token[c]) continue;
     ++to.compared;
-    chip.differs = !same_choices(line.routed[shown.router], c, there.routed[other_router], c, static_cast<size_t>(router.fan_out));
+    chip.differs =
+        !same_choices(line.routed[shown.router], c, there.routed[other_router], c, static_cast<size_t>(router.fan_out));
     to.differing += chip.differs;
   }
 }
@@ -208,26 +212,34 @@ void compare(const CellPage& page, const CellLine& line, const CellPage& other, 
 ColorText text_of(CellColor color) {
   switch (color) {
     case CellColor::branch:
-      return {tr("Branch"), tr("the branch that the router gave a cell (with several: the first); measured in the recorded run")};
+      return {tr("Branch"),
+              tr("the branch that the router gave a cell (with several: the first); measured in the recorded run")};
     case CellColor::weight:
-      return {tr("Weight"), tr("what the branch's result is multiplied by (with several: the first kept one's); measured")};
+      return {tr("Weight"),
+              tr("what the branch's result is multiplied by (with several: the first kept one's); measured")};
     case CellColor::margin:
-      return {tr("Margin"), tr("score of the last chosen branch minus that of the first not chosen one: small is a near tie; measured")};
+      return {
+          tr("Margin"),
+          tr("score of the last chosen branch minus that of the first not chosen one: small is a near tie; measured")};
     case CellColor::drops:
       return {tr("Drops"), tr("choices of the router that a branch's capacity kept out; measured")};
     case CellColor::work:
-      return {tr("Work received"),
-              tr("kept choices of all routers of this cell space together, of branches that compute something; measured")};
+      return {
+          tr("Work received"),
+          tr("kept choices of all routers of this cell space together, of branches that compute something; measured")};
     case CellColor::exit:
-      return {tr("Exit"), tr("the one at which the cell left, or the end of the network; measured in the recorded run")};
+      return {tr("Exit"),
+              tr("the one at which the cell left, or the end of the network; measured in the recorded run")};
     case CellColor::parts:
-      return {tr("Parts computed"),
-              tr("parts of the model, each with its routers, at which something was computed for the cell; counted in the recorded run")};
+      return {tr("Parts computed"), tr("parts of the model, each with its routers, at which something was computed for "
+                                       "the cell; counted in the recorded run")};
   }
   return {};
 }
 
-int exits_of(const std::vector<RouterLine>& routers) { return static_cast<int>(std::count_if(routers.begin(), routers.end(), is_exit)); }
+int exits_of(const std::vector<RouterLine>& routers) {
+  return static_cast<int>(std::count_if(routers.begin(), routers.end(), is_exit));
+}
 
 bool is_of(CellColor color, const std::vector<RouterLine>& routers) {
   if (color == CellColor::exit) return exits_of(routers) > 0;
@@ -254,7 +266,8 @@ int work_of(const CellPage& page, const CellLine& line, size_t cell) {
   int kept = 0;
   for (size_t r = 0; r < page.routers.size(); ++r)
     for (int j = 0; j < fan_out(page, r); ++j) {
-      const int32_t choice = line.routed[r].choice[cell * static_cast<size_t>(fan_out(page, r)) + static_cast<size_t>(j)];
+      const int32_t choice =
+          line.routed[r].choice[cell * static_cast<size_t>(fan_out(page, r)) + static_cast<size_t>(j)];
       kept += choice >= 0 && computes(page.routers, r, choice);
     }
   return kept;
@@ -275,16 +288,19 @@ PieceText piece_text(const std::string& piece) {
 }
 
 QString place_text(const CellLine& line, size_t cell) {
-  if (line.cells == 1) return line.label.empty() ? QString("#%1").arg(line.sequence) : QString::fromStdString(line.label);
+  if (line.cells == 1)
+    return line.label.empty() ? QString("#%1").arg(line.sequence) : QString::fromStdString(line.label);
   const int32_t position = line.position[cell];
-  return line.columns > 0 ? QString("%1,%2").arg(position / line.columns).arg(position % line.columns) : QString::number(position);
+  return line.columns > 0 ? QString("%1,%2").arg(position / line.columns).arg(position % line.columns)
+                          : QString::number(position);
 }
 
 ShownPage show_page(const CellPage& page, const CellOptions& options, const CellPage* other, double high) {
   ShownPage shown;
   shown.first_sequence = page.first_sequence;
   shown.routers = page.routers, shown.exits = exit_roles(page.routers);
-  shown.tokens = std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return !line.token.empty(); });
+  shown.tokens =
+      std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return !line.token.empty(); });
   shown.numbers = shown.tokens && page.pieces.empty();
   shown.options = options;
   for (size_t r = 0; r < page.routers.size(); ++r)

@@ -1,4 +1,5 @@
-// What the view of cells shows: each cell of some sequences as a chip with a text and a tone. Pure: no widget, no reading.
+// What the view of cells shows: each cell of some sequences as a chip with a text and a tone. Pure: no widget, no
+// reading.
 #pragma once
 #include <QImage>
 #include <QString>
@@ -97,7 +98,8 @@ PieceText piece_text(const std::string& piece);
 /// The figure of CellColor::work: kept choices of branches that compute something.
 int work_of(const CellPage& page, const CellLine& line, size_t cell);
 
-/// Where a cell lies: "17", in a grid "2,5" (row, column); of a sequence that is one cell its label, or its number in the run.
+/// Where a cell lies: "17", in a grid "2,5" (row, column); of a sequence that is one cell its label, or its number in
+/// the run.
 QString place_text(const CellLine& line, size_t cell);
 
 /// HTML about one cell.

@@ -21,7 +21,8 @@ QColor stripe_color(int stripe, const ExitRole& test, const Theme& theme) {
 }
 
 /// All routers below one chip, one stripe each; a router with several choices a cell splits its stripe.
-void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics& m, const ShownPage& page, const Theme& theme) {
+void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics& m, const ShownPage& page,
+                   const Theme& theme) {
   const double height = page.routers.empty() ? 0 : (m.stripes - 2) / static_cast<double>(page.routers.size());
   size_t at = 0;
   for (size_t r = 0; r < page.routers.size(); ++r) {
@@ -29,7 +30,8 @@ void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics
     const double y = box.bottom() + 2 + static_cast<double>(r) * height;
     for (int j = 0; j < k; ++j, ++at) {
       // Up to the neighbour, so that bands are seen and not a grid.
-      const QRectF part(box.left() + (box.width() + 1) * j / k, y, (box.width() + 1) / k, height > 2 ? height - 1 : height);
+      const QRectF part(box.left() + (box.width() + 1) * j / k, y, (box.width() + 1) / k,
+                        height > 2 ? height - 1 : height);
       const int stripe = chip.stripes[at];
       // What was dropped is a thin line: less than a stripe, and not red alone tells it.
       p.fillRect(stripe == kStripeDropped ? QRectF(part.left(), part.center().y() - 0.5, part.width(), 1) : part,
@@ -38,7 +40,8 @@ void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics
   }
 }
 
-void paint_marks(QPainter& p, const Chip& chip, QRectF box, const QColor& fill, const LineMarks& marks, int number, const Theme& theme) {
+void paint_marks(QPainter& p, const Chip& chip, QRectF box, const QColor& fill, const LineMarks& marks, int number,
+                 const Theme& theme) {
   if (chip.differs) {
     // A corner, so that it is seen on every tone.
     p.setPen(Qt::NoPen);
@@ -57,7 +60,8 @@ void paint_marks(QPainter& p, const Chip& chip, QRectF box, const QColor& fill, 
   }
 }
 
-void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page, const LineMarks& marks, int number, const Theme& theme) {
+void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page, const LineMarks& marks, int number,
+                const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const QColor fill = chip_fill(chip, page, theme);
   p.fillRect(box, fill);
@@ -83,9 +87,10 @@ void paint_sides(QPainter& p, QRectF box, uint8_t sides, double width, const QCo
   if (sides & kBottomSide) p.drawLine(QPointF(box.left(), in.bottom()), QPointF(box.right(), in.bottom()));
 }
 
-/// A part of a picture: seen through a light wash of its colour, which the border of all parts that are alike says whole.
-void paint_part(QPainter& p, const Chip& chip, QRectF box, bool line_is_grid, const ShownPage& page, const LineMarks& marks, int number,
-                const Theme& theme) {
+/// A part of a picture: seen through a light wash of its colour, which the border of all parts that are alike says
+/// whole.
+void paint_part(QPainter& p, const Chip& chip, QRectF box, bool line_is_grid, const ShownPage& page,
+                const LineMarks& marks, int number, const Theme& theme) {
   constexpr double kLight = 0.15, kStrong = 0.7;
   const QColor fill = chip_fill(chip, page, theme);
   const bool steps_back = !chip.real || chip.faded;
@@ -124,7 +129,8 @@ const ExitRole& test_of(const ShownPage& page) { return page.exits[page.router];
 /// Where the branches stand in the legend; room for a note is left at the right.
 std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& page, QRectF bounds) {
   std::vector<double> widths;
-  for (int b = 0; b < branches_of(page); ++b) widths.push_back(metrics.horizontalAdvance(to_qstring(branch_name(test_of(page), b))));
+  for (int b = 0; b < branches_of(page); ++b)
+    widths.push_back(metrics.horizontalAdvance(to_qstring(branch_name(test_of(page), b))));
   return legend_boxes(widths, bounds.adjusted(0, 0, -190, 0), metrics.height() + 4);
 }
 
@@ -219,22 +225,26 @@ QColor branch_color(const ExitRole& test, int branch, const Theme& theme) {
 
 QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme) {
   if (!chip.real || chip.faded) return theme.surface;
-  if (page.options.color == CellColor::branch) return chip.branch >= 0 ? branch_color(test_of(page), chip.branch, theme) : theme.surface;
-  if (page.options.color == CellColor::exit) return chip.tone >= 0 ? theme.category(static_cast<int>(chip.value)) : theme.surface;
+  if (page.options.color == CellColor::branch)
+    return chip.branch >= 0 ? branch_color(test_of(page), chip.branch, theme) : theme.surface;
+  if (page.options.color == CellColor::exit)
+    return chip.tone >= 0 ? theme.category(static_cast<int>(chip.value)) : theme.surface;
   return chip.tone >= 0 ? theme.sequential(chip.tone) : theme.surface;
 }
 
-void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QPointF at, const CellsMetrics& m, const ShownPage& page,
-                const LineMarks& marks, QRectF clip, const Theme& theme) {
+void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QPointF at, const CellsMetrics& m,
+                const ShownPage& page, const LineMarks& marks, QRectF clip, const Theme& theme) {
   const QRectF gutter(at.x(), at.y(), m.head > 0 ? m.width : m.gutter - 10, m.line);
   const QRectF row(at.x() + m.gutter, at.y(), m.width - m.gutter, m.line);
-  const QString title =
-      m.head > 0 && line.compared > 0 ? line.title + QString(" %1/%2").arg(line.differing).arg(line.compared) : line.title;
+  const QString title = m.head > 0 && line.compared > 0
+                            ? line.title + QString(" %1/%2").arg(line.differing).arg(line.compared)
+                            : line.title;
   const double second = text_line(p, gutter, at.y(), title, line.differing > 0 && m.head > 0 ? theme.warn : theme.text);
   QString below = line.text;
   if (line.compared > 0) {
     below = tr("%1 of %2 differ").arg(line.differing).arg(line.compared);
-    if (QFontMetricsF(p.font()).horizontalAdvance(below) > gutter.width()) below = QString("%1/%2").arg(line.differing).arg(line.compared);
+    if (QFontMetricsF(p.font()).horizontalAdvance(below) > gutter.width())
+      below = QString("%1/%2").arg(line.differing).arg(line.compared);
   }
   if (m.head == 0) text_line(p, gutter, second, below, line.differing > 0 ? theme.warn : theme.faint);
   const bool pictured = !layout.picture.isEmpty();
@@ -256,14 +266,18 @@ void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QP
     paint_stripes(p, line.chips[c], box, m, page, theme);
     paint_chip(p, line.chips[c], box, page, marks, static_cast<int>(c), theme);
   }
-  if (!line.left_out.isEmpty()) text_line(p, row, at.y() + layout.height - m.block_gap - m.line, line.left_out, theme.warn);
+  if (!line.left_out.isEmpty())
+    text_line(p, row, at.y() + layout.height - m.block_gap - m.line, line.left_out, theme.warn);
 }
 
 double cells_legend_height(const QFontMetricsF& metrics, const ShownPage& page, double width) {
   // Two rows of branches at most; a scale with its ends needs as much.
   double rows = page.options.color == CellColor::exit ? 1 : 2;
   if (page.router >= 0 && page.options.color == CellColor::branch)
-    rows = branch_boxes(metrics, page, QRectF(0, 0, width, metrics.height() + 5)).size() < static_cast<size_t>(branches_of(page)) ? 2 : 1;
+    rows = branch_boxes(metrics, page, QRectF(0, 0, width, metrics.height() + 5)).size() <
+                   static_cast<size_t>(branches_of(page))
+               ? 2
+               : 1;
   return rows * (metrics.height() + 8) + kLegendLines * (metrics.height() + 2) + 2;
 }
 
@@ -291,7 +305,8 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
     p.drawText(ends, Qt::AlignRight, figure(page, page.high));
     const bool of_all = page.options.color == CellColor::work || page.options.color == CellColor::parts;
     text_line(p, area.adjusted(width + 14, 0, 0, 0), area.top() - 2,
-              of_all ? tr("%1, of all routers").arg(color.name) : tr("%1 at %2").arg(color.name, QString::fromStdString(router.name)),
+              of_all ? tr("%1, of all routers").arg(color.name)
+                     : tr("%1 at %2").arg(color.name, QString::fromStdString(router.name)),
               theme.text);
     return boxes;
   }
@@ -304,20 +319,24 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
     p.drawText(boxes[b], Qt::AlignCenter, to_qstring(branch_name(test_of(page), static_cast<int>(b))));
   }
   QString note;
-  if (static_cast<int>(boxes.size()) < router.branches) note = tr("and %1 more").arg(router.branches - static_cast<int>(boxes.size()));
+  if (static_cast<int>(boxes.size()) < router.branches)
+    note = tr("and %1 more").arg(router.branches - static_cast<int>(boxes.size()));
   if (router.branches > 8) note += (note.isEmpty() ? "" : "; ") + tr("8 colours, repeated");
   if (page.unbranched) note += (note.isEmpty() ? "" : "; ") + tr("no colour: no branch");
-  if (!note.isEmpty() && !boxes.empty()) text_line(p, QRectF(bounds.right() - 184, 0, 184, 0), boxes.back().top() + 1, note, theme.faint);
+  if (!note.isEmpty() && !boxes.empty())
+    text_line(p, QRectF(bounds.right() - 184, 0, 184, 0), boxes.back().top() + 1, note, theme.faint);
   return boxes;
 }
 
-double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const std::vector<RouterLine>& routers, const QString& token,
-                   const Theme& theme) {
+double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const std::vector<RouterLine>& routers,
+                   const QString& token, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const QString place = tr("Cell %1:%2").arg(trail.place.sequence).arg(trail.place.position);
   // The figure in brackets is the weight.
-  double y = text_line(p, bounds, bounds.top(), token.isEmpty() ? place : place + "  \"" + token + "\"", theme.text, true);
-  y = text_line(p, bounds, y, QString::fromStdString(trail.label) + (trail.label.empty() ? "" : "; ") + tr("in brackets: weight"),
+  double y =
+      text_line(p, bounds, bounds.top(), token.isEmpty() ? place : place + "  \"" + token + "\"", theme.text, true);
+  y = text_line(p, bounds, y,
+                QString::fromStdString(trail.label) + (trail.label.empty() ? "" : "; ") + tr("in brackets: weight"),
                 theme.faint);
   const std::vector<QString> names = names_of(trail, routers);
   const std::vector<ExitRole> tests = tests_of(trail, routers);
@@ -339,22 +358,26 @@ double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const std
         part += tr(" (%1)").arg(static_cast<double>(trail.steps[s].weights[j]), 0, 'f', 2);
       parts << part;
     }
-    y = text_line(p, bounds.adjusted(x - bounds.left() + 3, 0, 0, 0), y, parts.isEmpty() ? tr("none") : parts.join(", "), theme.text);
+    y = text_line(p, bounds.adjusted(x - bounds.left() + 3, 0, 0, 0), y,
+                  parts.isEmpty() ? tr("none") : parts.join(", "), theme.text);
     y = text_line(p, bounds.adjusted(16, 0, 0, 0), y - 2, names[s], theme.faint);
   }
   return y - bounds.top();
 }
 
-void paint_dictionary(QPainter& p, QRectF bounds, const BranchDictionary& d, DictionaryOrder order, const Theme& theme) {
+void paint_dictionary(QPainter& p, QRectF bounds, const BranchDictionary& d, DictionaryOrder order,
+                      const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   double y = text_line(p, bounds, bounds.top(), tr("Dictionary of branch %1").arg(d.branch), theme.text, true);
   y = text_line(p, bounds, y, QString::fromStdString(d.router), theme.faint);
   const double share = d.all > 0 ? 100.0 * static_cast<double>(d.cells) / d.all : 0;
-  y = text_line(p, bounds, y, tr("%1, %2 %; whole run").arg(counted_text(d.cells, "cell")).arg(share, 0, 'f', 1), theme.faint);
+  y = text_line(p, bounds, y, tr("%1, %2 %; whole run").arg(counted_text(d.cells, "cell")).arg(share, 0, 'f', 1),
+                theme.faint);
   if (!d.complete) y = text_line(p, bounds, y, tr("only the most frequent tokens are kept"), theme.faint);
   const auto entries = ordered(d, order);
   if (entries.empty()) {
-    text_line(p, bounds, y + 4, d.entries.empty() ? tr("no token came here") : tr("no token with %1 cells or more").arg(kLeastForLift),
+    text_line(p, bounds, y + 4,
+              d.entries.empty() ? tr("no token came here") : tr("no token with %1 cells or more").arg(kLeastForLift),
               theme.faint);
     return;
   }
@@ -364,7 +387,8 @@ void paint_dictionary(QPainter& p, QRectF bounds, const BranchDictionary& d, Dic
   const QRectF columns(bounds.left(), y + 3, bounds.width(), metrics.height());
   p.setPen(theme.faint);
   p.drawText(columns, Qt::AlignLeft, tr("token"));
-  p.drawText(QRectF(columns.left() + text_width, columns.top(), count_width, columns.height()), Qt::AlignRight, tr("cells"));
+  p.drawText(QRectF(columns.left() + text_width, columns.top(), count_width, columns.height()), Qt::AlignRight,
+             tr("cells"));
   p.drawText(columns, Qt::AlignRight, tr("lift"));
   y = columns.bottom() + 3;
   // Bars on a logarithmic scale around 1: twice as often is as long as half as often.
@@ -374,17 +398,19 @@ void paint_dictionary(QPainter& p, QRectF bounds, const BranchDictionary& d, Dic
     const auto& e = entries[shown];
     const QRectF row(bounds.left(), y, bounds.width(), metrics.height() + 2);
     p.setPen(theme.text);
-    p.drawText(
-        QRectF(row.left(), y, text_width - 4, row.height()), Qt::AlignLeft | Qt::AlignVCenter,
-        metrics.elidedText(e.piece.empty() ? QString("#%1").arg(e.token) : piece_text(e.piece).text, Qt::ElideRight, text_width - 4));
-    p.drawText(QRectF(row.left() + text_width, y, count_width, row.height()), Qt::AlignRight | Qt::AlignVCenter, QString::number(e.count));
+    p.drawText(QRectF(row.left(), y, text_width - 4, row.height()), Qt::AlignLeft | Qt::AlignVCenter,
+               metrics.elidedText(e.piece.empty() ? QString("#%1").arg(e.token) : piece_text(e.piece).text,
+                                  Qt::ElideRight, text_width - 4));
+    p.drawText(QRectF(row.left() + text_width, y, count_width, row.height()), Qt::AlignRight | Qt::AlignVCenter,
+               QString::number(e.count));
     p.drawText(row, Qt::AlignRight | Qt::AlignVCenter, QString::number(e.lift, 'f', e.lift < 9.95 ? 2 : 1));
     const double reach = std::clamp(std::log2(std::max(1e-9, e.lift)) / 4, -1.0, 1.0) * bar / 2;
     p.fillRect(QRectF(std::min(middle, middle + reach), y + 3, std::abs(reach), row.height() - 6),
                reach < 0 ? theme.diverging(-0.7) : theme.diverging(0.7));
     p.fillRect(QRectF(middle, y, 1, row.height()), theme.faint);
   }
-  if (shown < entries.size()) text_line(p, bounds, y, tr("%1 more in the table").arg(entries.size() - shown), theme.faint);
+  if (shown < entries.size())
+    text_line(p, bounds, y, tr("%1 more in the table").arg(entries.size() - shown), theme.faint);
 }
 
 void paint_hint(QPainter& p, QRectF bounds, const QString& text, const Theme& theme) {

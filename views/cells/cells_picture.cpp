@@ -25,10 +25,12 @@ CellsPicture::CellsPicture(QWidget* parent) : QWidget(parent), bar_(new QScrollB
   });
 }
 
-void CellsPicture::set_columns(std::vector<Column> columns, int64_t first, int64_t end, const std::vector<int64_t>& listed) {
+void CellsPicture::set_columns(std::vector<Column> columns, int64_t first, int64_t end,
+                               const std::vector<int64_t>& listed) {
   columns_ = std::move(columns);
   first_ = first, end_ = end;
-  listed_.assign(std::lower_bound(listed.begin(), listed.end(), first), std::lower_bound(listed.begin(), listed.end(), end));
+  listed_.assign(std::lower_bound(listed.begin(), listed.end(), first),
+                 std::lower_bound(listed.begin(), listed.end(), end));
   if (scroll_.sequence < first || scroll_.sequence >= end) scroll_ = {first, 0};
   hovered_.reset();
   forget_layout();
@@ -64,7 +66,8 @@ void CellsPicture::make_visible(int64_t sequence) {
   wanted_ = laid_out_ ? -1 : sequence;
   if (wanted_ >= 0) return;
   double y = -scroll_.offset;
-  for (int64_t row = row_of(scroll_.sequence); row < row_of(sequence) && y < text_area().height(); ++row) y += row_height(row);
+  for (int64_t row = row_of(scroll_.sequence); row < row_of(sequence) && y < text_area().height(); ++row)
+    y += row_height(row);
   if (sequence < scroll_.sequence || y + metrics().pitch() > text_area().height()) show_sequence(sequence);
 }
 
@@ -87,14 +90,15 @@ CellsMetrics CellsPicture::made_metrics() const {
   m.chip = font.height() + 4;
   const int routers = columns_.empty() ? 0 : static_cast<int>(columns_[0].shown.routers.size());
   m.stripes = routers ? routers * stripe_height(routers, kMostStripes) + 2 : 0;
-  const auto pictured = std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.shown.pictures; });
+  const auto pictured =
+      std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.shown.pictures; });
   if (pictured == columns_.end()) return m;
   // Names stand above pictures, which then lie side by side.
   const QSize shape = pictured->shown.shape;
   m.gutter = 0, m.head = m.line;
   const QSizeF room(m.width, text_area().height());
-  const PictureGrid grid =
-      grid_of_pictures(room, shape, single_ ? 1 : count(), {kMargin, m.block_gap}, m.head + (m.stripes > 0 ? m.stripes : 0));
+  const PictureGrid grid = grid_of_pictures(room, shape, single_ ? 1 : count(), {kMargin, m.block_gap},
+                                            m.head + (m.stripes > 0 ? m.stripes : 0));
   m.picture = grid.longer, m.across = single_ ? 1 : grid.across;
   if (m.across > 1) m.width = shape.width() * m.picture / std::max({1, shape.width(), shape.height()});
   return m;
@@ -137,7 +141,8 @@ void CellsPicture::set_single(bool single) {
 }
 
 QRectF CellsPicture::legend_area() const {
-  const double height = columns_.empty() ? 0 : cells_legend_height(QFontMetricsF(font()), columns_[0].shown, width() - 2 * kMargin);
+  const double height =
+      columns_.empty() ? 0 : cells_legend_height(QFontMetricsF(font()), columns_[0].shown, width() - 2 * kMargin);
   return {kMargin, this->height() - height - 6, width() - 2 * kMargin, height};
 }
 
@@ -148,7 +153,8 @@ QRectF CellsPicture::panel_area() const {
 
 QRectF CellsPicture::text_area() const {
   const double top = kMargin + (columns_.size() > 1 ? QFontMetricsF(font()).height() + 6 : 0);
-  return {kMargin, top, std::max(60.0, panel_area().left() - 3 * kMargin - kBar), std::max(20.0, legend_area().top() - top - 8)};
+  return {kMargin, top, std::max(60.0, panel_area().left() - 3 * kMargin - kBar),
+          std::max(20.0, legend_area().top() - top - 8)};
 }
 
 QPointF CellsPicture::column_origin(size_t column) const {
@@ -165,7 +171,8 @@ const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
   std::vector<bool> words;
   for (const Chip& chip : shown.chips) {
     auto width = widths_.find(chip.text);
-    if (width == widths_.end()) width = widths_.insert(chip.text, std::max(m.chip * 0.6, std::ceil(font.horizontalAdvance(chip.text)) + 6));
+    if (width == widths_.end())
+      width = widths_.insert(chip.text, std::max(m.chip * 0.6, std::ceil(font.horizontalAdvance(chip.text)) + 6));
     widths.push_back(chip.text.isEmpty() ? m.chip : *width);
     words.push_back(chip.word);
   }
@@ -183,10 +190,12 @@ const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
     const QSize grid(columns, std::max(1, static_cast<int>((read.cells + columns - 1) / columns)));
     if (places.empty()) places.resize(shown.chips.size());
     return layouts_
-        .emplace(key, lay_out_picture(shown.picture.isNull() ? columns_[column].shown.shape : shown.picture.size(), grid, places, m))
+        .emplace(key, lay_out_picture(shown.picture.isNull() ? columns_[column].shown.shape : shown.picture.size(),
+                                      grid, places, m))
         .first->second;
   }
-  LineLayout made = places.empty() ? lay_out(widths, words, m, note_below) : lay_out_grid(widths, places, m, note_below);
+  LineLayout made =
+      places.empty() ? lay_out(widths, words, m, note_below) : lay_out_grid(widths, places, m, note_below);
   return layouts_.emplace(key, std::move(made)).first->second;
 }
 
@@ -240,7 +249,8 @@ QRectF CellsPicture::chip_rect(size_t column, const CellPlace& place) const {
   for (const Block& b : blocks())
     if (b.column == column)
       for (size_t c = 0; c < columns_[column].shown.lines[b.line].chips.size(); ++c)
-        if (place_of({column, b.line, static_cast<int>(c)}) == place) return layout(column, b.line).chips[c].translated(b.at);
+        if (place_of({column, b.line, static_cast<int>(c)}) == place)
+          return layout(column, b.line).chips[c].translated(b.at);
   return {};
 }
 
@@ -273,7 +283,8 @@ bool CellsPicture::scrolls() const { return bar_->isVisibleTo(this); }
 
 void CellsPicture::scroll_by(double pixels) {
   if (!scrolls()) return;
-  CellScroll to = scrolled({row_of(scroll_.sequence), scroll_.offset}, pixels, 0, rows(), [this](int64_t row) { return row_height(row); });
+  CellScroll to = scrolled({row_of(scroll_.sequence), scroll_.offset}, pixels, 0, rows(),
+                           [this](int64_t row) { return row_height(row); });
   to.sequence = first_of(to.sequence);
   if (to == scroll_) return;
   const bool other = to.sequence != scroll_.sequence;
@@ -292,7 +303,8 @@ void CellsPicture::paintEvent(QPaintEvent*) {
   p.setPen(theme.text);
   if (columns_.size() > 1)
     for (size_t c = 0; c < columns_.size(); ++c)
-      p.drawText(QRectF(column_origin(c).x(), 6, column_width(), QFontMetricsF(font()).height() + 4), Qt::AlignLeft | Qt::AlignVCenter,
+      p.drawText(QRectF(column_origin(c).x(), 6, column_width(), QFontMetricsF(font()).height() + 4),
+                 Qt::AlignLeft | Qt::AlignVCenter,
                  fontMetrics().elidedText(columns_[c].title, Qt::ElideMiddle, static_cast<int>(column_width())));
   p.save();
   p.setClipRect(text_area());
@@ -300,15 +312,15 @@ void CellsPicture::paintEvent(QPaintEvent*) {
     LineMarks marks;
     if (const auto at = selected(b.column); at && at->line == b.line) marks.selected = at->chip;
     if (hovered_ && hovered_->column == b.column && hovered_->line == b.line) marks.hovered = hovered_->chip;
-    paint_line(p, columns_[b.column].shown.lines[b.line], layout(b.column, b.line), b.at, metrics(), columns_[b.column].shown, marks,
-               text_area(), theme);
+    paint_line(p, columns_[b.column].shown.lines[b.line], layout(b.column, b.line), b.at, metrics(),
+               columns_[b.column].shown, marks, text_area(), theme);
   }
   p.restore();
   for (size_t c = 0; c < columns_.size(); ++c) {
     const auto all = blocks();
     if (std::none_of(all.begin(), all.end(), [&](const Block& b) { return b.column == c; }))
-      paint_hint(p, QRectF(column_origin(c), QSizeF(column_width(), text_area().height())), tr("none of these sequences in this run"),
-                 theme);
+      paint_hint(p, QRectF(column_origin(c), QSizeF(column_width(), text_area().height())),
+                 tr("none of these sequences in this run"), theme);
   }
   p.fillRect(QRectF(0, legend_area().top() - 7, width(), 1), theme.grid);
   p.fillRect(QRectF(panel_area().left() - kMargin, 0, 1, legend_area().top() - 7), theme.grid);
@@ -332,7 +344,8 @@ void CellsPicture::paint_panel(QPainter& p) const {
   } else if (!aside_.dictionary) {
     paint_hint(p, area,
                aside_.trail ? tr("Click a branch below for its dictionary: which tokens it takes most.")
-                            : tr("Click a token to follow it through all routers.\n\nClick a branch below for its dictionary: which tokens "
+                            : tr("Click a token to follow it through all routers.\n\nClick a branch below for its "
+                                 "dictionary: which tokens "
                                  "it takes most."),
                theme);
   }

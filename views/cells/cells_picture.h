@@ -1,4 +1,5 @@
-// The painted part of the view of cells: columns of text, a panel at the right, a legend, a scroll bar over all sequences of the run.
+// The painted part of the view of cells: columns of text, a panel at the right, a legend, a scroll bar over all
+// sequences of the run.
 #pragma once
 #include <QHash>
 #include <QWidget>
@@ -26,8 +27,8 @@ class CellsPicture : public QWidget {
     std::shared_ptr<const BranchDictionary> dictionary;
     DictionaryOrder order = DictionaryOrder::count;
   };
-  /// One run, or two beside each other; sequences [first, end) can be scrolled to, or of these the `listed` ones alone (ascending) where
-  /// there are any.
+  /// One run, or two beside each other; sequences [first, end) can be scrolled to, or of these the `listed` ones alone
+  /// (ascending) where there are any.
   void set_columns(std::vector<Column> columns, int64_t first, int64_t end, const std::vector<int64_t>& listed = {});
   void set_aside(Aside aside);
   void set_cell(const std::optional<CellPlace>& cell);
@@ -46,7 +47,9 @@ class CellsPicture : public QWidget {
   /// Where a cell is drawn; empty where it is not on show.
   QRectF chip_rect(size_t column, const CellPlace& place) const;
   /// Where the legend's chip of a branch is.
-  QRectF branch_rect(int branch) const { return static_cast<size_t>(branch) < legend_.size() ? legend_[branch] : QRectF(); }
+  QRectF branch_rect(int branch) const {
+    return static_cast<size_t>(branch) < legend_.size() ? legend_[branch] : QRectF();
+  }
   QSize sizeHint() const override { return {900, 520}; }
 
  signals:
@@ -79,12 +82,13 @@ class CellsPicture : public QWidget {
   const CellsMetrics& metrics() const;
   CellsMetrics made_metrics() const;
   double column_width() const;
-  /// Sequences that can be scrolled to are numbered from 0: how many there are, which one is which (the nearest before it of one that is
-  /// not listed).
+  /// Sequences that can be scrolled to are numbered from 0: how many there are, which one is which (the nearest before
+  /// it of one that is not listed).
   int64_t count() const;
   int64_t sequence_at(int64_t number) const;
   int64_t number_of(int64_t sequence) const;
-  /// Rows of such sequences side by side: their number, that in which one stands, the first sequence of one, its height.
+  /// Rows of such sequences side by side: their number, that in which one stands, the first sequence of one, its
+  /// height.
   int64_t rows() const;
   int64_t row_of(int64_t sequence) const;
   int64_t first_of(int64_t row) const;

@@ -15,8 +15,10 @@ bool CellsPicture::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     auto* help = static_cast<QHelpEvent*>(event);
     if (const auto at = hit(help->pos()))
-      QToolTip::showText(help->globalPos(),
-                         describe(*columns_[at->column].page, columns_[at->column].shown, at->line, static_cast<size_t>(at->chip)), this);
+      QToolTip::showText(
+          help->globalPos(),
+          describe(*columns_[at->column].page, columns_[at->column].shown, at->line, static_cast<size_t>(at->chip)),
+          this);
     else
       QToolTip::hideText();
     return true;
@@ -77,7 +79,8 @@ void CellsPicture::move_cell(int chips, int rows) {
   if (!now) {
     const auto all = blocks();
     for (const Block& b : all)
-      if (b.column == 0 && !columns_[0].shown.lines[b.line].chips.empty()) return emit cell_picked(place_of({0, b.line, 0}));
+      if (b.column == 0 && !columns_[0].shown.lines[b.line].chips.empty())
+        return emit cell_picked(place_of({0, b.line, 0}));
     return;
   }
   const auto& lines = columns_[0].shown.lines;

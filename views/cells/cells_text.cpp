@@ -36,13 +36,20 @@ QString describe(const CellPage& page, const ShownPage& shown, size_t line_numbe
   const CellLine& line = page.lines[line_number];
   const Chip& chip = shown.lines[line_number].chips[chip_number];
   const size_t cell = chip.cell;
-  QString text = tr("<b>cell %1:%2</b> of \"%3\"").arg(line.sequence).arg(line.position[cell]).arg(QString::fromStdString(page.space));
-  if (line.columns > 0) text += tr(", row %1, column %2").arg(line.position[cell] / line.columns).arg(line.position[cell] % line.columns);
+  QString text = tr("<b>cell %1:%2</b> of \"%3\"")
+                     .arg(line.sequence)
+                     .arg(line.position[cell])
+                     .arg(QString::fromStdString(page.space));
+  if (line.columns > 0)
+    text += tr(", row %1, column %2").arg(line.position[cell] / line.columns).arg(line.position[cell] % line.columns);
   if (!line.token.empty())
-    text += tr(", token %1 <b>%2</b>").arg(line.token[cell]).arg((chip.part.isEmpty() ? chip.text : chip.part).toHtmlEscaped());
+    text += tr(", token %1 <b>%2</b>")
+                .arg(line.token[cell])
+                .arg((chip.part.isEmpty() ? chip.text : chip.part).toHtmlEscaped());
   if (!line.label.empty()) text += ", " + QString::fromStdString(line.label).toHtmlEscaped();
   if (!line.text.empty()) text += "<br>" + QString::fromStdString(line.text).left(200).toHtmlEscaped();
-  if (!chip.real) text += chip.seen ? tr("<br>padding: no cell of the data, but computed") : tr("<br>padding: not computed");
+  if (!chip.real)
+    text += chip.seen ? tr("<br>padding: no cell of the data, but computed") : tr("<br>padding: not computed");
   if (chip.real && !chip.seen) text += tr("<br>no router got it");
   text += "<table>";
   for (size_t r = 0; r < page.routers.size(); ++r) {
@@ -54,13 +61,14 @@ QString describe(const CellPage& page, const ShownPage& shown, size_t line_numbe
       row += tr(", weight %1").arg(std::get<double>(w), 0, 'g', 3);
     if (!routed.margin.empty()) row += tr(", margin %1").arg(static_cast<double>(routed.margin[cell]), 0, 'g', 3);
     const QString name = QString::fromStdString(router.name).toHtmlEscaped();
-    text +=
-        QString("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>").arg(static_cast<int>(r) == shown.router ? "<b>" + name + "</b>" : name, row);
+    text += QString("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
+                .arg(static_cast<int>(r) == shown.router ? "<b>" + name + "</b>" : name, row);
   }
   text += "</table>";
   if (chip.differs) text += tr("The other run sent it elsewhere.<br>");
   const ColorText color = text_of(shown.options.color);
-  if (shown.options.color == CellColor::parts && chip.tone >= 0) text += tr("%1 of %2 parts computed<br>").arg(chip.value).arg(shown.high);
+  if (shown.options.color == CellColor::parts && chip.tone >= 0)
+    text += tr("%1 of %2 parts computed<br>").arg(chip.value).arg(shown.high);
   return text + tr("<i>%1: %2</i>").arg(color.name, color.definition);
 }
 
@@ -74,14 +82,17 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
                    {tr("weight"), tr("at %1: %2").arg(options.router, text_of(CellColor::weight).definition)},
                    {tr("margin"), tr("at %1: %2").arg(options.router, text_of(CellColor::margin).definition)},
                    {tr("work"), text_of(CellColor::work).definition}};
-  const bool grid = std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return line.columns > 0; });
+  const bool grid =
+      std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return line.columns > 0; });
   if (grid)
-    table.columns.insert(table.columns.begin() + 2, {{tr("row"), tr("of the grid that the sequence's cells lie in, from 0")},
-                                                     {tr("column"), tr("of the grid that the sequence's cells lie in, from 0")}});
+    table.columns.insert(table.columns.begin() + 2,
+                         {{tr("row"), tr("of the grid that the sequence's cells lie in, from 0")},
+                          {tr("column"), tr("of the grid that the sequence's cells lie in, from 0")}});
   for (const RouterLine& r : page.routers)
-    table.columns.push_back(
-        {QString::fromStdString(r.name), is_exit(r) ? tr("whether the cell leaves at this exit or goes on; measured")
-                                                    : tr("the branches that this router gave the cell, in descending score; measured")});
+    table.columns.push_back({QString::fromStdString(r.name),
+                             is_exit(r)
+                                 ? tr("whether the cell leaves at this exit or goes on; measured")
+                                 : tr("the branches that this router gave the cell, in descending score; measured")});
   const std::vector<ExitRole> exits = exit_roles(page.routers);
   for (const CellLine& line : page.lines)
     for (size_t c = 0; c < line.position.size(); ++c) {
@@ -130,17 +141,19 @@ std::vector<BranchDictionary::Entry> ordered(const BranchDictionary& dictionary,
 Table make_dictionary_table(const BranchDictionary& dictionary, DictionaryOrder order) {
   Table table;
   const QString where = tr("branch %1 of %2").arg(dictionary.branch).arg(QString::fromStdString(dictionary.router));
-  table.columns = {{tr("token"), tr("its id in the vocabulary")},
-                   {tr("text"), tr("the token as the vocabulary has it")},
-                   {tr("cells"), tr("cells with this token that %1 got over the whole run, without padding; measured").arg(where)},
-                   {tr("share of branch"), tr("these cells / all cells of the branch")},
-                   {tr("cells of all branches"), tr("cells with this token that any branch of the router got")},
-                   {tr("share of all"), tr("those / all cells that the router's branches got")},
-                   {tr("lift"), tr("share of branch / share of all: 1 means the branch takes the token as often as any other")}};
+  table.columns = {
+      {tr("token"), tr("its id in the vocabulary")},
+      {tr("text"), tr("the token as the vocabulary has it")},
+      {tr("cells"), tr("cells with this token that %1 got over the whole run, without padding; measured").arg(where)},
+      {tr("share of branch"), tr("these cells / all cells of the branch")},
+      {tr("cells of all branches"), tr("cells with this token that any branch of the router got")},
+      {tr("share of all"), tr("those / all cells that the router's branches got")},
+      {tr("lift"), tr("share of branch / share of all: 1 means the branch takes the token as often as any other")}};
   for (const BranchDictionary::Entry& e : ordered(dictionary, order))
-    table.rows.push_back({static_cast<qlonglong>(e.token), QString::fromStdString(e.piece), static_cast<qlonglong>(e.count),
-                          static_cast<double>(e.count) / dictionary.cells, static_cast<qlonglong>(e.everywhere),
-                          static_cast<double>(e.everywhere) / dictionary.all, e.lift});
+    table.rows.push_back({static_cast<qlonglong>(e.token), QString::fromStdString(e.piece),
+                          static_cast<qlonglong>(e.count), static_cast<double>(e.count) / dictionary.cells,
+                          static_cast<qlonglong>(e.everywhere), static_cast<double>(e.everywhere) / dictionary.all,
+                          e.lift});
   return table;
 }
 

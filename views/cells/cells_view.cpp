@@ -32,8 +32,8 @@ QString phase_to_show(const CellsOverview& overview, const Selection& selection)
 }
 
 /// Sequences around `top`: most of them below, some above, so that a turn of the wheel back needs no reading.
-std::shared_ptr<const CellPage> read_around(const Source& source, const std::string& space, int64_t top, int64_t sequences,
-                                            const Progress& progress) {
+std::shared_ptr<const CellPage> read_around(const Source& source, const std::string& space, int64_t top,
+                                            int64_t sequences, const Progress& progress) {
   CellPageRequest request{space, top, 2 * sequences};
   auto page = read_cell_page(source.file, source.run, request, progress);
   int64_t choices = 0;
@@ -58,7 +58,8 @@ CellsView::CellsView(QWidget* parent) : View(parent) {
 }
 
 void CellsView::build() {
-  router_ = add_choice(tr("Router"), tr("The router whose decisions colour the cells; the view shows the cells of its space"), {});
+  router_ = add_choice(tr("Router"),
+                       tr("The router whose decisions colour the cells; the view shows the cells of its space"), {});
   router_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   router_->setMinimumContentsLength(14);
   color_ = add_choice(tr("Colour"), tr("What the colour of a cell stands for"),
@@ -71,16 +72,19 @@ void CellsView::build() {
                        {tr("parts"), text_of(CellColor::parts).definition}});
   order_ =
       add_choice(tr("Dictionary"),
-                 tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share in all (of tokens "
+                 tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share "
+                    "in all (of tokens "
                     "with at least %1 cells)")
                      .arg(kLeastForLift),
                  {{tr("by cells"), tr("The tokens that the branch got most cells of first")}, {tr("by lift"), {}}});
-  listed_ = add_choice(tr("Table"),
-                       tr("What the table lists (Ctrl+T) and a table export writes: the cells around those on show, or the "
-                          "chosen branch's dictionary"),
-                       {{tr("cells"), {}}, {tr("dictionary"), {}}});
+  listed_ =
+      add_choice(tr("Table"),
+                 tr("What the table lists (Ctrl+T) and a table export writes: the cells around those on show, or the "
+                    "chosen branch's dictionary"),
+                 {{tr("cells"), {}}, {tr("dictionary"), {}}});
   pictures_ =
-      add_choice(tr("Pictures"), tr("The pictures that were fed, made small, where the session keeps them; colours lie on their cells"),
+      add_choice(tr("Pictures"),
+                 tr("The pictures that were fed, made small, where the session keeps them; colours lie on their cells"),
                  {{tr("tinted"), tr("The picture is seen through the colours")},
                   {tr("strongly tinted"), tr("Colours before pictures")},
                   {tr("plain"), tr("Without colours; what is chosen still stands out")},
@@ -90,7 +94,8 @@ void CellsView::build() {
   bar()->addWidget(padding_);
   play_ = new QPushButton(tr("Play"), this);
   play_->setCheckable(true);
-  play_->setToolTip(tr("One kept picture after another, as large as there is room for, three a second; at the end from the beginning"));
+  play_->setToolTip(tr(
+      "One kept picture after another, as large as there is room for, three a second; at the end from the beginning"));
   bar()->addWidget(play_);
   clock_ = new QTimer(this);
   clock_->setInterval(333);
@@ -180,13 +185,15 @@ bool CellsView::page_covers(const Data& data, const Selection& selection, int64_
   return data.read_at == top || data.page->end_sequence() >= end;
 }
 
-CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t top, OnShow on_show, const Progress& progress,
-                                QString& trouble) {
+CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t top, OnShow on_show,
+                                const Progress& progress, QString& trouble) {
   const Source &main = known.context.main, &other = known.context.other;
-  if (!known.overview) known.overview = read_cells_overview(main.file, main.run, selection.first_batch, selection.end_batch);
+  if (!known.overview)
+    known.overview = read_cells_overview(main.file, main.run, selection.first_batch, selection.end_batch);
   const RouterLine* router = router_of(*known.overview, selection);
   if (!router || !known.overview->decisions) return known;
-  top = std::clamp(top, known.overview->first_sequence, std::max(known.overview->first_sequence, known.overview->end_sequence - 1));
+  top = std::clamp(top, known.overview->first_sequence,
+                   std::max(known.overview->first_sequence, known.overview->end_sequence - 1));
   if (!known.page) {
     const int64_t sequences = on_show.sequences(*known.overview);
     known.page = read_around(main, router->space, top, sequences, progress);
@@ -232,8 +239,8 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
   if (same && !page_covers(known, selection, top_)) known.page = nullptr, known.other = nullptr;
   const bool readable = known.overview && known.overview->decisions;
   const bool trail = !selection.cell || known.trail_of == selection.cell;
-  const bool dictionary =
-      selection.branch < 0 || (known.overview && !known.overview->tokens) || known.has_dictionary_of(selection.router, selection.branch);
+  const bool dictionary = selection.branch < 0 || (known.overview && !known.overview->tokens) ||
+                          known.has_dictionary_of(selection.router, selection.branch);
   const RouterLine* router = known.overview ? router_of(*known.overview, selection) : nullptr;
   const bool other_router = router && router->name != selection.router.toStdString();
   if (!seek && known.overview && (!readable || (known.page && trail && (dictionary || other_router)))) return nullptr;
@@ -272,7 +279,8 @@ void CellsView::select(const Selection& selection) {
 
 QStringList CellsView::remarks() const {
   QStringList said;
-  if (data_.overview && data_.overview->scattered) said << tr("The chosen batches hold sequences from all over the run: all are shown.");
+  if (data_.overview && data_.overview->scattered)
+    said << tr("The chosen batches hold sequences from all over the run: all are shown.");
   if (data_.overview && data_.overview->thumbnails > 0 && data_.overview->thumbnails < data_.overview->sequences)
     said << kept_text(data_.overview->thumbnails, data_.overview->sequences);
   // Pictures have no tokens, so running them again would bring none.
@@ -280,10 +288,13 @@ QStringList CellsView::remarks() const {
     said << tr("This run has no token ids, so cells show their places.");
   const CellOptions now = options();
   if (!now.label.isEmpty() || !now.phase.isEmpty()) said << tr("Other cells are dimmed.");
-  if (now.phase != selection_.phase) said << tr("No cell here is of phase %1: none is dimmed for it.").arg(selection_.phase);
+  if (now.phase != selection_.phase)
+    said << tr("No cell here is of phase %1: none is dimmed for it.").arg(selection_.phase);
   if (data_.dictionary && selection_.branch >= 0 && !chosen(selection_, kNarrowing).empty())
     said << tr("The dictionary counts the whole run.");
-  const auto left_out = [](const CellLine& line) { return std::find(line.seen.begin(), line.seen.end(), 0) != line.seen.end(); };
+  const auto left_out = [](const CellLine& line) {
+    return std::find(line.seen.begin(), line.seen.end(), 0) != line.seen.end();
+  };
   if (padding_->isChecked() && data_.page && std::any_of(data_.page->lines.begin(), data_.page->lines.end(), left_out))
     said << tr("Hatched: not computed, no router got these cells.");
   return said;
@@ -292,7 +303,8 @@ QStringList CellsView::remarks() const {
 void CellsView::show_choices() {
   const QSignalBlocker quiet_router(router_), quiet_sequence(sequence_);
   router_->clear();
-  for (const RouterLine& r : data_.overview->routers) router_->addItem(QString::fromStdString(r.name), QString::fromStdString(r.name));
+  for (const RouterLine& r : data_.overview->routers)
+    router_->addItem(QString::fromStdString(r.name), QString::fromStdString(r.name));
   router_->setCurrentIndex(router_->findData(options().router));
   const int most = std::min<int64_t>(data_.overview->end_sequence - 1, 2'000'000'000);
   sequence_->setRange(static_cast<int>(data_.overview->first_sequence), std::max(0, most));
@@ -321,10 +333,13 @@ void CellsView::show_choices() {
 void CellsView::show_data() {
   if (!data_.overview) return;
   const CellsOverview& o = *data_.overview;
-  if (o.routers.empty()) return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
-  if (o.sequences == 0) return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
+  if (o.routers.empty())
+    return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
+  if (o.sequences == 0)
+    return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
   if (!o.decisions)
-    return show_message(tr("This run keeps sums of its decisions, not the decisions themselves.\nRecord it with `stormcell profile`."));
+    return show_message(
+        tr("This run keeps sums of its decisions, not the decisions themselves.\nRecord it with `stormcell profile`."));
   if (!data_.page) return;
   show_choices();
   const CellOptions now = options();
@@ -339,7 +354,8 @@ void CellsView::show_data() {
   }
   // Where pictures are shown, those of which none is kept are left out: the line above says how many there are.
   const bool pictures = columns[0].shown.pictures;
-  picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence, pictures ? o.pictured : std::vector<int64_t>());
+  picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence,
+                        pictures ? o.pictured : std::vector<int64_t>());
   play_->setEnabled(o.thumbnails > 1);
   const bool dictionary = now.branch >= 0 && data_.has_dictionary_of(now.router, now.branch);
   picture_->set_aside({selection_.cell && data_.trail && data_.trail->place == *selection_.cell ? data_.trail : nullptr,

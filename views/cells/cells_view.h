@@ -1,4 +1,5 @@
-// The input itself: tokens coloured by where a router sent them, all routers as stripes below, a branch's dictionary beside.
+// The input itself: tokens coloured by where a router sent them, all routers as stripes below, a branch's dictionary
+// beside.
 #pragma once
 #include "views/cells/cells_picture.h"
 #include "views/frame/view.h"
@@ -46,7 +47,8 @@ class CellsView : public View {
     int64_t sequences(const CellsOverview& overview) const;
   };
   /// Reads what `known` lacks.
-  static Data read(Data known, const Selection& selection, int64_t top, OnShow on_show, const Progress& progress, QString& trouble);
+  static Data read(Data known, const Selection& selection, int64_t top, OnShow on_show, const Progress& progress,
+                   QString& trouble);
   void show_data();
   void show_choices();
   bool page_covers(const Data& data, const Selection& selection, int64_t top) const;

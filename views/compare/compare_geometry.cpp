@@ -16,7 +16,9 @@ QRectF CompareGeometry::body() const {
   return {0, top, size_.width(), std::max(0.0, size_.height() - top)};
 }
 
-double CompareGeometry::most_scrolled() const { return std::max(0.0, lines_ * line_height() + 0.5 * unit_ - body().height()); }
+double CompareGeometry::most_scrolled() const {
+  return std::max(0.0, lines_ * line_height() + 0.5 * unit_ - body().height());
+}
 
 QRectF CompareGeometry::line(int index) const {
   return {0, body().top() + index * line_height() - scrolled_, size_.width(), line_height()};

@@ -62,8 +62,8 @@ void CompareList::choose(int line, int direction) {
   if (line < 0 || line >= count) return;
   current_ = line;
   const CompareRow& row = *lines_[line].row;
-  setAccessibleDescription(
-      tr("%1: reference %2, this run %3, difference %4, %5").arg(row.name, row.a, row.b, row.difference, text_of(row.meaning)));
+  setAccessibleDescription(tr("%1: reference %2, this run %3, difference %4, %5")
+                               .arg(row.name, row.a, row.b, row.difference, text_of(row.meaning)));
   const CompareGeometry g = geometry_now();
   QScrollBar* bar = verticalScrollBar();
   if (g.line(line).top() < g.body().top())

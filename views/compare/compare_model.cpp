@@ -56,7 +56,8 @@ CompareRow make_row(const ComparedFigure& f, const Comparison& c) {
   if (!name.definition.isEmpty()) row.tip += "<br>" + name.definition.toHtmlEscaped();
   row.tip += "<br>" + tr("reference %1, this run %2: %3").arg(row.a, row.b, row.difference);
   for (const std::string& why : withheld)
-    if (!why.empty()) row.tip += "<br>" + tr("not measured well enough: %1").arg(QString::fromStdString(why).toHtmlEscaped());
+    if (!why.empty())
+      row.tip += "<br>" + tr("not measured well enough: %1").arg(QString::fromStdString(why).toHtmlEscaped());
   if (row.interval)
     row.tip += "<br>" + tr("95 % interval of the difference: %1 % to %2 %, from the intervals of both runs")
                             .arg(100 * (*row.interval)[0], 0, 'f', 1)
@@ -66,7 +67,8 @@ CompareRow make_row(const ComparedFigure& f, const Comparison& c) {
 }
 
 bool shown(const CompareSection& section, const CompareRow& row, const CompareFilter& filter) {
-  const bool significant = row.meaning == Meaning::better || row.meaning == Meaning::worse || row.meaning == Meaning::differs;
+  const bool significant =
+      row.meaning == Meaning::better || row.meaning == Meaning::worse || row.meaning == Meaning::differs;
   if (filter.show == CompareShow::significant && !significant) return false;
   if (filter.show == CompareShow::differing && row.equal) return false;
   for (const QString& word : filter.search.split(' ', Qt::SkipEmptyParts))
@@ -112,7 +114,9 @@ QString definition_of(Meaning meaning) {
     case Meaning::only_one:
       return tr("One of the runs does not have this figure.");
     case Meaning::apart:
-      return tr("Both runs have this figure, and it is of other things in each, or a warning above says that it must not be compared.");
+      return tr(
+          "Both runs have this figure, and it is of other things in each, or a warning above says that it must not be "
+          "compared.");
     case Meaning::withheld:
       return tr("A run that was disturbed, or too short, does not state it.");
   }
@@ -131,13 +135,14 @@ CompareModel make_compare(const Comparison& comparison, const QString& title_a, 
   for (const std::string& w : comparison.warnings) model.warnings << QString::fromStdString(w);
   for (size_t side = 0; side < 2; ++side)
     if (const std::string why = why_withheld("speedup", comparison.withheld[side]); !why.empty())
-      model.warnings
-          << tr("the speed-up of %1 was not measured well enough: %2").arg(side == 0 ? title_a : title_b, QString::fromStdString(why));
+      model.warnings << tr("the speed-up of %1 was not measured well enough: %2")
+                            .arg(side == 0 ? title_a : title_b, QString::fromStdString(why));
   std::vector<std::pair<int, CompareSection>> sections;
   for (const ComparedFigure& figure : comparison.rows) {
     if (!figure.a && !figure.b && why_withheld(figure.figure, comparison.withheld[1]).empty()) continue;
     const FigureName name = name_of(QString::fromStdString(figure.figure));
-    auto at = std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.second.title == name.section; });
+    auto at =
+        std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.second.title == name.section; });
     if (at == sections.end()) at = sections.insert(at, {name.rank, {name.section, {}}});
     at->second.rows.push_back(make_row(figure, comparison));
   }
@@ -162,24 +167,27 @@ std::vector<CompareLine> make_lines(const CompareModel& model, const CompareFilt
 
 Table make_compare_table(const CompareModel& model, const CompareFilter& filter) {
   Table t;
-  t.columns = {{tr("section"), tr("Part of the figures")},
-               {tr("figure"), tr("Its name")},
-               {tr("reference"), model.title_a},
-               {tr("this run"), model.title_b},
-               {tr("difference"), tr("this run - reference, in the figure's unit")},
-               {tr("relative"), tr("difference / |reference|")},
-               {tr("95 % from"), tr("Lower end of the difference's 95 % interval, where both figures have one")},
-               {tr("95 % to"), tr("Upper end of the difference's 95 % interval, where both figures have one")},
-               {tr("meaning"), tr("better, worse: significant, and in which direction; differs: significant, without a better and worse; "
-                                  "without interval: measured once in each run, so chance is not excluded")},
-               {tr("path"), tr("As in the JSON of the verbs and in compare --fail-if")}};
+  t.columns = {
+      {tr("section"), tr("Part of the figures")},
+      {tr("figure"), tr("Its name")},
+      {tr("reference"), model.title_a},
+      {tr("this run"), model.title_b},
+      {tr("difference"), tr("this run - reference, in the figure's unit")},
+      {tr("relative"), tr("difference / |reference|")},
+      {tr("95 % from"), tr("Lower end of the difference's 95 % interval, where both figures have one")},
+      {tr("95 % to"), tr("Upper end of the difference's 95 % interval, where both figures have one")},
+      {tr("meaning"),
+       tr("better, worse: significant, and in which direction; differs: significant, without a better and worse; "
+          "without interval: measured once in each run, so chance is not excluded")},
+      {tr("path"), tr("As in the JSON of the verbs and in compare --fail-if")}};
   const auto value = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
   for (const CompareLine& line : make_lines(model, filter))
     if (line.row) {
       const CompareRow& r = *line.row;
       const auto& ci = r.figure.ci95;
-      t.rows.push_back({line.section->title, r.name, value(r.figure.a), value(r.figure.b), value(r.figure.difference), value(r.relative),
-                        ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), text_of(r.meaning), r.path});
+      t.rows.push_back({line.section->title, r.name, value(r.figure.a), value(r.figure.b), value(r.figure.difference),
+                        value(r.relative), ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(),
+                        text_of(r.meaning), r.path});
     }
   return t;
 }

@@ -12,8 +12,8 @@
 
 namespace stormcell::views {
 
-/// Significant with a direction, significant without one, told apart by nothing, measured without an interval, only in one run, of other
-/// things in each, a speed-up that one of the runs does not state.
+/// Significant with a direction, significant without one, told apart by nothing, measured without an interval, only in
+/// one run, of other things in each, a speed-up that one of the runs does not state.
 enum class Meaning { better, worse, differs, same, unknown, only_one, apart, withheld };
 QString text_of(Meaning meaning);
 QString definition_of(Meaning meaning);

@@ -12,7 +12,8 @@ namespace {
 using C = CompareGeometry;
 QString tr(const char* text) { return QCoreApplication::translate("Compare", text); }
 
-void text(QPainter& p, const QRectF& at, int flags, const QString& what, const QColor& color, Qt::TextElideMode elide = Qt::ElideRight) {
+void text(QPainter& p, const QRectF& at, int flags, const QString& what, const QColor& color,
+          Qt::TextElideMode elide = Qt::ElideRight) {
   p.setPen(color);
   p.drawText(at, flags | Qt::AlignVCenter, QFontMetricsF(p.font()).elidedText(what, elide, at.width()));
 }
@@ -31,8 +32,8 @@ void paint_head(QPainter& p, const CompareModel& model, const C& g, const Theme&
                           .arg(count_text(model.count(Meaning::better)), count_text(model.count(Meaning::worse)),
                                count_text(model.count(Meaning::differs)));
   const double width = QFontMetricsF(p.font()).horizontalAdvance(sum) + 12;
-  text(p, line.adjusted(0, 0, -width, 0), Qt::AlignLeft, tr("%1  against  %2").arg(model.title_b, model.title_a), theme.text,
-       Qt::ElideMiddle);
+  text(p, line.adjusted(0, 0, -width, 0), Qt::AlignLeft, tr("%1  against  %2").arg(model.title_b, model.title_a),
+       theme.text, Qt::ElideMiddle);
   text(p, line, Qt::AlignRight, sum, theme.text);
   p.setFont(font);
   for (const QString& warning : model.warnings) {
@@ -88,7 +89,8 @@ void paint_bar(QPainter& p, const CompareRow& row, const QRectF& column, double 
 }
 
 void paint_row(QPainter& p, const CompareRow& row, const QRectF& line, const C& g, double limit, const Theme& theme) {
-  const bool significant = row.meaning == Meaning::better || row.meaning == Meaning::worse || row.meaning == Meaning::differs;
+  const bool significant =
+      row.meaning == Meaning::better || row.meaning == Meaning::worse || row.meaning == Meaning::differs;
   const QColor color = color_of(row.meaning, theme);
   const QFont font = p.font();
   const double pad = 0.5 * g.unit();
@@ -98,7 +100,8 @@ void paint_row(QPainter& p, const CompareRow& row, const QRectF& line, const C& 
   if (significant) p.setFont(bold(font));
   text(p, g.column(C::difference, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.difference, color);
   paint_bar(p, row, g.column(C::bar, line), limit, g.unit(), color, theme);
-  text(p, g.column(C::meaning, line).adjusted(pad, 0, 0, 0), Qt::AlignLeft, text_of(row.meaning), significant ? color : theme.faint);
+  text(p, g.column(C::meaning, line).adjusted(pad, 0, 0, 0), Qt::AlignLeft, text_of(row.meaning),
+       significant ? color : theme.faint);
   p.setFont(font);
 }
 
@@ -130,8 +133,8 @@ double bar_limit(const std::vector<CompareLine>& lines) {
   return 1;
 }
 
-void paint_compare(QPainter& p, const CompareModel& model, const std::vector<CompareLine>& lines, const C& g, const Theme& theme,
-                   int current, int hovered) {
+void paint_compare(QPainter& p, const CompareModel& model, const std::vector<CompareLine>& lines, const C& g,
+                   const Theme& theme, int current, int hovered) {
   const double limit = bar_limit(lines);
   paint_head(p, model, g, theme);
   paint_titles(p, g, limit, theme);
@@ -143,7 +146,8 @@ void paint_compare(QPainter& p, const CompareModel& model, const std::vector<Com
     if (!line.row) {
       const QFont font = p.font();
       p.setFont(bold(font));
-      text(p, g.column(C::name, at).adjusted(0, 0.3 * g.unit(), at.width(), 0), Qt::AlignLeft, line.section->title, theme.text);
+      text(p, g.column(C::name, at).adjusted(0, 0.3 * g.unit(), at.width(), 0), Qt::AlignLeft, line.section->title,
+           theme.text);
       p.setFont(font);
       continue;
     }
@@ -154,7 +158,8 @@ void paint_compare(QPainter& p, const CompareModel& model, const std::vector<Com
     paint_row(p, *line.row, at, g, limit, theme);
     p.setRenderHint(QPainter::Antialiasing, false);
   }
-  if (lines.empty()) text(p, g.body(), Qt::AlignHCenter, tr("No figure matches: clear the search, or show all figures."), theme.faint);
+  if (lines.empty())
+    text(p, g.body(), Qt::AlignHCenter, tr("No figure matches: clear the search, or show all figures."), theme.faint);
   p.restore();
 }
 

@@ -10,10 +10,11 @@ namespace stormcell::views {
 
 /// By what a difference means, not by its sign.
 QColor color_of(Meaning meaning, const Theme& theme);
-/// What the ends of the bars stand for: a round figure that four of five relative differences on show stay below, at most 1.
+/// What the ends of the bars stand for: a round figure that four of five relative differences on show stay below, at
+/// most 1.
 double bar_limit(const std::vector<CompareLine>& lines);
 
-void paint_compare(QPainter& painter, const CompareModel& model, const std::vector<CompareLine>& lines, const CompareGeometry& geometry,
-                   const Theme& theme, int current, int hovered);
+void paint_compare(QPainter& painter, const CompareModel& model, const std::vector<CompareLine>& lines,
+                   const CompareGeometry& geometry, const Theme& theme, int current, int hovered);
 
 }  // namespace stormcell::views

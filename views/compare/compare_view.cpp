@@ -23,7 +23,8 @@ CompareView::CompareView(QWidget* parent) : View(parent), list_(new CompareList(
   search_->setClearButtonEnabled(true);
   search_->setMaximumWidth(360);
   bar()->addWidget(search_, 1);
-  show_ = add_choice(tr("Show"), tr("Significant: the 95 % interval of the difference does not hold 0, or two counts differ"),
+  show_ = add_choice(tr("Show"),
+                     tr("Significant: the 95 % interval of the difference does not hold 0, or two counts differ"),
                      {{tr("what differs"), tr("All figures that differ, also those that may differ by chance")},
                       {tr("what is significant"), tr("Figures that differ by more than chance")},
                       {tr("all figures"), tr("Also those that are equal")}});
@@ -51,7 +52,8 @@ View::Load CompareView::load(const Context& context, const Selection& selection)
       show_no_run(context);
     else
       show_message(
-          tr("Nothing to compare with yet.\n\nKeep this run as the reference and then choose another one in the list of runs, or take the "
+          tr("Nothing to compare with yet.\n\nKeep this run as the reference and then choose another one in the list "
+             "of runs, or take the "
              "newest run of another session."),
           {{"compare-run", tr("Compare with this run")}, {"compare-session", tr("Compare with another session...")}});
     return nullptr;
@@ -60,19 +62,21 @@ View::Load CompareView::load(const Context& context, const Selection& selection)
   const bool itself = context.main.file == context.other.file && context.main.run == context.other.run;
   const Source* bare = !context.main.figures ? &context.main : !context.other.figures ? &context.other : nullptr;
   if (itself || bare) {
-    show_message(itself
-                     ? tr("%1 is the reference now.\n\nChoose another run in the list of runs to see what differs.").arg(context.main.title)
-                     : tr("%1 has no figures to compare: it is a recording, or it did not end.\n\nChoose a run that was measured: "
-                          "the first run that `optimize` writes, a profile, is none.")
-                           .arg(bare->title),
-                 {{"show-result", tr("Go to the newest figures")}, {"compare-session", tr("Compare with another session...")}});
+    show_message(
+        itself ? tr("%1 is the reference now.\n\nChoose another run in the list of runs to see what differs.")
+                     .arg(context.main.title)
+               : tr("%1 has no figures to compare: it is a recording, or it did not end.\n\nChoose a run that was "
+                    "measured: "
+                    "the first run that `optimize` writes, a profile, is none.")
+                     .arg(bare->title),
+        {{"show-result", tr("Go to the newest figures")}, {"compare-session", tr("Compare with another session...")}});
     return nullptr;
   }
   return [this, context](const Progress& progress) -> Deliver {
     progress.report("comparing", 0, 1);
     check_like_models(context.main.file, context.main.run, context.other.file, context.other.run);
-    CompareModel model =
-        make_compare(compare_runs(name_of_run(context.other), name_of_run(context.main)), context.other.title, context.main.title);
+    CompareModel model = make_compare(compare_runs(name_of_run(context.other), name_of_run(context.main)),
+                                      context.other.title, context.main.title);
     progress.report("comparing", 1, 1);
     return [this, model = std::move(model)]() mutable {
       list_->set_model(std::move(model), filter());

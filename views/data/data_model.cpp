@@ -27,7 +27,8 @@ class HtmlTable {
   explicit HtmlTable(const Theme& theme) : theme_(theme) {}
   void head(const QStringList& cells) {
     html_ += "<tr>";
-    for (const QString& c : cells) html_ += "<th align='left' style='color:" + theme_.faint.name() + "; font-weight:normal'>" + c + "</th>";
+    for (const QString& c : cells)
+      html_ += "<th align='left' style='color:" + theme_.faint.name() + "; font-weight:normal'>" + c + "</th>";
     html_ += "</tr>";
   }
   void row(const QStringList& cells, bool strong = false) {
@@ -53,11 +54,13 @@ QString model_part(const SessionData& d, const Theme& theme) {
   table.row({tr("model"), "<b>" + escaped(d.model) + "</b>"});
   table.row({tr("family"), escaped(d.family)});
   if (d.parameters > 0)
-    table.row({tr("parameters"), tr("%1 in %2").arg(count_text(d.parameters), bytes_text(static_cast<double>(d.weight_bytes)))});
+    table.row({tr("parameters"),
+               tr("%1 in %2").arg(count_text(d.parameters), bytes_text(static_cast<double>(d.weight_bytes)))});
   if (!d.weights.empty()) table.row({tr("weights"), d.weights_stated ? escaped(d.weights) : tr("as stored")});
   table.row({tr("file"), escaped(d.file) + ", " + bytes_text(static_cast<double>(d.bytes))});
-  table.row(
-      {tr("begun"), tr("%1 by Stormcell %2, schema %3").arg(moment_text(d.created).toHtmlEscaped(), escaped(d.program)).arg(d.schema)});
+  table.row({tr("begun"), tr("%1 by Stormcell %2, schema %3")
+                              .arg(moment_text(d.created).toHtmlEscaped(), escaped(d.program))
+                              .arg(d.schema)});
   return table.text();
 }
 
@@ -70,7 +73,8 @@ qlonglong batches_of(const RunContents& run) {
 QString run_part(const RunContents& run, const Theme& theme) {
   HtmlTable about(theme);
   about.row({tr("data"), run.dataset.empty() ? tr("not known") : escaped(run.dataset)});
-  const QString items = run.sizes.empty() ? counted_text(run.sequences, "sequence") : QString::fromStdString(run.items_text());
+  const QString items =
+      run.sizes.empty() ? counted_text(run.sequences, "sequence") : QString::fromStdString(run.items_text());
   about.row({tr("size"), tr("%1 in %2").arg(items, counted_text(batches_of(run), "batch"))});
   if (!run.labels.empty()) {
     QStringList labels;
@@ -80,20 +84,24 @@ QString run_part(const RunContents& run, const Theme& theme) {
   }
   if (!run.machine.empty())
     about.row({tr("machine"), tr("%1, %2, %3 threads").arg(escaped(run.machine), escaped(run.isa)).arg(run.threads)});
-  if (run.line.weight_budget > 0) about.row({tr("budget"), QString::fromStdString(budget_word(run.line.weight_budget))});
-  about.row({tr("status"), tr("%1; begun %2, ended %3")
-                               .arg(escaped(std::string(to_text(run.line.status))), moment_text(run.line.started).toHtmlEscaped(),
-                                    run.line.finished.empty() ? tr("never") : moment_text(run.line.finished).toHtmlEscaped())});
+  if (run.line.weight_budget > 0)
+    about.row({tr("budget"), QString::fromStdString(budget_word(run.line.weight_budget))});
+  about.row({tr("status"),
+             tr("%1; begun %2, ended %3")
+                 .arg(escaped(std::string(to_text(run.line.status))), moment_text(run.line.started).toHtmlEscaped(),
+                      run.line.finished.empty() ? tr("never") : moment_text(run.line.finished).toHtmlEscaped())});
   QString html = "<h3>" + tr("Run on show: %1").arg(title(run)) + "</h3>" + about.text();
   if (run.routers.empty()) return html + "<p>" + tr("Its model has no routers.") + "</p>";
   HtmlTable routers(theme);
-  routers.head({tr("router"), tr("cell space"), tr("protocol"), tr("branches"), tr("a cell gets"), tr("used"), tr("choices"),
-                tr("of these padding")});
+  routers.head({tr("router"), tr("cell space"), tr("protocol"), tr("branches"), tr("a cell gets"), tr("used"),
+                tr("choices"), tr("of these padding")});
   for (const RunContents::Router& r : run.routers)
-    routers.row({escaped(r.line.name), escaped(r.line.space), escaped(r.line.protocol), QString::number(r.line.branches),
-                 QString::number(r.line.fan_out),
-                 r.touched < r.line.branches ? tr("%1 of %2").arg(r.touched).arg(r.line.branches) : tr("all"), count_text(r.cells),
-                 r.cells > 0 ? QString::number(100.0 * static_cast<double>(r.padding) / r.cells, 'f', 1) + " %" : QString("0 %")});
+    routers.row({escaped(r.line.name), escaped(r.line.space), escaped(r.line.protocol),
+                 QString::number(r.line.branches), QString::number(r.line.fan_out),
+                 r.touched < r.line.branches ? tr("%1 of %2").arg(r.touched).arg(r.line.branches) : tr("all"),
+                 count_text(r.cells),
+                 r.cells > 0 ? QString::number(100.0 * static_cast<double>(r.padding) / r.cells, 'f', 1) + " %"
+                             : QString("0 %")});
   return html + "<p></p>" + routers.text();
 }
 
@@ -105,15 +113,19 @@ KeptText text_of(Kept kept) {
       return {tr("sums"), tr("loads, weights, drops and transitions by windows of batches: heatmap, transitions"),
               tr("every run with routers")};
     case Kept::decisions:
-      return {tr("decisions"), tr("which branches each single cell got: cells, following a cell"), tr("stormcell profile, or optimize")};
+      return {tr("decisions"), tr("which branches each single cell got: cells, following a cell"),
+              tr("stormcell profile, or optimize")};
     case Kept::weights:
       return {tr("weights"), tr("what a branch's result was multiplied by, cell by cell"), tr("come with decisions")};
     case Kept::tokens:
-      return {tr("tokens"), tr("token ids of the input, place by place: cells"), tr("--record-inputs, or the demo's data")};
+      return {tr("tokens"), tr("token ids of the input, place by place: cells"),
+              tr("--record-inputs, or the demo's data")};
     case Kept::texts:
-      return {tr("texts"), tr("the sequences' texts; whoever gets the file can read them"), tr("--record-inputs with data that is text")};
+      return {tr("texts"), tr("the sequences' texts; whoever gets the file can read them"),
+              tr("--record-inputs with data that is text")};
     case Kept::pieces:
-      return {tr("pieces"), tr("the text that each token stands for"), tr("--record-inputs with a model that has a tokenizer")};
+      return {tr("pieces"), tr("the text that each token stands for"),
+              tr("--record-inputs with a model that has a tokenizer")};
     case Kept::pictures:
       return {tr("pictures"), tr("some of the pictures, made small: cells, exits; whoever gets the file can see them"),
               tr("--record-inputs with data that are pictures, or the demo's data")};
@@ -126,7 +138,8 @@ KeptText text_of(Kept kept) {
     case Kept::events:
       return {tr("events"), tr("begin and end of every executed step"), tr("stormcell profile, or optimize")};
     case Kept::guards:
-      return {tr("guards"), tr("hits and misses of guarded optimisations"), tr("optimised runs whose plan has guards that were tested")};
+      return {tr("guards"), tr("hits and misses of guarded optimisations"),
+              tr("optimised runs whose plan has guards that were tested")};
   }
   return {};
 }
@@ -147,7 +160,8 @@ QString make_page(const SessionData& d, int64_t run, const Theme& theme) {
   html += "<h3>" + tr("Runs, and what each of them recorded") + "</h3>" + runs.text();
   if (shown) html += run_part(*shown, theme);
   HtmlTable kinds(theme);
-  kinds.head({tr("record"), shown ? tr("run #%1").arg(run) : QString(), tr("what it answers"), tr("where it comes from")});
+  kinds.head(
+      {tr("record"), shown ? tr("run #%1").arg(run) : QString(), tr("what it answers"), tr("where it comes from")});
   for (size_t k = 0; k < kKeptKinds; ++k) {
     const KeptText text = text_of(static_cast<Kept>(k));
     kinds.row({text.name, shown ? mark(shown->kept[k], theme) : QString(), text.use, text.how});
@@ -157,24 +171,26 @@ QString make_page(const SessionData& d, int64_t run, const Theme& theme) {
 
 Table make_table(const SessionData& data) {
   Table table;
-  table.columns = {{tr("run"), tr("its number in the session")},
-                   {tr("kind"), tr("the verb that made it")},
-                   {tr("status"), tr("finished, running, interrupted or failed")},
-                   {tr("batches"), tr("of the data that were recorded")},
-                   {tr("sequences"), tr("or pictures, that were recorded")},
-                   {tr("data"), tr("what it ran on, as it was named")},
-                   {tr("budget"), tr("bytes that weights of branches could take; empty: all that there are")},
-                   {tr("record"), tr("a kind of record")},
-                   {tr("there"), tr("whether the run's first batch has it: what is recorded is recorded for all of a run")},
-                   {tr("what it answers"), tr("for what it is needed")},
-                   {tr("where it comes from"), tr("which command or option records it")}};
+  table.columns = {
+      {tr("run"), tr("its number in the session")},
+      {tr("kind"), tr("the verb that made it")},
+      {tr("status"), tr("finished, running, interrupted or failed")},
+      {tr("batches"), tr("of the data that were recorded")},
+      {tr("sequences"), tr("or pictures, that were recorded")},
+      {tr("data"), tr("what it ran on, as it was named")},
+      {tr("budget"), tr("bytes that weights of branches could take; empty: all that there are")},
+      {tr("record"), tr("a kind of record")},
+      {tr("there"), tr("whether the run's first batch has it: what is recorded is recorded for all of a run")},
+      {tr("what it answers"), tr("for what it is needed")},
+      {tr("where it comes from"), tr("which command or option records it")}};
   for (const RunContents& r : data.runs)
     for (size_t k = 0; k < kKeptKinds; ++k) {
       const KeptText text = text_of(static_cast<Kept>(k));
-      table.rows.push_back({static_cast<qlonglong>(r.line.id), QString::fromStdString(r.line.kind), to_qstring(to_text(r.line.status)),
-                            batches_of(r), static_cast<qlonglong>(r.sequences), QString::fromStdString(r.dataset),
-                            r.line.weight_budget > 0 ? Value(static_cast<qlonglong>(r.line.weight_budget)) : Value(), text.name,
-                            r.kept[k] ? tr("yes") : tr("no"), text.use, text.how});
+      table.rows.push_back({static_cast<qlonglong>(r.line.id), QString::fromStdString(r.line.kind),
+                            to_qstring(to_text(r.line.status)), batches_of(r), static_cast<qlonglong>(r.sequences),
+                            QString::fromStdString(r.dataset),
+                            r.line.weight_budget > 0 ? Value(static_cast<qlonglong>(r.line.weight_budget)) : Value(),
+                            text.name, r.kept[k] ? tr("yes") : tr("no"), text.use, text.how});
     }
   return table;
 }

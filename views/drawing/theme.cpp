@@ -82,7 +82,8 @@ QColor Theme::category(int index) const {
     for (size_t i = 0; i < tones.size(); ++i)
       for (const bool for_dark : {false, true}) {
         const double h = tones[i].h * M_PI / 180;
-        made[for_dark][i] = from_oklab(tones[i].l + (for_dark ? 0.04 : 0), tones[i].c * std::cos(h), tones[i].c * std::sin(h));
+        made[for_dark][i] =
+            from_oklab(tones[i].l + (for_dark ? 0.04 : 0), tones[i].c * std::cos(h), tones[i].c * std::sin(h));
       }
     return made;
   }();
@@ -121,7 +122,9 @@ const Theme& Theme::dim() {
                            QColor(236, 188, 92)};
   return theme;
 }
-const Theme& Theme::of(const QPalette& palette) { return palette.color(QPalette::Window).lightness() < 128 ? dim() : light(); }
+const Theme& Theme::of(const QPalette& palette) {
+  return palette.color(QPalette::Window).lightness() < 128 ? dim() : light();
+}
 
 QPalette Theme::palette() const {
   QPalette p;
@@ -130,7 +133,8 @@ QPalette Theme::palette() const {
   p.setColor(QPalette::AlternateBase, background);
   p.setColor(QPalette::Button, dark ? QColor(44, 48, 56) : QColor(240, 241, 244));
   p.setColor(QPalette::ToolTipBase, surface);
-  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::ToolTipText}) p.setColor(role, text);
+  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::ToolTipText})
+    p.setColor(role, text);
   p.setColor(QPalette::PlaceholderText, faint);
   p.setColor(QPalette::Highlight, accent);
   p.setColor(QPalette::HighlightedText, text_on(accent));
@@ -138,7 +142,8 @@ QPalette Theme::palette() const {
   p.setColor(QPalette::Mid, grid);
   p.setColor(QPalette::Light, dark ? QColor(60, 65, 75) : QColor(255, 255, 255));
   p.setColor(QPalette::Dark, dark ? QColor(16, 17, 20) : QColor(190, 194, 202));
-  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) p.setColor(QPalette::Disabled, role, faint);
+  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+    p.setColor(QPalette::Disabled, role, faint);
   return p;
 }
 

@@ -1,4 +1,5 @@
-// Colours of all pictures, light and dark. Maps are made in OKLab, so that equal steps look equal and survive colour blindness and grey.
+// Colours of all pictures, light and dark. Maps are made in OKLab, so that equal steps look equal and survive colour
+// blindness and grey.
 #pragma once
 #include <QColor>
 #include <QPalette>

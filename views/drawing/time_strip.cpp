@@ -22,7 +22,9 @@ TimeStrip::TimeStrip(QWidget* parent) : QWidget(parent) {
   setFixedHeight(44);
   setCursor(Qt::SizeHorCursor);
   setAccessibleName(tr("Time range"));
-  setToolTip(tr("Drag to look at some batches alone, drag the range to move it, double click for all. Keys: left, right, Escape"));
+  setToolTip(
+      tr("Drag to look at some batches alone, drag the range to move it, double click for all. Keys: left, right, "
+         "Escape"));
   timer_.setInterval(120);
   connect(&timer_, &QTimer::timeout, this, [this] { move(per_window_); });
 }
@@ -93,9 +95,10 @@ void TimeStrip::paintEvent(QPaintEvent*) {
   small.setPointSizeF(small.pointSizeF() * 0.85);
   p.setFont(small);
   p.drawText(QRectF(s.left, track.bottom(), s.width, 14), Qt::AlignLeft | Qt::AlignVCenter,
-             batches_ == 1                ? tr("1 batch")
-             : end() - first_ >= batches_ ? batches_ == 1 ? tr("the only batch") : tr("all %1").arg(counted_text(batches_, "batch"))
-                                          : tr("batches %1 to %2 of %3").arg(first_).arg(end() - 1).arg(batches_));
+             batches_ == 1 ? tr("1 batch")
+             : end() - first_ >= batches_
+                 ? batches_ == 1 ? tr("the only batch") : tr("all %1").arg(counted_text(batches_, "batch"))
+                 : tr("batches %1 to %2 of %3").arg(first_).arg(end() - 1).arg(batches_));
 }
 
 void TimeStrip::mousePressEvent(QMouseEvent* event) {
@@ -111,7 +114,8 @@ void TimeStrip::mouseMoveEvent(QMouseEvent* event) {
   if (pressed_at_ < 0) return;
   const int64_t at = scale().batch(event->position().x());
   if (moving_) {
-    const int64_t length = grabbed_end_ - grabbed_first_, to = std::clamp<int64_t>(grabbed_first_ + at - pressed_at_, 0, batches_ - length);
+    const int64_t length = grabbed_end_ - grabbed_first_,
+                  to = std::clamp<int64_t>(grabbed_first_ + at - pressed_at_, 0, batches_ - length);
     want(to, to + length);
   } else {
     want(std::min(at, pressed_at_), std::max(at, pressed_at_) + 1);

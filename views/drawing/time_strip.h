@@ -1,4 +1,5 @@
-// Batches over time, with the range that is looked at: drag to choose one, drag its middle to move it, play to let it run.
+// Batches over time, with the range that is looked at: drag to choose one, drag its middle to move it, play to let it
+// run.
 #pragma once
 #include <QTimer>
 #include <QWidget>

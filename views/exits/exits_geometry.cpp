@@ -10,7 +10,8 @@ constexpr double kMargin = 12, kGap = 6;
 constexpr double kBarLines = 2.2;  // height of a bar at most, in lines
 }  // namespace
 
-ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit) : page_(page), line_(line), digit_(digit) {
+ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit)
+    : page_(page), line_(line), digit_(digit) {
   const double wide = std::max(40.0, size.width() - 3 * kMargin), left = 0.42 * wide;
   headline = {kMargin, kMargin / 2, wide + kMargin, 2 * line};
   const double top = headline.bottom() + line + 2 * kGap, high = std::max(40.0, size.height() - top - kMargin);
@@ -50,7 +51,8 @@ ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double
 
 void ExitsLayout::place_without_curve(double top, double wide, double high) {
   constexpr double kShort = 100;  // digits in a line in which the note takes more than its two lines
-  const double note_lines = std::min(wide > kShort * digit_ ? 2.0 : 4.0, std::max(1.0, std::floor(0.25 * high / line_)));
+  const double note_lines =
+      std::min(wide > kShort * digit_ ? 2.0 : 4.0, std::max(1.0, std::floor(0.25 * high / line_)));
   const double note = page_.no_curve.isEmpty() ? 0 : note_lines * line_;
   const bool alone = page_.classes.empty() && page_.gallery.empty();
   const double wanted = static_cast<double>(page_.exits.size()) * (kBarLines * line_ + kGap);
@@ -74,11 +76,13 @@ void ExitsLayout::place_gallery() {
   const double head = std::min(line_ + 2, room / static_cast<double>(std::max<size_t>(1, exits)));
   const auto taking = std::count_if(items.begin(), items.end(), [](int of) { return of > 0; });
   double left = room - head * static_cast<double>(exits);
-  // Pictures are squares, three lines high where there is room for one of each exit, with a line below them for wrong answers.
+  // Pictures are squares, three lines high where there is room for one of each exit, with a line below them for wrong
+  // answers.
   const bool pictures = !page_.pictures.empty();
   const double below = 4 + (pictures && wrong ? line_ : 0);
   const double each = left / static_cast<double>(std::max<std::ptrdiff_t>(1, taking)) - below;
-  const double side_high = pictures ? std::clamp(each, line_ + 4, 3 * line_) : line_ + 4, side_wide = pictures ? side_high : 7 * digit_;
+  const double side_high = pictures ? std::clamp(each, line_ + 4, 3 * line_) : line_ + 4,
+               side_wide = pictures ? side_high : 7 * digit_;
   const double high = side_high + below;
   const int columns = std::max(1, static_cast<int>(gallery.width() / (side_wide + 4)));
   // Exits take lines in turn, until nothing is left of the room or of the items.
@@ -101,15 +105,18 @@ void ExitsLayout::place_gallery() {
     const int number = used[exit]++, line = number / columns;
     if (line >= lines[exit]) continue;
     const QRectF& row = rows_[exit];
-    tiles_[i] = {row.left() + (number % columns) * (side_wide + 4), row.top() + head + line * high, side_wide, side_high};
+    tiles_[i] = {row.left() + (number % columns) * (side_wide + 4), row.top() + head + line * high, side_wide,
+                 side_high};
   }
 }
 
 QRectF ExitsLayout::bar(size_t exit, double share) const {
   const double each = bars.height() / static_cast<double>(std::max<size_t>(1, page_.exits.size()));
-  const double high = std::min(each - std::min(kGap, each / 4), (page_.has_curve() ? kBarLines : 2 * kBarLines) * line_);
+  const double high =
+      std::min(each - std::min(kGap, each / 4), (page_.has_curve() ? kBarLines : 2 * kBarLines) * line_);
   const double room = bars.width() - labels_ - 8 * digit_;
-  return {bars.left() + labels_, bars.top() + each * static_cast<double>(exit), std::max(0.0, room * share), std::max(2.0, high)};
+  return {bars.left() + labels_, bars.top() + each * static_cast<double>(exit), std::max(0.0, room * share),
+          std::max(2.0, high)};
 }
 
 QPointF ExitsLayout::at(double cost, double value) const {
@@ -132,7 +139,8 @@ size_t ExitsLayout::shown_classes() const {
 }
 
 QRectF ExitsLayout::class_row(size_t number) const {
-  const double each = std::min(classes.height() / static_cast<double>(std::max<size_t>(1, shown_classes())), 1.6 * line_);
+  const double each =
+      std::min(classes.height() / static_cast<double>(std::max<size_t>(1, shown_classes())), 1.6 * line_);
   return {classes.left(), classes.top() + each * static_cast<double>(number), classes.width(), each - 2};
 }
 
@@ -146,7 +154,8 @@ QRectF ExitsLayout::class_part(size_t number, size_t exit) const {
   }
   if (all <= 0) return {};
   const double room = row.width() - labels_;
-  return {row.left() + labels_ + room * before / all, row.top(), room * static_cast<double>(items[exit]) / all, row.height()};
+  return {row.left() + labels_ + room * before / all, row.top(), room * static_cast<double>(items[exit]) / all,
+          row.height()};
 }
 
 std::optional<size_t> ExitsLayout::item_at(QPointF place) const {

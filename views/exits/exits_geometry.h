@@ -36,7 +36,9 @@ class ExitsLayout {
   /// Of the items of an exit those that fit into its row; empty: it has no room.
   QRectF tile(size_t item) const { return tiles_[item]; }
   /// Below the picture of an item.
-  QRectF caption(size_t item) const { return {tiles_[item].left(), tiles_[item].bottom(), tiles_[item].width(), line_}; }
+  QRectF caption(size_t item) const {
+    return {tiles_[item].left(), tiles_[item].bottom(), tiles_[item].width(), line_};
+  }
   /// The item at a place.
   std::optional<size_t> item_at(QPointF place) const;
 

@@ -30,16 +30,19 @@ QString numbers_of(const std::vector<double>& thresholds) {
 
 void add_curve(const ExitsOfRun& view, ExitsPage& page) {
   const ExitCurve& c = *view.curve;
-  page.measure = to_qstring(c.measure), page.unit = c.unit, page.item = to_qstring(c.item), page.plan = to_qstring(exit_plan_text(c));
+  page.measure = to_qstring(c.measure), page.unit = c.unit, page.item = to_qstring(c.item),
+  page.plan = to_qstring(exit_plan_text(c));
   for (size_t e = 0; e < c.exits.size(); ++e) {
     page.exits.push_back(to_qstring(exit_name(c, e)));
     page.costs.push_back(c.exits[e].cost);
   }
   page.points.push_back(shown(tr("those that ran"), c.chosen));
-  for (const ExitPoint& p : valued_points(c)) page.points.push_back(shown(to_qstring(exit_threshold_text(p.threshold)), p));
+  for (const ExitPoint& p : valued_points(c))
+    page.points.push_back(shown(to_qstring(exit_threshold_text(p.threshold)), p));
   for (const ExitClass& g : c.classes) {
     page.classes.push_back({to_qstring(g.name), g.items});
-    page.classes.back().items.resize(page.exits.size());  // a session of others may name fewer, and it is painted by exits
+    page.classes.back().items.resize(
+        page.exits.size());  // a session of others may name fewer, and it is painted by exits
   }
 }
 
@@ -66,7 +69,8 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
     ran.items = view.left;
     page.points.push_back(shown(tr("those that ran"), ran));
     page.no_curve =
-        tr("No curve: the data do not say what is right, or the run left no figures.\nLabels (a folder for each class, labels.csv, "
+        tr("No curve: the data do not say what is right, or the run left no figures.\nLabels (a folder for each class, "
+           "labels.csv, "
            "--label-field) and `stormcell profile` or `optimize` give one.");
   }
   if (view.curve) page.points.front().numbers = numbers_of(view.curve->thresholds);
@@ -94,21 +98,25 @@ size_t nearest_point(const ExitsPage& page, double threshold) {
 
 QString value_text(const ExitsPage& page, double value) { return to_qstring(quality_value_text(page.unit, value)); }
 
-QString with_plan(const ExitsPage& page, const QString& words) { return page.plan.isEmpty() ? words : words + " " + page.plan; }
+QString with_plan(const ExitsPage& page, const QString& words) {
+  return page.plan.isEmpty() ? words : words + " " + page.plan;
+}
 
 QString gain_text(const ExitsPage& page, size_t at) {
   const ShownPoint& p = page.points[at];
   QString text = tr("Thresholds, %1").arg(p.title());
   if (!page.has_curve()) return text;
   const QString quality = to_qstring(quality_text(page.unit, p.value, p.interval));
-  return text + tr(": %1 %2, %3 %4").arg(percent_text(p.cost), with_plan(page, tr("of the operations")), page.measure, quality);
+  return text + tr(": %1 %2, %3 %4")
+                    .arg(percent_text(p.cost), with_plan(page, tr("of the operations")), page.measure, quality);
 }
 
 QString describe(const ExitsPage& page, size_t at) {
   const ShownPoint& p = page.points[at];
   QString text = gain_text(page, at);
   for (size_t e = 0; e < page.exits.size(); ++e)
-    text += (e == 0 ? QString("; ") : QString(", ")) + tr("%1 leave at %2").arg(percent_text(share_at(p.items, e)), page.exits[e]);
+    text += (e == 0 ? QString("; ") : QString(", ")) +
+            tr("%1 leave at %2").arg(percent_text(share_at(p.items, e)), page.exits[e]);
   return text;
 }
 
@@ -127,13 +135,15 @@ QString describe(const ExitsPage& page, const ExitItem& item) {
 
 Table make_exits_table(const ExitsPage& page) {
   Table table;
-  table.columns = {{tr("Of"), tr("All items with one set of thresholds, or those of one class with the thresholds that ran")},
-                   {tr("Thresholds"), tr("One for all exits; those that ran may differ by exit. Replayed on the scores of one run")},
-                   {tr("Operations"), with_plan(page, tr("Mean of the items, counted, no time, as a share of the whole network"))},
-                   {tr("Quality"), tr("The measure of the model's task over the labelled items")},
-                   {tr("From"), tr("Lower end of its 95 % interval")},
-                   {tr("To"), tr("Upper end of its 95 % interval")}};
-  for (const QString& exit : page.exits) table.columns.push_back({tr("Left at %1").arg(exit), tr("Items that answer there; counted")});
+  table.columns = {
+      {tr("Of"), tr("All items with one set of thresholds, or those of one class with the thresholds that ran")},
+      {tr("Thresholds"), tr("One for all exits; those that ran may differ by exit. Replayed on the scores of one run")},
+      {tr("Operations"), with_plan(page, tr("Mean of the items, counted, no time, as a share of the whole network"))},
+      {tr("Quality"), tr("The measure of the model's task over the labelled items")},
+      {tr("From"), tr("Lower end of its 95 % interval")},
+      {tr("To"), tr("Upper end of its 95 % interval")}};
+  for (const QString& exit : page.exits)
+    table.columns.push_back({tr("Left at %1").arg(exit), tr("Items that answer there; counted")});
   const auto add = [&](std::vector<Value> row, const std::vector<int64_t>& items) {
     for (const int64_t count : items) row.emplace_back(static_cast<qlonglong>(count));
     row.resize(table.columns.size());
@@ -156,8 +166,9 @@ Table make_items_table(const ExitsPage& page) {
       {tr("Item"), tr("Its number in the run, from 0")},
       {tr("Label"), tr("As the data have it")},
       {tr("Answered at"), tr("The exit that it left by; measured in the recorded run")},
-      {tr("From the threshold"), tr("How far its confidence there was from the threshold; where it went to the end, that of the "
-                                    "last test")},
+      {tr("From the threshold"),
+       tr("How far its confidence there was from the threshold; where it went to the end, that of the "
+          "last test")},
       {tr("Picture"), tr("Width and height of the picture that is kept of it, in pixels; empty: none is")},
       {tr("Answered"), tr("The class that was answered, as the run's quality figures have it; empty: they do not say")},
       {tr("Right"), tr("Whether it is the label's; empty: not known")}};

@@ -1,4 +1,5 @@
-// What the view of exits shows: who left where, by class and one by one, and what every threshold gives. Pure: no widget, no reading.
+// What the view of exits shows: who left where, by class and one by one, and what every threshold gives. Pure: no
+// widget, no reading.
 #pragma once
 #include <QImage>
 #include <QString>
@@ -59,8 +60,8 @@ QString value_text(const ExitsPage& page, double value);
 QString with_plan(const ExitsPage& page, const QString& words);
 /// "Thresholds, 0.85: 48.1 % of the operations as the optimised plan runs, accuracy 98.4 % [97.2, 99.1]".
 QString gain_text(const ExitsPage& page, size_t point);
-/// The same with who leaves where: "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]; 84.4 % leave at exit 1,
-/// ...".
+/// The same with who leaves where: "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]; 84.4 %
+/// leave at exit 1, ...".
 QString describe(const ExitsPage& page, size_t point);
 /// Of one item: "#17, label 7: answered at exit 1, right, its confidence 0.08 from the threshold".
 QString describe(const ExitsPage& page, const ExitItem& item);

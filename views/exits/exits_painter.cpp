@@ -18,11 +18,12 @@ QString tr(const char* text) { return QCoreApplication::translate("Exits", text)
 void paint_title(QPainter& p, QRectF part, const QString& text, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   p.setPen(theme.faint);
-  p.drawText(QRectF(part.left(), part.top() - metrics.height() - 3, part.width(), metrics.height()), Qt::AlignLeft | Qt::AlignVCenter,
-             metrics.elidedText(text, Qt::ElideRight, part.width()));
+  p.drawText(QRectF(part.left(), part.top() - metrics.height() - 3, part.width(), metrics.height()),
+             Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, part.width()));
 }
 
-void paint_headline(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+void paint_headline(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
+                    const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const QRectF first(layout.headline.topLeft(), QSizeF(layout.headline.width(), layout.headline.height() / 2));
   p.setPen(theme.text);
@@ -35,7 +36,8 @@ void paint_headline(QPainter& p, const ExitsPage& page, const ExitsLayout& layou
 }
 
 /// Shares of the point on show; those that ran as an outline.
-void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
+                const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const ShownPoint &shown = page.points[marks.point], &ran = page.points.front();
   paint_title(p, layout.bars, tr("Left at each exit: %1").arg(shown.title()), theme);
@@ -54,7 +56,8 @@ void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, c
     const double high = std::max(whole.height(), metrics.height()), top = whole.center().y() - high / 2;
     const QRectF label(layout.bars.left(), top, whole.left() - layout.bars.left() - 6, high);
     p.setPen(theme.text);
-    p.drawText(label, Qt::AlignRight | Qt::AlignVCenter, metrics.elidedText(page.exits[e], Qt::ElideRight, label.width()));
+    p.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
+               metrics.elidedText(page.exits[e], Qt::ElideRight, label.width()));
     const double widest = std::max(bar.right(), marks.point != 0 ? layout.bar(e, share_at(ran.items, e)).right() : 0.0);
     p.drawText(QRectF(widest + 5, top, layout.bars.right() - widest, high), Qt::AlignLeft | Qt::AlignVCenter,
                percent_text(share_at(shown.items, e)));
@@ -68,15 +71,16 @@ void paint_axes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, c
     p.setPen(theme.grid);
     p.drawLine(QPointF(layout.plot.left(), y), QPointF(layout.plot.right(), y));
     p.setPen(theme.faint);
-    p.drawText(QRectF(layout.plot.left() - 200, y - metrics.height() / 2, 194, metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
-               value_text(page, value));
+    p.drawText(QRectF(layout.plot.left() - 200, y - metrics.height() / 2, 194, metrics.height()),
+               Qt::AlignRight | Qt::AlignVCenter, value_text(page, value));
   }
   const double widest = metrics.horizontalAdvance("100 %") + 4;
   const int step = layout.plot.width() > 5 * widest ? 2 : layout.plot.width() > 2 * widest ? 5 : 10;
   for (int tenth = 0; tenth <= 10; tenth += step) {
     const double x = layout.at(tenth / 10.0, 0).x();
     p.setPen(theme.faint);
-    p.drawText(QRectF(x - 40, layout.plot.bottom() + 2, 80, metrics.height()), Qt::AlignHCenter, QString::number(10 * tenth) + " %");
+    p.drawText(QRectF(x - 40, layout.plot.bottom() + 2, 80, metrics.height()), Qt::AlignHCenter,
+               QString::number(10 * tenth) + " %");
   }
   p.setPen(theme.grid);
   p.setBrush(Qt::NoBrush);
@@ -98,8 +102,10 @@ void paint_interval(QPainter& p, const ShownPoint& point, const ExitsLayout& lay
   p.drawLine(layout.at(point.cost, (*point.interval)[0]), layout.at(point.cost, (*point.interval)[1]));
 }
 
-/// Quality against mean cost: one threshold for all exits as a line, those that ran as a ring, the point on show with its interval.
-void paint_curve(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+/// Quality against mean cost: one threshold for all exits as a line, those that ran as a ring, the point on show with
+/// its interval.
+void paint_curve(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
+                 const Theme& theme) {
   if (!page.has_curve()) {
     p.setPen(theme.faint);
     p.drawText(layout.plot, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, page.no_curve);
@@ -128,15 +134,17 @@ void paint_curve(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, 
   p.restore();
 }
 
-void paint_classes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+void paint_classes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
+                   const Theme& theme) {
   if (page.classes.empty()) return;
   const QFontMetricsF metrics(p.font());
   const size_t shown = layout.shown_classes();
-  paint_title(p, layout.classes,
-              shown == page.classes.size()
-                  ? tr("By class, with the thresholds that ran")
-                  : tr("%1 of %2 classes, the table has all; with the thresholds that ran").arg(shown).arg(page.classes.size()),
-              theme);
+  paint_title(
+      p, layout.classes,
+      shown == page.classes.size()
+          ? tr("By class, with the thresholds that ran")
+          : tr("%1 of %2 classes, the table has all; with the thresholds that ran").arg(shown).arg(page.classes.size()),
+      theme);
   for (size_t c = 0; c < shown; ++c) {
     const QRectF row = layout.class_row(c);
     const double begins = layout.class_part(c, 0).left();
@@ -186,17 +194,21 @@ QString wrong_text(const ExitItem& item) {
   return QString::fromStdString(item.label) + " " + QChar(0x2192) + " " + QString::fromStdString(item.answer);
 }
 
-void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
+                   const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   if (!page.gallery.empty()) paint_title(p, layout.gallery, gallery_title(page), theme);
   p.setPen(theme.faint);
-  const QRectF note(layout.gallery.left(), layout.gallery.bottom() - metrics.height(), layout.gallery.width(), metrics.height());
-  p.drawText(note, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(page.gallery_note, Qt::ElideRight, note.width()));
+  const QRectF note(layout.gallery.left(), layout.gallery.bottom() - metrics.height(), layout.gallery.width(),
+                    metrics.height());
+  p.drawText(note, Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(page.gallery_note, Qt::ElideRight, note.width()));
   for (size_t e = 0; e < page.exits.size() && !page.gallery.empty(); ++e) {
     const QRectF row = layout.gallery_row(e);
     if (row.height() < metrics.height()) continue;
     p.setPen(theme.text);
-    p.drawText(QRectF(row.left(), row.top(), row.width(), metrics.height()), Qt::AlignLeft | Qt::AlignVCenter, page.exits[e]);
+    p.drawText(QRectF(row.left(), row.top(), row.width(), metrics.height()), Qt::AlignLeft | Qt::AlignVCenter,
+               page.exits[e]);
   }
   for (size_t i = 0; i < page.gallery.size(); ++i) {
     const QRectF box = layout.tile(i);
@@ -207,7 +219,8 @@ void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
       paint_picture(p, box, page.pictures[i], fill, theme);
       if (item.wrong) {
         p.setPen(theme.bad);
-        p.drawText(layout.caption(i), Qt::AlignCenter, metrics.elidedText(wrong_text(item), Qt::ElideRight, box.width()));
+        p.drawText(layout.caption(i), Qt::AlignCenter,
+                   metrics.elidedText(wrong_text(item), Qt::ElideRight, box.width()));
       }
       paint_choice(p, box, marks, item, theme);
       continue;
@@ -229,7 +242,8 @@ void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
 
 }  // namespace
 
-void paint_exits(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme) {
+void paint_exits(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
+                 const Theme& theme) {
   paint_headline(p, page, layout, marks, theme);
   paint_bars(p, page, layout, marks, theme);
   paint_curve(p, page, layout, marks, theme);

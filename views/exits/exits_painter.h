@@ -14,6 +14,7 @@ struct ExitMarks {
   std::optional<int64_t> chosen;      ///< sequence of the item that is chosen
   std::optional<QString> label = {};  ///< class that the selection names
 };
-void paint_exits(QPainter& painter, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks, const Theme& theme);
+void paint_exits(QPainter& painter, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
+                 const Theme& theme);
 
 }  // namespace stormcell::views

@@ -59,7 +59,8 @@ QString ExitsPicture::tip(QPointF place) const {
   const ExitsLayout& layout = layout_of_page();
   if (const auto item = layout.item_at(place)) return describe(page_, page_.gallery[*item]);
   if (const auto point = layout.point_near(place))
-    return tr("%1. Replayed on the scores of one run in which all went through the whole network; operations are counted.")
+    return tr("%1. Replayed on the scores of one run in which all went through the whole network; operations are "
+              "counted.")
         .arg(describe(page_, *point));
   for (size_t e = 0; e < page_.exits.size(); ++e)
     if (layout.bar(e).contains(place) && e < page_.costs.size())
@@ -72,7 +73,8 @@ QString ExitsPicture::tip(QPointF place) const {
 
 void ExitsPicture::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton || page_.points.empty()) return;
-  if (const auto item = layout_of_page().item_at(event->position())) return emit item_picked(page_.gallery[*item].sequence);
+  if (const auto item = layout_of_page().item_at(event->position()))
+    return emit item_picked(page_.gallery[*item].sequence);
   if (const auto point = layout_of_page().point_near(event->position())) {
     drags_ = true;
     emit point_wanted(static_cast<int>(*point));

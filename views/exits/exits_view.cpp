@@ -17,10 +17,12 @@ constexpr int64_t kMostOfExit = 400;
 
 ExitsView::ExitsView(QWidget* parent) : View(parent) {
   threshold_ =
-      add_choice(tr("Threshold"), tr("Whose figures the bars and the marked point show: the thresholds that ran, or another one for "
-                                     "all exits, replayed; of a number the nearest point of the curve"));
+      add_choice(tr("Threshold"),
+                 tr("Whose figures the bars and the marked point show: the thresholds that ran, or another one for "
+                    "all exits, replayed; of a number the nearest point of the curve"));
   threshold_->setEditable(true);
-  threshold_->setProperty(kNumbersAlone, QPointF(kLeastExitThreshold, kMostExitThreshold));  // as configurations take them
+  threshold_->setProperty(kNumbersAlone,
+                          QPointF(kLeastExitThreshold, kMostExitThreshold));  // as configurations take them
   threshold_->setInsertPolicy(QComboBox::NoInsert);
   threshold_->setCompleter(nullptr);
   threshold_->lineEdit()->setAccessibleName(tr("Threshold"));
@@ -69,7 +71,8 @@ void ExitsView::show_data() {
   if (data_->routers.empty() && !data_->curve) {
     picture_->set_page({});
     return show_message(
-        tr("No router of this run is an exit: nothing leaves early here.\n`stormcell profile demo:msdnet-digits` records a network with "
+        tr("No router of this run is an exit: nothing leaves early here.\n`stormcell profile demo:msdnet-digits` "
+           "records a network with "
            "exits."));
   }
   ExitsPage page = make_exits_page(*data_);

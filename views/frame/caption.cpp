@@ -59,7 +59,8 @@ void paint_caption(QPainter& p, QRectF bounds, const Caption& caption, const QFo
   for (const QString& part : caption.parts) parts << metrics.elidedText(part, Qt::ElideMiddle, width * kMostOfWidth);
   p.fillRect(bounds, theme.background);
   p.setPen(theme.grid);
-  p.drawLine(QPointF(bounds.left() + kMargin, bounds.top() + 0.5), QPointF(bounds.right() - kMargin, bounds.top() + 0.5));
+  p.drawLine(QPointF(bounds.left() + kMargin, bounds.top() + 0.5),
+             QPointF(bounds.right() - kMargin, bounds.top() + 0.5));
   p.setPen(theme.faint);
   double y = bounds.top() + kAbove;
   for (const QString& line : lines_of({{parts.join(QString("  ") + QChar(0x00B7) + "  ")}, caption.note})) {

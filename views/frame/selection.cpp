@@ -4,7 +4,8 @@
 
 namespace stormcell::views {
 
-Parts difference(const Context& context, const Selection& selection, const Context& next, const Selection& next_selection) {
+Parts difference(const Context& context, const Selection& selection, const Context& next,
+                 const Selection& next_selection) {
   const Selection &a = selection, &b = next_selection;
   Parts parts;
   parts.setFlag(Part::run, !(context.main == next.main));
@@ -23,9 +24,10 @@ std::vector<Chosen> chosen(const Selection& s, Parts of) {
   const auto tr = [](const char* text) { return QCoreApplication::translate("Selection", text); };
   std::vector<Chosen> all;
   if (!s.all_batches())
-    all.push_back({Part::range, s.end_batch < 0                    ? tr("batches from %1 on").arg(s.first_batch)
-                                : s.end_batch == s.first_batch + 1 ? tr("batch %1").arg(s.first_batch)
-                                                                   : tr("batches %1 to %2").arg(s.first_batch).arg(s.end_batch - 1)});
+    all.push_back({Part::range, s.end_batch < 0 ? tr("batches from %1 on").arg(s.first_batch)
+                                : s.end_batch == s.first_batch + 1
+                                    ? tr("batch %1").arg(s.first_batch)
+                                    : tr("batches %1 to %2").arg(s.first_batch).arg(s.end_batch - 1)});
   if (!s.phase.isEmpty()) all.push_back({Part::phase, tr("phase %1").arg(s.phase)});
   if (!s.label.isEmpty()) all.push_back({Part::label, tr("label %1").arg(s.label)});
   if (!s.router.isEmpty()) all.push_back({Part::router, tr("router %1").arg(s.router)});

@@ -62,7 +62,8 @@ Q_DECLARE_FLAGS(Parts, Part)
 inline constexpr Parts kNoPart{}, kEveryPart{static_cast<Parts::enum_type>(511)};
 /// These leave figures out; the others only mark some.
 inline constexpr Parts kNarrowing{static_cast<Parts::enum_type>(8 + 16 + 32)};
-Parts difference(const Context& context, const Selection& selection, const Context& next, const Selection& next_selection);
+Parts difference(const Context& context, const Selection& selection, const Context& next,
+                 const Selection& next_selection);
 /// The parts that are set, each in words: "batches 3 to 8", "phase decode", "label fr", "branch 3".
 struct Chosen {
   Part part;

@@ -18,7 +18,8 @@ QString to_text(const Value& value) {
 }
 
 QString tip_of(const Table::Column& column) {
-  const QString own = column.tip.isEmpty() ? QString() : "<b>" + column.name.toHtmlEscaped() + "</b>: " + column.tip.toHtmlEscaped();
+  const QString own =
+      column.tip.isEmpty() ? QString() : "<b>" + column.name.toHtmlEscaped() + "</b>: " + column.tip.toHtmlEscaped();
   const QString words = glossary_tip(column.name);
   return own.isEmpty() || words.isEmpty() ? own + words : own + "<hr>" + words;
 }
@@ -52,8 +53,12 @@ void TableModel::set(Table table) {
   endResetModel();
 }
 
-int TableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(table_.rows.size()); }
-int TableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(table_.columns.size()); }
+int TableModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(table_.rows.size());
+}
+int TableModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(table_.columns.size());
+}
 
 QVariant TableModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};

@@ -22,7 +22,8 @@ struct Table {
 };
 /// Its own tip and what the glossary says about the words of its name, as HTML.
 QString tip_of(const Table::Column& column);
-/// RFC 4180, a dot as decimal point, full precision. `comments` stand above, each in a line of its own that begins with '#'.
+/// RFC 4180, a dot as decimal point, full precision. `comments` stand above, each in a line of its own that begins with
+/// '#'.
 QString to_csv(const Table& table, const QStringList& comments = {});
 
 class TableModel : public QAbstractTableModel {

@@ -172,10 +172,12 @@ void View::show_refusal(const QString& line) {
 
 void View::show_no_run(const Context& context) {
   if (context.session)
-    return show_message(tr("%1 holds no run yet.\n\n`stormcell run`, `profile`, `optimize` and `import` write one into it with -o.")
-                            .arg(QFileInfo(QString::fromStdString(context.session->file)).fileName()),
-                        {{"reload", tr("Look again")}, {"open-session", tr("Open another session...")}});
-  show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    return show_message(
+        tr("%1 holds no run yet.\n\n`stormcell run`, `profile`, `optimize` and `import` write one into it with -o.")
+            .arg(QFileInfo(QString::fromStdString(context.session->file)).fileName()),
+        {{"reload", tr("Look again")}, {"open-session", tr("Open another session...")}});
+  show_message(tr("No session is open."),
+               {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
 }
 
 void View::show_content() {

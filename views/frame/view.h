@@ -1,6 +1,8 @@
-// One view of the Studio: controls above, below them a picture or its table twin, or a message where there is nothing to show.
+// One view of the Studio: controls above, below them a picture or its table twin, or a message where there is nothing
+// to show.
 //
-// A view never reads by itself: load() describes what has to be read, on another thread, and what to do with the result on this one.
+// A view never reads by itself: load() describes what has to be read, on another thread, and what to do with the result
+// on this one.
 #pragma once
 #include <QString>
 #include <QWidget>
@@ -23,9 +25,11 @@ class QVBoxLayout;
 
 namespace stormcell::views {
 
-/// A property of a choice: what it would offer besides where others are chosen otherwise, in words. --set says it where it refuses.
+/// A property of a choice: what it would offer besides where others are chosen otherwise, in words. --set says it where
+/// it refuses.
 inline constexpr const char* kElsewhere = "elsewhere";
-/// A property of an editable choice, a QPointF: what is typed must stand in the list or be a number from x to y. Without it anything goes.
+/// A property of an editable choice, a QPointF: what is typed must stand in the list or be a number from x to y.
+/// Without it anything goes.
 inline constexpr const char* kNumbersAlone = "numbers_alone";
 
 class View : public QWidget {
@@ -42,7 +46,8 @@ class View : public QWidget {
   bool settled() const { return answered_ == asked_ && !wants_load_; }
   /// The figures of the picture as they stand.
   virtual Table table() const = 0;
-  /// What an image export draws: without controls, and whole where the window scrolls. The widget on show, or one inside of it.
+  /// What an image export draws: without controls, and whole where the window scrolls. The widget on show, or one
+  /// inside of it.
   virtual QWidget* picture() = 0;
   /// Whether the picture has anything to draw; false leaves the message on show.
   bool has_content() const { return has_content_; }
@@ -75,7 +80,8 @@ class View : public QWidget {
   void said(const QString& message);
   /// The run on show once more, with these passes.
   void run_wanted(const stormcell::PassSelection& passes);
-  /// A long piece of work that the user asked for, as load() describes reading: the shell shows how far it is and lets it be stopped.
+  /// A long piece of work that the user asked for, as load() describes reading: the shell shows how far it is and lets
+  /// it be stopped.
   void work_wanted(const stormcell::views::View::Load& work);
   /// A file of the view's making; the shell asks where.
   void save_wanted(const QString& name, const QString& filter, const QByteArray& bytes);
@@ -83,19 +89,21 @@ class View : public QWidget {
   void edit_wanted(const QString& what, const std::function<void()>& redo, const std::function<void()>& undo);
 
  protected:
-  /// Null where nothing new has to be read: ask unread() what may have to be. The work may not touch the view; what it returns is called on
-  /// the view's thread, unless a later load has replaced it. Errors that the work throws become the view's message.
+  /// Null where nothing new has to be read: ask unread() what may have to be. The work may not touch the view; what it
+  /// returns is called on the view's thread, unless a later load has replaced it. Errors that the work throws become
+  /// the view's message.
   virtual Load load(const Context& context, const Selection& selection) = 0;
   /// Before load(): marks what the selection marks, without reading.
   virtual void select(const Selection& selection) = 0;
   /// What has changed since the last load that was delivered, or that had nothing to read.
   Parts unread() const { return unread_; }
-  /// Which narrowing parts of the selection the figures heed, and Part::other where the other run is on show. Of narrowing parts that are
-  /// not among them the view says so in a line.
+  /// Which narrowing parts of the selection the figures heed, and Part::other where the other run is on show. Of
+  /// narrowing parts that are not among them the view says so in a line.
   virtual Parts heeded() const { return Part::range; }
   /// Sentences for that line beyond what heeded() says.
   virtual QStringList remarks() const { return {}; }
-  /// Whether the row of controls stays where a message is on show: for views in which another choice may bring something to show.
+  /// Whether the row of controls stays where a message is on show: for views in which another choice may bring
+  /// something to show.
   virtual bool keeps_controls() const { return false; }
   /// heeded() or remarks() may have changed.
   void refresh_note();

@@ -36,7 +36,8 @@ GraphLayout::Bands GraphLayout::bands_of(const PlaceLane& lane, double width, do
   return {std::max(1, count), std::max(1, (lane.columns + count - 1) / std::max(1, count))};
 }
 
-double GraphLayout::needed_height(const GraphPage& page, double width, double line, double digit, double legend_height) {
+double GraphLayout::needed_height(const GraphPage& page, double width, double line, double digit,
+                                  double legend_height) {
   double stacked = 0;
   for (const PlaceLane& lane : page.layout.lanes) stacked += lane.rows * bands_of(lane, width, digit).count;
   size_t squares = 1;
@@ -53,7 +54,8 @@ GraphLayout::GraphLayout(const GraphPage& page, QSizeF size, double line, double
     : page_(page), line_(line), digit_(digit) {
   title = {kMargin, kMargin / 2, std::max(10.0, size.width() - 2 * kMargin), line + 4};
   legend = {kMargin, size.height() - legend_height - kMargin, title.width(), legend_height};
-  area_ = {kMargin, title.bottom() + kMargin / 2, title.width(), std::max(20.0, legend.top() - title.bottom() - kMargin)};
+  area_ = {kMargin, title.bottom() + kMargin / 2, title.width(),
+           std::max(20.0, legend.top() - title.bottom() - kMargin)};
   int32_t columns = 1;
   double stacked = 0;
   for (const PlaceLane& lane : page.layout.lanes) {
@@ -72,14 +74,17 @@ GraphLayout::GraphLayout(const GraphPage& page, QSizeF size, double line, double
   lay_edges();
 }
 
-int32_t GraphLayout::band(int32_t column, int32_t row) const { return column / bands_[page_.layout.lane_of(row)].columns; }
+int32_t GraphLayout::band(int32_t column, int32_t row) const {
+  return column / bands_[page_.layout.lane_of(row)].columns;
+}
 
 QRectF GraphLayout::slot(int32_t column, int32_t row) const {
   const size_t number = page_.layout.lane_of(row);
   const PlaceLane& lane = page_.layout.lanes[number];
   const int32_t columns = bands_[number].columns, across = column / columns;
   return {area_.left() + (column % columns) * slot_width_,
-          area_.top() + (lane_tops_[number] + across * lane.rows + (row - lane.first_row)) * slot_height_, slot_width_, slot_height_};
+          area_.top() + (lane_tops_[number] + across * lane.rows + (row - lane.first_row)) * slot_height_, slot_width_,
+          slot_height_};
 }
 
 QRectF GraphLayout::head(size_t number) const {
@@ -91,7 +96,8 @@ QRectF GraphLayout::row(size_t card, size_t row) const {
   const QRectF inside = cards_[card].adjusted(3, head(card).height() + 2, -3, -2);
   const double each = inside.height() / static_cast<double>(std::max<size_t>(1, page_.cards[card].rows.size()));
   const double name = row_name(card, row).width();
-  return {inside.left() + name, inside.top() + each * static_cast<double>(row), inside.width() - name, std::max(0.0, each - 2)};
+  return {inside.left() + name, inside.top() + each * static_cast<double>(row), inside.width() - name,
+          std::max(0.0, each - 2)};
 }
 
 QRectF GraphLayout::row_name(size_t card, size_t row) const {
@@ -111,8 +117,8 @@ QRectF GraphLayout::square(const SquareAt& at) const {
   const int columns = square_columns(room, squares), lines = (static_cast<int>(squares) + columns - 1) / columns;
   const double wide = room.width() / columns, high = room.height() / lines;
   const int number = at.square;
-  return {room.left() + (number % columns) * wide, room.top() + (number / columns) * high, std::max(1.0, wide - kSquareGap),
-          std::max(1.0, high - kSquareGap)};
+  return {room.left() + (number % columns) * wide, room.top() + (number / columns) * high,
+          std::max(1.0, wide - kSquareGap), std::max(1.0, high - kSquareGap)};
 }
 
 double GraphLayout::edge_width(size_t number) const {
@@ -123,7 +129,8 @@ double GraphLayout::edge_width(size_t number) const {
 
 void GraphLayout::lay_edges() {
   const std::vector<PlaceEdge>& edges = page_.layout.edges;
-  // Edges leave a card, and come to one, in the order of the rows at their other ends, so that they do not cross at once.
+  // Edges leave a card, and come to one, in the order of the rows at their other ends, so that they do not cross at
+  // once.
   const auto port = [&](size_t number, bool leaves) {
     const PlaceEdge& e = edges[number];
     const int32_t at = leaves ? e.from : e.to;

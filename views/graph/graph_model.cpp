@@ -16,7 +16,8 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Graph", text); }
 
-/// The parts with which all names begin, and those with which all end, with the dots between; of no name nothing is left.
+/// The parts with which all names begin, and those with which all end, with the dots between; of no name nothing is
+/// left.
 std::pair<QString, QString> ends_of(const std::vector<RouterPlace>& places) {
   if (places.size() < 2) return {};
   QString front = to_qstring(places.front().name), back = front;
@@ -28,8 +29,9 @@ std::pair<QString, QString> ends_of(const std::vector<RouterPlace>& places) {
   front = front.left(front.lastIndexOf('.') + 1);
   const qsizetype dot = back.indexOf('.');
   back = dot < 0 ? QString() : back.mid(dot);
-  const bool apart = std::all_of(places.begin(), places.end(),
-                                 [&](const RouterPlace& place) { return to_qstring(place.name).size() > front.size() + back.size(); });
+  const bool apart = std::all_of(places.begin(), places.end(), [&](const RouterPlace& place) {
+    return to_qstring(place.name).size() > front.size() + back.size();
+  });
   return {front, apart ? back : QString()};
 }
 
@@ -43,11 +45,14 @@ GraphRow make_row(const GraphPage& page, int32_t index) {
   const GraphRouter& router = page.router(index);
   const int64_t all = whole_of(page, router);
   GraphRow row{index, {}, {}};
-  for (const BranchSquare& square : squares_of(router, kMostSquares)) row.squares.push_back({square, ratio(square.cells, all)});
+  for (const BranchSquare& square : squares_of(router, kMostSquares))
+    row.squares.push_back({square, ratio(square.cells, all)});
   return row;
 }
 
-QString name_of(const GraphPage& page, int32_t router, int32_t branch) { return to_qstring(branch_name(page.exits[router], branch)); }
+QString name_of(const GraphPage& page, int32_t router, int32_t branch) {
+  return to_qstring(branch_name(page.exits[router], branch));
+}
 
 /// Routers alone, as they stand in the graph.
 std::vector<RouterLine> lines_of(const RouterGraph& graph) {
@@ -56,7 +61,9 @@ std::vector<RouterLine> lines_of(const RouterGraph& graph) {
   return lines;
 }
 
-QString share_text(int64_t cells, int64_t all) { return all > 0 ? percent_text(ratio(cells, all)) : QString::fromUtf8("–"); }
+QString share_text(int64_t cells, int64_t all) {
+  return all > 0 ? percent_text(ratio(cells, all)) : QString::fromUtf8("–");
+}
 
 /// A line a branch, with its transitions, the strongest first.
 QString by_branch(const GraphPage& page, const GraphEdge& e) {
@@ -69,7 +76,8 @@ QString by_branch(const GraphPage& page, const GraphEdge& e) {
   for (size_t i = 0; i < order.size() && i < kMostNamed; ++i)
     named << name_of(page, e.from, static_cast<int32_t>(order[i])) + ": " + counted_text(e.cells[order[i]], "cell");
   if (order.size() > kMostNamed) named << tr("%1 more").arg(order.size() - kMostNamed);
-  const QString way = to_qstring(page.router(e.from).line.name) + QString::fromUtf8(" → ") + to_qstring(page.router(e.to).line.name);
+  const QString way =
+      to_qstring(page.router(e.from).line.name) + QString::fromUtf8(" → ") + to_qstring(page.router(e.to).line.name);
   return way.toHtmlEscaped() + "<br>&nbsp;&nbsp;" + (named.isEmpty() ? tr("no cell") : named.join(", "));
 }
 
@@ -89,9 +97,11 @@ std::vector<int32_t> places_of_way(const GraphPage& page, const GraphWay& way) {
 
 GraphValueText text_of(GraphValue value) {
   if (value == GraphValue::of_all)
-    return {tr("Share of all cells"),
-            tr("how many of all cells the branch got (all: those of the router that most came to); counted, no padding")};
-  return {tr("Share of the router's cells"), tr("how many of the cells that came to its router the branch got; counted, no padding")};
+    return {
+        tr("Share of all cells"),
+        tr("how many of all cells the branch got (all: those of the router that most came to); counted, no padding")};
+  return {tr("Share of the router's cells"),
+          tr("how many of the cells that came to its router the branch got; counted, no padding")};
 }
 
 GraphPage make_graph_page(const RouterGraph& graph, GraphValue value) {
@@ -154,7 +164,8 @@ GraphWay find_way(const GraphPage& page, const CellTrail& trail) {
     }
   for (size_t e = 0; e < page.layout.edges.size(); ++e) {
     const auto from = before.find(page.layout.edges[e].to);
-    if (from != before.end() && from->second == std::set{page.layout.edges[e].from}) way.edges.push_back(static_cast<int32_t>(e));
+    if (from != before.end() && from->second == std::set{page.layout.edges[e].from})
+      way.edges.push_back(static_cast<int32_t>(e));
   }
   way.places = places_of_way(page, way);
   return way;
@@ -176,21 +187,24 @@ QString graph_caption(const GraphPage& page) {
 }
 
 QString branches_text(const GraphPage& page, int32_t router, const BranchSquare& s) {
-  return s.branches == 1 ? name_of(page, router, s.first) : tr("branches %1 to %2").arg(s.first).arg(s.first + s.branches - 1);
+  return s.branches == 1 ? name_of(page, router, s.first)
+                         : tr("branches %1 to %2").arg(s.first).arg(s.first + s.branches - 1);
 }
 
 QString describe_place(const GraphPage& page, size_t card) {
   const RouterPlace& place = page.place(card);
   const GraphRouter& outer = page.router(place.routers.front());
-  QString text = "<b>" + to_qstring(place.name).toHtmlEscaped() + "</b><br>" +
-                 tr("for %1 of %2 of the cell space %3 something was computed here: %4; counted")
-                     .arg(count_text(place.cells), counted_text(page.graph.all_cells(outer), "cell"),
-                          to_qstring(outer.line.space).toHtmlEscaped(), share_text(place.cells, page.graph.all_cells(outer)));
+  QString text =
+      "<b>" + to_qstring(place.name).toHtmlEscaped() + "</b><br>" +
+      tr("for %1 of %2 of the cell space %3 something was computed here: %4; counted")
+          .arg(count_text(place.cells), counted_text(page.graph.all_cells(outer), "cell"),
+               to_qstring(outer.line.space).toHtmlEscaped(), share_text(place.cells, page.graph.all_cells(outer)));
   for (const int32_t r : place.routers) {
     const GraphRouter& router = page.router(r);
     text += "<br>" + tr("%1 (%2): %3 of %4 came, %5")
-                         .arg(to_qstring(router.line.name).toHtmlEscaped(), to_qstring(router.line.protocol).toHtmlEscaped(),
-                              count_text(router.cells), count_text(page.graph.all_cells(router)),
+                         .arg(to_qstring(router.line.name).toHtmlEscaped(),
+                              to_qstring(router.line.protocol).toHtmlEscaped(), count_text(router.cells),
+                              count_text(page.graph.all_cells(router)),
                               counted_text(router.line.branches, "branch", "branches"));
   }
   return text;
@@ -198,11 +212,13 @@ QString describe_place(const GraphPage& page, size_t card) {
 
 QString describe_square(const GraphPage& page, int32_t index, const GraphSquare& s) {
   const GraphRouter& router = page.router(index);
-  QString text = tr("<b>%1, %2</b><br>%3: %4 of the %5 that came to the router, %6 of all of the cell space %7; counted")
-                     .arg(to_qstring(router.line.name).toHtmlEscaped(), branches_text(page, index, s), counted_text(s.cells, "cell"),
-                          share_text(s.cells, router.cells), count_text(router.cells), share_text(s.cells, page.graph.all_cells(router)),
-                          to_qstring(router.line.space).toHtmlEscaped());
-  if (s.dropped > 0) text += "<br>" + tr("%1 more chose it and were dropped by its capacity").arg(counted_text(s.dropped, "cell"));
+  QString text =
+      tr("<b>%1, %2</b><br>%3: %4 of the %5 that came to the router, %6 of all of the cell space %7; counted")
+          .arg(to_qstring(router.line.name).toHtmlEscaped(), branches_text(page, index, s),
+               counted_text(s.cells, "cell"), share_text(s.cells, router.cells), count_text(router.cells),
+               share_text(s.cells, page.graph.all_cells(router)), to_qstring(router.line.space).toHtmlEscaped());
+  if (s.dropped > 0)
+    text += "<br>" + tr("%1 more chose it and were dropped by its capacity").arg(counted_text(s.dropped, "cell"));
   QStringList on;
   for (const GraphEdge& e : page.graph.edges) {
     if (e.from != index) continue;
@@ -215,12 +231,15 @@ QString describe_square(const GraphPage& page, int32_t index, const GraphSquare&
 }
 
 QString describe_edge(const GraphPage& page, const PlaceEdge& edge) {
-  const auto name = [&](int32_t place) { return to_qstring(page.place(static_cast<size_t>(place)).name).toHtmlEscaped(); };
+  const auto name = [&](int32_t place) {
+    return to_qstring(page.place(static_cast<size_t>(place)).name).toHtmlEscaped();
+  };
   QString text = "<b>" + name(edge.from) + QString::fromUtf8(" → ") + name(edge.to) + "</b><br>";
   if (edge.edges.empty())
-    return text +
-           tr("The one decides about cells that the other's are members of: whole sequences or pictures. How many went on is not counted.");
-  text += tr("%1 met the one and then the other, with no router between; with several branches a cell, each pair counts. Counted.")
+    return text + tr("The one decides about cells that the other's are members of: whole sequences or pictures. How "
+                     "many went on is not counted.");
+  text += tr("%1 met the one and then the other, with no router between; with several branches a cell, each pair "
+             "counts. Counted.")
               .arg(counted_text(edge.cells, "transition"));
   for (const int32_t e : edge.edges) text += "<br>" + by_branch(page, page.graph.edges[e]);
   return text;
@@ -230,32 +249,36 @@ QString spoken(const GraphPage& page, int32_t index, int32_t branch) {
   const GraphRouter& router = page.router(index);
   if (branch < 0 || branch >= router.line.branches)
     return tr("%1: %2 of %3 came")
-        .arg(to_qstring(router.line.name), count_text(router.cells), counted_text(page.graph.all_cells(router), "cell"));
+        .arg(to_qstring(router.line.name), count_text(router.cells),
+             counted_text(page.graph.all_cells(router), "cell"));
   const int64_t cells = router.load[branch];
   return tr("%1, %2: %3, %4 of the router's")
-      .arg(to_qstring(router.line.name), name_of(page, index, branch), counted_text(cells, "cell"), share_text(cells, router.cells));
+      .arg(to_qstring(router.line.name), name_of(page, index, branch), counted_text(cells, "cell"),
+           share_text(cells, router.cells));
 }
 
 Table make_branch_table(const GraphPage& page) {
   Table table;
-  table.columns = {{tr("Place"), tr("The part of the model that the router is of; routers nested in one another share it")},
-                   {tr("Column"), tr("How deep: the longest way of routers to it, counted from 0")},
-                   {tr("Row"), tr("Beside which others it lies, counted from 0 at the top")},
-                   {tr("Router"), tr("By its name in the model")},
-                   {tr("Branch"), tr("Numbered from 0")},
-                   {tr("Cells"), tr("That it got, padding left out; counted")},
-                   {tr("Dropped"), tr("That chose it and were kept out by its capacity; counted")},
-                   {tr("Of the router"), tr("Cells / cells that came to the router; from counted cells")},
-                   {tr("Of all"), tr("Cells / cells of the router that most came to, of the same cell space; from counted cells")}};
+  table.columns = {
+      {tr("Place"), tr("The part of the model that the router is of; routers nested in one another share it")},
+      {tr("Column"), tr("How deep: the longest way of routers to it, counted from 0")},
+      {tr("Row"), tr("Beside which others it lies, counted from 0 at the top")},
+      {tr("Router"), tr("By its name in the model")},
+      {tr("Branch"), tr("Numbered from 0")},
+      {tr("Cells"), tr("That it got, padding left out; counted")},
+      {tr("Dropped"), tr("That chose it and were kept out by its capacity; counted")},
+      {tr("Of the router"), tr("Cells / cells that came to the router; from counted cells")},
+      {tr("Of all"), tr("Cells / cells of the router that most came to, of the same cell space; from counted cells")}};
   for (const RouterPlace& place : page.layout.places)
     for (const int32_t r : place.routers) {
       const GraphRouter& router = page.router(r);
       const int64_t all = page.graph.all_cells(router);
       for (int32_t b = 0; b < router.line.branches; ++b) {
         const size_t at = b;
-        table.rows.push_back({to_qstring(place.name), qlonglong{place.column}, qlonglong{place.row}, to_qstring(router.line.name),
-                              qlonglong{b}, static_cast<qlonglong>(router.load[at]), static_cast<qlonglong>(router.dropped[at]),
-                              ratio(router.load[at], router.cells), ratio(router.load[at], all)});
+        table.rows.push_back({to_qstring(place.name), qlonglong{place.column}, qlonglong{place.row},
+                              to_qstring(router.line.name), qlonglong{b}, static_cast<qlonglong>(router.load[at]),
+                              static_cast<qlonglong>(router.dropped[at]), ratio(router.load[at], router.cells),
+                              ratio(router.load[at], all)});
       }
     }
   return table;
@@ -263,11 +286,12 @@ Table make_branch_table(const GraphPage& page) {
 
 Table make_edge_table(const GraphPage& page) {
   Table table;
-  table.columns = {{tr("From router"), tr("That the cells met first")},
-                   {tr("Branch"), tr("That they got there, numbered from 0")},
-                   {tr("To router"), tr("That they met next, with no router between")},
-                   {tr("Transitions"), tr("Pairs of a kept branch here and a kept branch there; padding left out, counted")},
-                   {tr("Share"), tr("Transitions / all transitions of the branch; from counted cells")}};
+  table.columns = {
+      {tr("From router"), tr("That the cells met first")},
+      {tr("Branch"), tr("That they got there, numbered from 0")},
+      {tr("To router"), tr("That they met next, with no router between")},
+      {tr("Transitions"), tr("Pairs of a kept branch here and a kept branch there; padding left out, counted")},
+      {tr("Share"), tr("Transitions / all transitions of the branch; from counted cells")}};
   std::vector<std::vector<int64_t>> leaving;
   for (const GraphRouter& r : page.graph.routers) leaving.emplace_back(static_cast<size_t>(r.line.branches));
   for (const GraphEdge& e : page.graph.edges)
@@ -275,8 +299,9 @@ Table make_edge_table(const GraphPage& page) {
   for (const GraphEdge& e : page.graph.edges)
     for (size_t b = 0; b < e.cells.size(); ++b)
       if (e.cells[b] > 0)
-        table.rows.push_back({to_qstring(page.router(e.from).line.name), static_cast<qlonglong>(b), to_qstring(page.router(e.to).line.name),
-                              static_cast<qlonglong>(e.cells[b]), ratio(e.cells[b], leaving[e.from][b])});
+        table.rows.push_back({to_qstring(page.router(e.from).line.name), static_cast<qlonglong>(b),
+                              to_qstring(page.router(e.to).line.name), static_cast<qlonglong>(e.cells[b]),
+                              ratio(e.cells[b], leaving[e.from][b])});
   return table;
 }
 

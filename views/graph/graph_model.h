@@ -1,4 +1,5 @@
-// The routers of a run as a graph: which feeds which, how many cells came to each, what each branch got. Pure: no widget, no reading.
+// The routers of a run as a graph: which feeds which, how many cells came to each, what each branch got. Pure: no
+// widget, no reading.
 #pragma once
 #include <QString>
 #include <algorithm>
@@ -53,9 +54,11 @@ struct GraphWay {
     int32_t router = 0;
     std::vector<int32_t> branches;  ///< that it got, ascending; none: it was refused or dropped
   };
-  std::vector<Stop> stops;      ///< in the order in which the cell met them
-  std::vector<int32_t> places;  ///< at which something was computed for it: what only arrived there, or passed, does not count
-  /// Of the layout: those by which alone it can have come to a place. Where there are several, nothing tells which brought something.
+  std::vector<Stop> stops;  ///< in the order in which the cell met them
+  /// at which something was computed for it: what only arrived there, or passed, does not count
+  std::vector<int32_t> places;
+  /// Of the layout: those by which alone it can have come to a place. Where there are several, nothing tells which
+  /// brought something.
   std::vector<int32_t> edges;
   const Stop* at(int32_t router) const;
   bool computes(int32_t place) const { return std::find(places.begin(), places.end(), place) != places.end(); }

@@ -12,11 +12,13 @@ QString tr(const char* text) { return QCoreApplication::translate("Graph", text)
 
 bool has_branch(const GraphSquare& s, int32_t branch) { return branch >= s.first && branch < s.first + s.branches; }
 
-void paint_title(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks, const Theme& theme) {
+void paint_title(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks,
+                 const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const QString what = graph_caption(page);
   p.setPen(theme.text);
-  p.drawText(layout.title, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(what, Qt::ElideRight, layout.title.width()));
+  p.drawText(layout.title, Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(what, Qt::ElideRight, layout.title.width()));
   if (marks.way_text.isEmpty()) return;
   const double used = metrics.horizontalAdvance(what) + 16;
   if (used > layout.title.width() - 40) return;
@@ -26,7 +28,8 @@ void paint_title(QPainter& p, const GraphPage& page, const GraphLayout& layout, 
 }
 
 /// The more transitions the wider; a way that no cell took is dotted, one that nobody counts dashed.
-void paint_edges(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks, const Theme& theme) {
+void paint_edges(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks,
+                 const Theme& theme) {
   const bool way = !marks.way.stops.empty();
   // Those of the chosen cell's way and the one under the pointer last, above the others.
   for (const bool above : {false, true})
@@ -37,7 +40,10 @@ void paint_edges(QPainter& p, const GraphPage& page, const GraphLayout& layout, 
       QColor color = hovered ? theme.text : on_way ? theme.accent : theme.faint;
       if (!above) color.setAlphaF(way ? 0.3F : 0.65F);
       const bool counted = !edge.edges.empty();
-      QPen pen(color, layout.edge_width(e), counted && edge.cells > 0 ? Qt::SolidLine : counted ? Qt::DotLine : Qt::DashLine);
+      QPen pen(color, layout.edge_width(e),
+               counted && edge.cells > 0 ? Qt::SolidLine
+               : counted                 ? Qt::DotLine
+                                         : Qt::DashLine);
       pen.setCapStyle(Qt::FlatCap);
       p.strokePath(layout.edge(e), pen);
     }
@@ -48,7 +54,8 @@ QString branch_text(const GraphPage& page, int32_t router, const GraphSquare& s)
   return s.branches == 1 ? branches_text(page, router, s) : tr("%1\u2013%2").arg(s.first).arg(s.first + s.branches - 1);
 }
 
-void paint_square(QPainter& p, const GraphPage& page, int32_t router, const QRectF& box, const GraphSquare& s, const Theme& theme) {
+void paint_square(QPainter& p, const GraphPage& page, int32_t router, const QRectF& box, const GraphSquare& s,
+                  const Theme& theme) {
   // As in the heatmap: who got nothing is an outline.
   if (s.cells == 0) {
     p.setPen(theme.grid);
@@ -94,7 +101,8 @@ void paint_head(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
   p.drawText(inside, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(name, Qt::ElideLeft, inside.width()));
 }
 
-void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, size_t card, const GraphMarks& marks, const Theme& theme) {
+void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, size_t card, const GraphMarks& marks,
+                const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   p.fillRect(layout.card(card), theme.surface);
   paint_head(p, page, layout, card, theme);
@@ -104,14 +112,16 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
     const GraphWay::Stop* stop = marks.way.at(row.router);
     if (const QRectF name = layout.row_name(card, r); !name.isEmpty()) {
       p.setPen(theme.faint);
-      p.drawText(name, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(row.name, Qt::ElideRight, name.width() - 3));
+      p.drawText(name, Qt::AlignLeft | Qt::AlignVCenter,
+                 metrics.elidedText(row.name, Qt::ElideRight, name.width() - 3));
     }
     chosen = chosen || row.router == marks.router;
     for (size_t s = 0; s < row.squares.size(); ++s) {
       const QRectF box = layout.square({card, r, s});
       const GraphSquare& square = row.squares[s];
       paint_square(p, page, row.router, box, square, theme);
-      if (stop && std::any_of(stop->branches.begin(), stop->branches.end(), [&](int32_t b) { return has_branch(square, b); }))
+      if (stop &&
+          std::any_of(stop->branches.begin(), stop->branches.end(), [&](int32_t b) { return has_branch(square, b); }))
         paint_taken(p, page, box, square, theme);
       if (row.router != marks.router || !has_branch(square, marks.branch)) continue;
       p.setBrush(Qt::NoBrush);
@@ -136,7 +146,9 @@ QString legend_title(const GraphPage& page) {
 
 double wrapped_height(const QFontMetricsF& metrics, double width, const QString& text) {
   constexpr double kAnyHeight = 10'000;
-  return std::max(metrics.height(), metrics.boundingRect(QRectF(0, 0, width, kAnyHeight), Qt::AlignLeft | Qt::TextWordWrap, text).height());
+  return std::max(
+      metrics.height(),
+      metrics.boundingRect(QRectF(0, 0, width, kAnyHeight), Qt::AlignLeft | Qt::TextWordWrap, text).height());
 }
 
 void paint_legend(QPainter& p, const GraphPage& page, const GraphLayout& layout, const Theme& theme) {
@@ -163,10 +175,12 @@ void paint_legend(QPainter& p, const GraphPage& page, const GraphLayout& layout,
 
 double graph_legend_height(const QFontMetricsF& metrics, const GraphPage& page, double width) {
   const double room = std::max(10.0, width - 2 * kGraphMargin), words = room - scale_width(room) - kScaleGap;
-  return wrapped_height(metrics, words, legend_title(page)) + wrapped_height(metrics, words, text_of(page.value).definition);
+  return wrapped_height(metrics, words, legend_title(page)) +
+         wrapped_height(metrics, words, text_of(page.value).definition);
 }
 
-void paint_graph(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks, const Theme& theme) {
+void paint_graph(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks,
+                 const Theme& theme) {
   paint_title(p, page, layout, marks, theme);
   p.save();
   p.setRenderHint(QPainter::Antialiasing);

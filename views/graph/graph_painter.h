@@ -15,6 +15,7 @@ struct GraphMarks {
 };
 /// Height that the legend wants in a picture of this width: its words take as many lines as they need.
 double graph_legend_height(const QFontMetricsF& metrics, const GraphPage& page, double width);
-void paint_graph(QPainter& painter, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks, const Theme& theme);
+void paint_graph(QPainter& painter, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks,
+                 const Theme& theme);
 
 }  // namespace stormcell::views

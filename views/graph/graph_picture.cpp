@@ -12,7 +12,8 @@ GraphPicture::GraphPicture(QWidget* parent) : PagePicture(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(320, 200);
   setAccessibleName(
-      tr("Graph of routers; arrows go from place to place, with Shift from branch to branch; the table holds the same figures"));
+      tr("Graph of routers; arrows go from place to place, with Shift from branch to branch; the table holds the same "
+         "figures"));
 }
 
 void GraphPicture::set_page(GraphPage page) {
@@ -27,7 +28,8 @@ void GraphPicture::set_selected(const QString& router, int branch) {
   router_ = router, branch_ = branch;
   marks_.router = marks_.branch = -1;
   for (size_t r = 0; r < page_.graph.routers.size(); ++r)
-    if (QString::fromStdString(page_.graph.routers[r].line.name) == router) marks_.router = static_cast<int32_t>(r), marks_.branch = branch;
+    if (QString::fromStdString(page_.graph.routers[r].line.name) == router)
+      marks_.router = static_cast<int32_t>(r), marks_.branch = branch;
   tell();
 }
 
@@ -37,7 +39,9 @@ void GraphPicture::set_way(GraphWay way, const QString& text) {
 }
 
 void GraphPicture::tell() {
-  QString text = marks_.router >= 0 ? spoken(page_, marks_.router, marks_.branch) : page_.cards.empty() ? QString() : graph_caption(page_);
+  QString text = marks_.router >= 0    ? spoken(page_, marks_.router, marks_.branch)
+                 : page_.cards.empty() ? QString()
+                                       : graph_caption(page_);
   if (!marks_.way_text.isEmpty()) text += ". " + marks_.way_text;
   setAccessibleDescription(text);
   update();
@@ -93,7 +97,8 @@ void GraphPicture::leaveEvent(QEvent*) {
 }
 
 void GraphPicture::pick(int32_t router, int32_t branch) {
-  emit picked(router < 0 ? QString() : QString::fromStdString(page_.router(router).line.name), router < 0 ? -1 : branch);
+  emit picked(router < 0 ? QString() : QString::fromStdString(page_.router(router).line.name),
+              router < 0 ? -1 : branch);
 }
 
 void GraphPicture::mousePressEvent(QMouseEvent* event) {

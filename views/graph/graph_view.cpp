@@ -11,15 +11,17 @@
 
 namespace stormcell::views {
 
-GraphView::GraphView(QWidget* parent) : View(parent), scroll_(new QScrollArea(this)), picture_(new GraphPicture(scroll_)) {
+GraphView::GraphView(QWidget* parent)
+    : View(parent), scroll_(new QScrollArea(this)), picture_(new GraphPicture(scroll_)) {
   value_ = add_choice(tr("Colour"), tr("What the tone of a branch's square stands for"));
   for (const GraphValue v : {GraphValue::of_all, GraphValue::of_router}) {
     value_->addItem(text_of(v).name);
     value_->setItemData(value_->count() - 1, text_of(v).definition, Qt::ToolTipRole);
   }
-  listed_ = add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
-                       {{tr("branches"), tr("Of each router each branch, with its cells and where it lies in the graph")},
-                        {tr("edges"), tr("From which branch cells went on to which router")}});
+  listed_ =
+      add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
+                 {{tr("branches"), tr("Of each router each branch, with its cells and where it lies in the graph")},
+                  {tr("edges"), tr("From which branch cells went on to which router")}});
   bar()->addStretch(1);
   scroll_->setFrameShape(QFrame::NoFrame);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -66,8 +68,8 @@ View::Load GraphView::load(const Context& context, const Selection& selection) {
   return [this, source = context.main, selection, graph, way](const Progress& progress) -> Deliver {
     std::shared_ptr<const RouterGraph> data;
     if (graph)
-      data =
-          read_router_graph(source.file, source.run, {selection.first_batch, selection.end_batch}, selection.phase.toStdString(), progress);
+      data = read_router_graph(source.file, source.run, {selection.first_batch, selection.end_batch},
+                               selection.phase.toStdString(), progress);
     Way read{selection.cell, {}, {}};
     if (way && selection.cell) {
       try {
@@ -94,7 +96,8 @@ void GraphView::select(const Selection& selection) {
 }
 
 QStringList GraphView::remarks() const {
-  return way_.fault.isEmpty() ? QStringList() : QStringList{tr("The way of the chosen cell is not shown: %1.").arg(way_.fault)};
+  return way_.fault.isEmpty() ? QStringList()
+                              : QStringList{tr("The way of the chosen cell is not shown: %1.").arg(way_.fault)};
 }
 
 void GraphView::show_way() {
@@ -102,18 +105,21 @@ void GraphView::show_way() {
   GraphWay way = find_way(picture_->page(), *way_.trail);
   const GraphPage& page = picture_->page();
   const bool is_picture = !way.stops.empty() && page.router(way.stops.front().router).line.space == "picture";
-  const QString of =
-      is_picture ? tr("picture %1").arg(way_.of->sequence) : tr("sequence %1, position %2").arg(way_.of->sequence).arg(way_.of->position);
-  const QString text = tr("Blue: the way of %1, computed for at %2 of %3")
-                           .arg(of, QString::number(way.places.size()), counted_text(static_cast<qint64>(page.cards.size()), "place"));
+  const QString of = is_picture ? tr("picture %1").arg(way_.of->sequence)
+                                : tr("sequence %1, position %2").arg(way_.of->sequence).arg(way_.of->position);
+  const QString text =
+      tr("Blue: the way of %1, computed for at %2 of %3")
+          .arg(of, QString::number(way.places.size()), counted_text(static_cast<qint64>(page.cards.size()), "place"));
   picture_->set_way(std::move(way), text);
 }
 
 void GraphView::show_data() {
   if (!data_) return;
   picture_->set_page({});
-  if (data_->routers.empty()) return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
-  if (data_->batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
+  if (data_->routers.empty())
+    return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
+  if (data_->batches == 0)
+    return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
   picture_->set_page(make_graph_page(*data_, static_cast<GraphValue>(value_->currentIndex())));
   picture_->set_selected(selection_.router, selection_.branch);
   show_way();

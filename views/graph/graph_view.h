@@ -1,4 +1,5 @@
-// Which router feeds which: the routers of a run as a graph, coloured by share of cells, with the way of the chosen cell.
+// Which router feeds which: the routers of a run as a graph, coloured by share of cells, with the way of the chosen
+// cell.
 #pragma once
 #include "views/frame/view.h"
 #include "views/graph/graph_picture.h"

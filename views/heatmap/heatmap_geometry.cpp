@@ -9,8 +9,8 @@ HeatGeometry::HeatGeometry(int rows, int columns, QRectF area, const HeatWindow&
     : rows_(std::max(1, rows)), columns_(std::max(1, columns)), area_(area), window_(kept(window)) {}
 
 QRectF HeatGeometry::cell(int row, int column) const {
-  return {area_.left() + (column - window_.left) * cell_width(), area_.top() + (row - window_.top) * cell_height(), cell_width(),
-          cell_height()};
+  return {area_.left() + (column - window_.left) * cell_width(), area_.top() + (row - window_.top) * cell_height(),
+          cell_width(), cell_height()};
 }
 
 std::optional<HeatCell> HeatGeometry::at(QPointF p) const {
@@ -24,7 +24,9 @@ std::optional<HeatCell> HeatGeometry::at(QPointF p) const {
 int HeatGeometry::first_row() const { return std::max(0, static_cast<int>(std::floor(window_.top))); }
 int HeatGeometry::end_row() const { return std::min(rows_, static_cast<int>(std::ceil(window_.top + window_.height))); }
 int HeatGeometry::first_column() const { return std::max(0, static_cast<int>(std::floor(window_.left))); }
-int HeatGeometry::end_column() const { return std::min(columns_, static_cast<int>(std::ceil(window_.left + window_.width))); }
+int HeatGeometry::end_column() const {
+  return std::min(columns_, static_cast<int>(std::ceil(window_.left + window_.width)));
+}
 
 HeatWindow HeatGeometry::kept(HeatWindow w) const {
   w.width = std::clamp(w.width, std::min(2.0, static_cast<double>(columns_)), static_cast<double>(columns_));

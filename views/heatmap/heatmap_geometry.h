@@ -30,8 +30,8 @@ class HeatGeometry {
   double cell_height() const { return area_.height() / window_.height; }
   int first_row() const, end_row() const, first_column() const, end_column() const;
 
-  /// The window after a zoom by `factor` (> 1: closer) that keeps `point` where it is, and after a move by pixels. Never beyond the matrix,
-  /// never closer than two cells.
+  /// The window after a zoom by `factor` (> 1: closer) that keeps `point` where it is, and after a move by pixels.
+  /// Never beyond the matrix, never closer than two cells.
   HeatWindow zoomed(QPointF point, double factor) const;
   HeatWindow moved(QPointF by) const;
 
@@ -45,8 +45,8 @@ class HeatGeometry {
 /// The area for cells in `bounds`: rows no taller than they need to be, so that three routers do not fill a screen.
 QRectF heat_area(QRectF bounds, double label_width, double header_height, int rows);
 
-/// Panels below one another for routers with so many branches, as many as fit: no higher than they need to be, no lower than an eye can
-/// read.
+/// Panels below one another for routers with so many branches, as many as fit: no higher than they need to be, no lower
+/// than an eye can read.
 std::vector<QRectF> time_panels(QRectF bounds, const std::vector<int>& branches);
 
 }  // namespace stormcell::views

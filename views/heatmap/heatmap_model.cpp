@@ -25,7 +25,8 @@ int64_t load_of(const LoadWindows::Router& router, size_t at, bool padding) {
   return router.load[at] - (padding || router.padding.empty() ? 0 : router.padding[at]);
 }
 
-std::vector<int> ordered(const LoadWindows::Router& router, WindowRange range, int64_t windows, HeatOrder order, bool padding) {
+std::vector<int> ordered(const LoadWindows::Router& router, WindowRange range, int64_t windows, HeatOrder order,
+                         bool padding) {
   std::vector<int> branches(router.line.branches);
   std::iota(branches.begin(), branches.end(), 0);
   if (order == HeatOrder::load) {
@@ -58,7 +59,8 @@ void set_tones(HeatMatrix& m, double high) {
       const double v = row.value[c];
       double t = std::clamp(v / (v < 0 && ends_low ? 1 : top), -1.0, 1.0);
       // Three decades: what is a thousandth of the largest is as pale as nothing.
-      if (o.scale == HeatScale::logarithmic) t = std::copysign(std::max(0.0, 1 + std::log10(std::max(1e-12, std::abs(t))) / 3), v);
+      if (o.scale == HeatScale::logarithmic)
+        t = std::copysign(std::max(0.0, 1 + std::log10(std::max(1e-12, std::abs(t))) / 3), v);
       row.tone[c] = static_cast<float>(t);
     }
   }
@@ -123,11 +125,14 @@ double metric_of(HeatMetric metric, const BranchSums& sums, size_t branch) {
 WindowRange windows_of(const LoadWindows& data, int64_t first_batch, int64_t end_batch) {
   const int64_t size = data.batches_per_window;
   const int64_t from = std::clamp<int64_t>(first_batch / size - data.first_window, 0, data.windows);
-  const int64_t to = end_batch < 0 ? data.windows : std::clamp<int64_t>((end_batch + size - 1) / size - data.first_window, 0, data.windows);
+  const int64_t to = end_batch < 0
+                         ? data.windows
+                         : std::clamp<int64_t>((end_batch + size - 1) / size - data.first_window, 0, data.windows);
   return {from, std::max(from, to)};
 }
 
-HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high, const LoadWindows* order_by) {
+HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high,
+                       const LoadWindows* order_by) {
   HeatMatrix m;
   m.options = options;
   m.two_sided = options.metric == HeatMetric::imbalance;
@@ -146,7 +151,8 @@ HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOpt
                 entropy_bits(sums.load)};
     const LoadWindows::Router* same = same_router(orders, router);
     row.branch = !same ? ordered(router, range, data.windows, HeatOrder::index, options.padding)
-                       : ordered(*same, order_by ? WindowRange{0, orders.windows} : range, orders.windows, options.order, options.padding);
+                       : ordered(*same, order_by ? WindowRange{0, orders.windows} : range, orders.windows,
+                                 options.order, options.padding);
     for (const int b : row.branch) row.value.push_back(metric_of(options.metric, sums, static_cast<size_t>(b)));
     m.columns = std::max(m.columns, router.line.branches);
     m.rows.push_back(std::move(row));
@@ -160,17 +166,19 @@ bool ends_at_minus_one(const HeatOptions& options) {
 }
 
 bool have_a_router_in_common(const LoadWindows& a, const LoadWindows& b) {
-  return std::any_of(a.routers.begin(), a.routers.end(), [&](const LoadWindows::Router& router) { return same_router(b, router); });
+  return std::any_of(a.routers.begin(), a.routers.end(),
+                     [&](const LoadWindows::Router& router) { return same_router(b, router); });
 }
 
-HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const LoadWindows& b, WindowRange range_b, const HeatOptions& options,
-                           double high) {
+HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const LoadWindows& b, WindowRange range_b,
+                           const HeatOptions& options, double high) {
   HeatMatrix m = make_matrix(a, range_a, options);
   const HeatMatrix other = make_matrix(b, range_b, options, 0, &a);
   std::vector<HeatRow> rows;
   for (HeatRow& row : m.rows) {
-    const auto same = std::find_if(other.rows.begin(), other.rows.end(),
-                                   [&](const HeatRow& r) { return r.router == row.router && r.branch.size() == row.branch.size(); });
+    const auto same = std::find_if(other.rows.begin(), other.rows.end(), [&](const HeatRow& r) {
+      return r.router == row.router && r.branch.size() == row.branch.size();
+    });
     if (same == other.rows.end()) continue;
     for (size_t c = 0; c < row.value.size(); ++c) row.value[c] -= same->value[same->column_of(row.branch[c])];
     rows.push_back(std::move(row));
@@ -188,7 +196,8 @@ std::vector<int> cluster_branches(const LoadWindows::Router& router, int64_t win
   for (size_t b = 0; b < branches; ++b) {
     double squares = 0;
     for (size_t w = 0; w < times; ++w) {
-      const double share = router.cells[w] > 0 ? static_cast<double>(router.load[w * branches + b]) / router.cells[w] : 0;
+      const double share =
+          router.cells[w] > 0 ? static_cast<double>(router.load[w * branches + b]) / router.cells[w] : 0;
       profile[b][w] = share;
       total[b] += static_cast<double>(router.load[w * branches + b]);
       squares += share * share;
@@ -239,18 +248,19 @@ Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& 
                  WindowRange other_range) {
   Table table;
   table.columns = {{tr("router"), tr("the model's name of the router")}, {tr("branch"), tr("its number, from 0")}};
-  constexpr HeatMetric metrics[] = {HeatMetric::load, HeatMetric::share, HeatMetric::weight, HeatMetric::drops, HeatMetric::imbalance};
+  constexpr HeatMetric metrics[] = {HeatMetric::load, HeatMetric::share, HeatMetric::weight, HeatMetric::drops,
+                                    HeatMetric::imbalance};
   for (const HeatMetric m : metrics) table.columns.push_back({term_of(m).name, {}});
-  table.columns.push_back(
-      {tr("padding"),
-       tr("cells of the branch that are padding: %1 the load").arg(options.padding ? tr("counted in") : tr("not counted in"))});
+  table.columns.push_back({tr("padding"), tr("cells of the branch that are padding: %1 the load")
+                                              .arg(options.padding ? tr("counted in") : tr("not counted in"))});
   if (other) {
     table.columns.push_back({tr("other load"), tr("load of the branch in the run that this one is compared with")});
     table.columns.push_back({tr("other share"), tr("share of the branch in the run that this one is compared with")});
     table.columns.push_back({tr("share difference"), tr("share here minus share in the other run")});
   }
   for (const LoadWindows::Router& router : data.routers) {
-    const BranchSums all = sum_windows(router, range.from, range.to, true), real = sum_windows(router, range.from, range.to, false);
+    const BranchSums all = sum_windows(router, range.from, range.to, true),
+                     real = sum_windows(router, range.from, range.to, false);
     const BranchSums& sums = options.padding ? all : real;
     std::optional<BranchSums> others;
     if (const LoadWindows::Router* same = other ? same_router(*other, router) : nullptr)
@@ -269,7 +279,8 @@ Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& 
       if (other) {
         row.push_back(others ? count(others->load[b]) : Value());
         row.push_back(others ? Value(metric_of(HeatMetric::share, *others, b)) : Value());
-        row.push_back(others ? Value(metric_of(HeatMetric::share, sums, b) - metric_of(HeatMetric::share, *others, b)) : Value());
+        row.push_back(others ? Value(metric_of(HeatMetric::share, sums, b) - metric_of(HeatMetric::share, *others, b))
+                             : Value());
       }
       table.rows.push_back(std::move(row));
     }
@@ -293,8 +304,8 @@ QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange 
                      .arg(100 * metric_of(HeatMetric::share, sums, b), 0, 'f', 1)
                      .arg(metric_of(HeatMetric::imbalance, sums, b) + 1, 0, 'f', 2);
   if (!router->padding.empty()) {
-    const int64_t padding =
-        sum_windows(*router, range.from, range.to, true).load[b] - sum_windows(*router, range.from, range.to, false).load[b];
+    const int64_t padding = sum_windows(*router, range.from, range.to, true).load[b] -
+                            sum_windows(*router, range.from, range.to, false).load[b];
     if (padding > 0)
       text += matrix.options.padding ? tr("<br>%1 of them padding").arg(count_text(padding))
                                      : tr("<br>and %1 of padding, not counted").arg(count_text(padding));
@@ -302,7 +313,8 @@ QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange 
   if (!sums.weight.empty()) text += tr("<br>weight mass %1").arg(sums.weight[b], 0, 'f', 1);
   if (!sums.dropped.empty()) text += tr("<br>%1 dropped").arg(count_text(sums.dropped[b]));
   if (matrix.options.pair == HeatPair::difference)
-    text += tr("<br>%1: %2 against the other run").arg(term_of(matrix.options.metric).name).arg(r.value[column], 0, 'g', 3);
+    text +=
+        tr("<br>%1: %2 against the other run").arg(term_of(matrix.options.metric).name).arg(r.value[column], 0, 'g', 3);
   text += tr("<br><i>%1: %2</i>").arg(term_of(matrix.options.metric).name, term_of(matrix.options.metric).line());
   return text;
 }

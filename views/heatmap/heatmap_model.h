@@ -65,7 +65,8 @@ struct WindowRange {
 };
 WindowRange windows_of(const LoadWindows& data, int64_t first_batch, int64_t end_batch);
 
-/// `high` > 0: the upper end of the scale, else the largest figure. `order_by`: whose columns the order is taken from, null: data's own.
+/// `high` > 0: the upper end of the scale, else the largest figure. `order_by`: whose columns the order is taken from,
+/// null: data's own.
 HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high = 0,
                        const LoadWindows* order_by = nullptr);
 /// Whether the lower half of a scale ends at -1: an unused branch has imbalance -1, whatever the busiest has.
@@ -73,11 +74,11 @@ bool ends_at_minus_one(const HeatOptions& options);
 /// Whether there is anything for make_difference() to subtract: routers of the same name with as many branches.
 bool have_a_router_in_common(const LoadWindows& a, const LoadWindows& b);
 /// Figures of `a` minus those of `b`, for routers of the same name.
-HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const LoadWindows& b, WindowRange range_b, const HeatOptions& options,
-                           double high = 0);
+HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const LoadWindows& b, WindowRange range_b,
+                           const HeatOptions& options, double high = 0);
 
-/// Branches so that neighbours are used at the same times: a chain of nearest neighbours of their normalised profiles over the
-/// windows, from the branch with the largest load on. [branches]
+/// Branches so that neighbours are used at the same times: a chain of nearest neighbours of their normalised profiles
+/// over the windows, from the branch with the largest load on. [branches]
 std::vector<int> cluster_branches(const LoadWindows::Router& router, int64_t windows);
 
 /// One router over time: [windows][branches] share of the router's cells in that window.
@@ -92,8 +93,8 @@ struct RouterOverTime {
 RouterOverTime make_over_time(const LoadWindows& data, size_t router, bool padding);
 
 /// `other`: the run that this one is compared with, null: none.
-Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& options = {}, const LoadWindows* other = nullptr,
-                 WindowRange other_range = {});
+Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& options = {},
+                 const LoadWindows* other = nullptr, WindowRange other_range = {});
 /// "block.1: branch 3 got 1,234 cells, 15.2 % of the router's, 1.22 times the mean".
 QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange range, int row, int column);
 

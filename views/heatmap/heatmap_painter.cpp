@@ -41,8 +41,8 @@ class ToneTable {
   std::vector<QRgb> colors_;
 };
 
-/// An image whose pixels are seen as such. Qt scales in steps of 1/65536 of a source pixel, so that large pixels would end some points
-/// beside their place: these are filled one by one.
+/// An image whose pixels are seen as such. Qt scales in steps of 1/65536 of a source pixel, so that large pixels would
+/// end some points beside their place: these are filled one by one.
 void paint_pixels(QPainter& p, const QRectF& to, const QImage& image) {
   constexpr int kMost = 8192;
   const double width = to.width() / image.width(), height = to.height() / image.height();
@@ -85,7 +85,9 @@ struct MatrixPainter {
   /// One scaled image, then gaps and figures where cells are large enough to carry them.
   void cells(const QImage& tones) {
     p.setRenderHint(QPainter::SmoothPixmapTransform, false);
-    paint_pixels(p, {g.cell(0, 0).topLeft(), QSizeF(g.cell_width() * m.columns, g.cell_height() * static_cast<double>(m.rows.size()))},
+    paint_pixels(p,
+                 {g.cell(0, 0).topLeft(),
+                  QSizeF(g.cell_width() * m.columns, g.cell_height() * static_cast<double>(m.rows.size()))},
                  tones);
     if (g.cell_width() >= metrics.horizontalAdvance("00.0%") + 6 && g.cell_height() >= metrics.height() + 2) figures();
     if (g.cell_width() >= 9 && g.cell_height() >= 9) gaps();
@@ -143,7 +145,8 @@ struct MatrixPainter {
       const QRectF at(area.left() - labels, cell.center().y() - metrics.height() / 2, labels - 8, metrics.height());
       if (at.center().y() < area.top() || at.center().y() > area.bottom()) continue;
       p.setPen(is_selected ? theme.accent : theme.text);
-      p.drawText(at, Qt::AlignRight | Qt::AlignVCenter, metrics.elidedText(m.rows[r].router, Qt::ElideLeft, at.width()));
+      p.drawText(at, Qt::AlignRight | Qt::AlignVCenter,
+                 metrics.elidedText(m.rows[r].router, Qt::ElideLeft, at.width()));
     }
   }
 };
@@ -157,7 +160,8 @@ double label_width(const QFontMetricsF& metrics, const HeatMatrix& matrix) {
 }
 
 QImage tone_image(const HeatMatrix& m, const Theme& theme) {
-  QImage image(std::max(1, m.columns), std::max<int>(1, static_cast<int>(m.rows.size())), QImage::Format_ARGB32_Premultiplied);
+  QImage image(std::max(1, m.columns), std::max<int>(1, static_cast<int>(m.rows.size())),
+               QImage::Format_ARGB32_Premultiplied);
   image.fill(Qt::transparent);
   const ToneTable table(m.two_sided, theme);
   for (size_t r = 0; r < m.rows.size(); ++r) {
@@ -174,13 +178,14 @@ QImage tone_image(const RouterOverTime& t, const Theme& theme) {
   const size_t branches = t.branches;
   for (size_t b = 0; b < branches; ++b) {
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(b)));
-    for (size_t w = 0; w < static_cast<size_t>(t.windows); ++w) line[w] = table.of(t.most > 0 ? t.share[w * branches + b] / t.most : 0);
+    for (size_t w = 0; w < static_cast<size_t>(t.windows); ++w)
+      line[w] = table.of(t.most > 0 ? t.share[w * branches + b] / t.most : 0);
   }
   return image;
 }
 
-void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& tones, const HeatGeometry& geometry, double labels,
-                  const Theme& theme, const HeatMarks& marks) {
+void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& tones, const HeatGeometry& geometry,
+                  double labels, const Theme& theme, const HeatMarks& marks) {
   MatrixPainter matrix_painter{painter, matrix, geometry, theme, marks, QFontMetricsF(painter.font())};
   matrix_painter.column_numbers();
   painter.save();
@@ -201,11 +206,13 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
   const ToneTable tones(m.two_sided, theme);
   for (int i = 0; i < static_cast<int>(width); ++i) {
     const float t = i / (width - 1);
-    p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()), QColor::fromRgb(tones.of(m.two_sided ? 2 * t - 1 : t)));
+    p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()),
+               QColor::fromRgb(tones.of(m.two_sided ? 2 * t - 1 : t)));
   }
   p.setPen(theme.faint);
   const QRectF ends(bar.left(), bar.bottom() + 1, width, metrics.height());
-  const bool relative = m.options.scale == HeatScale::per_router, logarithmic = m.options.scale == HeatScale::logarithmic;
+  const bool relative = m.options.scale == HeatScale::per_router,
+             logarithmic = m.options.scale == HeatScale::logarithmic;
   p.drawText(ends, Qt::AlignLeft,
              relative      ? (ends_at_minus_one(m.options) ? tr("-1")
                               : m.two_sided                ? tr("-max")
@@ -216,14 +223,16 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
   const Term& text = term_of(m.options.metric);
   const QString name = text.name.left(1).toUpper() + text.name.mid(1);
   p.setPen(theme.text);
-  const QString difference =
-      m.options.metric == HeatMetric::share ? tr("%1: this run minus the other, in percentage points") : tr("%1: this run minus the other");
+  const QString difference = m.options.metric == HeatMetric::share
+                                 ? tr("%1: this run minus the other, in percentage points")
+                                 : tr("%1: this run minus the other");
   const QString title = m.options.pair == HeatPair::difference ? difference.arg(name) : name;
   const double left = bar.right() + 14;
-  p.drawText(QRectF(left, bounds.top() - 2, bounds.right() - left, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter, title);
+  p.drawText(QRectF(left, bounds.top() - 2, bounds.right() - left, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter,
+             title);
   p.setPen(theme.faint);
-  p.drawText(QRectF(left, bounds.top() + metrics.height() - 2, bounds.right() - left, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter,
-             metrics.elidedText(text.line(), Qt::ElideRight, bounds.right() - left));
+  p.drawText(QRectF(left, bounds.top() + metrics.height() - 2, bounds.right() - left, metrics.height()),
+             Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(text.line(), Qt::ElideRight, bounds.right() - left));
 }
 
 QString routers_shown(size_t shown, size_t routers, bool chosen) {
@@ -234,8 +243,8 @@ QString routers_shown(size_t shown, size_t routers, bool chosen) {
                       : tr("%1; click another in the map").arg(text);
 }
 
-void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOverTime& t, const QImage& tones, const Theme& theme,
-                     int selected, const QString& aside) {
+void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOverTime& t, const QImage& tones,
+                     const Theme& theme, int selected, const QString& aside) {
   const QFontMetricsF metrics(p.font());
   const QRectF title(bounds.left(), bounds.top(), bounds.width(), metrics.height() + 4);
   p.setPen(theme.text);
@@ -247,9 +256,10 @@ void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOver
   p.setFont(plain);
   p.setPen(theme.faint);
   const double right = aside.isEmpty() ? 0 : metrics.horizontalAdvance(aside) + 12;
-  p.drawText(title.adjusted(used, 0, -right, 0), Qt::AlignLeft | Qt::AlignVCenter,
-             metrics.elidedText(tr("share of each window's cells by branch; strongest tone %1 %").arg(100 * t.most, 0, 'f', 1),
-                                Qt::ElideRight, title.width() - used - right));
+  p.drawText(
+      title.adjusted(used, 0, -right, 0), Qt::AlignLeft | Qt::AlignVCenter,
+      metrics.elidedText(tr("share of each window's cells by branch; strongest tone %1 %").arg(100 * t.most, 0, 'f', 1),
+                         Qt::ElideRight, title.width() - used - right));
   p.drawText(title, Qt::AlignRight | Qt::AlignVCenter, aside);
   const QRectF area(bounds.left() + labels, title.bottom() + 4, bounds.width() - labels,
                     bounds.bottom() - title.bottom() - metrics.height() - 8);
@@ -264,8 +274,10 @@ void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOver
   const int step = std::max(1, static_cast<int>(std::ceil(metrics.height() / height)));
   for (int b = 0; b < t.branches; b += step) {
     p.setPen(b == selected ? theme.accent : theme.faint);
-    const double top = area.top() + std::max(-2.0, b * height + (height - metrics.height()) / 2);  // of thin rows: not into the title
-    p.drawText(QRectF(area.left() - labels, top, labels - 8, metrics.height()), Qt::AlignRight | Qt::AlignVCenter, tr("branch %1").arg(b));
+    // of thin rows: not into the title
+    const double top = area.top() + std::max(-2.0, b * height + (height - metrics.height()) / 2);
+    p.drawText(QRectF(area.left() - labels, top, labels - 8, metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
+               tr("branch %1").arg(b));
   }
   if (selected >= 0 && selected < t.branches) {
     p.setPen(QPen(theme.accent, 2));

@@ -10,7 +10,8 @@
 
 namespace stormcell::views {
 
-/// One pixel a cell; drawing it scaled is what makes moving and zooming cheap. Columns that a router does not have are transparent.
+/// One pixel a cell; drawing it scaled is what makes moving and zooming cheap. Columns that a router does not have are
+/// transparent.
 QImage tone_image(const HeatMatrix& matrix, const Theme& theme);
 
 struct HeatMarks {
@@ -18,15 +19,15 @@ struct HeatMarks {
   std::vector<std::vector<HeatCell>> paths;  ///< of a followed cell, row by row, one for each stack of routers
 };
 
-void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& tones, const HeatGeometry& geometry, double label_width,
-                  const Theme& theme, const HeatMarks& marks);
+void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& tones, const HeatGeometry& geometry,
+                  double label_width, const Theme& theme, const HeatMarks& marks);
 /// The scale with what its ends stand for, in a strip about 30 pixels high.
 void paint_scale(QPainter& painter, QRectF bounds, const HeatMatrix& matrix, const Theme& theme);
 /// One pixel a window and branch.
 QImage tone_image(const RouterOverTime& over_time, const Theme& theme);
 /// One router over time, time to the right; `tones`: its tone_image(); `aside` stands at the right of its title.
-void paint_over_time(QPainter& painter, QRectF bounds, double label_width, const RouterOverTime& over_time, const QImage& tones,
-                     const Theme& theme, int selected_branch, const QString& aside);
+void paint_over_time(QPainter& painter, QRectF bounds, double label_width, const RouterOverTime& over_time,
+                     const QImage& tones, const Theme& theme, int selected_branch, const QString& aside);
 /// "4 of 48 routers; ..."; empty where all are shown.
 QString routers_shown(size_t shown, size_t routers, bool chosen);
 

@@ -59,7 +59,8 @@ QRectF HeatmapPicture::bounds(size_t panel) const {
   // Below the map: its scale, and a router over time where one is chosen.
   const double below = kScaleHeight + (over_time_.empty() ? 0 : std::clamp(height() * 0.38, 90.0, 340.0));
   const double count = std::max<size_t>(1, panels_.size()), each = (width() - kMargin * (count + 1)) / count;
-  double top = kMargin + (panels_.size() > 1 ? fontMetrics().height() + 4 : 0) + (trail_text_.isEmpty() ? 0 : fontMetrics().height() + 6);
+  double top = kMargin + (panels_.size() > 1 ? fontMetrics().height() + 4 : 0) +
+               (trail_text_.isEmpty() ? 0 : fontMetrics().height() + 6);
   return {kMargin + static_cast<double>(panel) * (each + kMargin), top, each, height() - top - below - kMargin};
 }
 
@@ -71,7 +72,8 @@ HeatGeometry HeatmapPicture::geometry(size_t panel) const {
 
 std::optional<std::pair<size_t, HeatCell>> HeatmapPicture::at(QPointF point) const {
   for (size_t i = 0; i < panels_.size(); ++i)
-    if (const auto cell = geometry(i).at(point); cell && cell->column < static_cast<int>(panels_[i].matrix.rows[cell->row].value.size()))
+    if (const auto cell = geometry(i).at(point);
+        cell && cell->column < static_cast<int>(panels_[i].matrix.rows[cell->row].value.size()))
       return std::pair{i, *cell};
   return {};
 }
@@ -93,9 +95,11 @@ void HeatmapPicture::paintEvent(QPaintEvent*) {
     const HeatGeometry g = geometry(i);
     if (panels_.size() > 1) {
       p.setPen(theme.text);
-      p.drawText(QRectF(bounds(i).left() + labels(), bounds(i).top() - fontMetrics().height() - 6, bounds(i).width() - labels(),
-                        fontMetrics().height()),
-                 Qt::AlignLeft, fontMetrics().elidedText(panel.title, Qt::ElideMiddle, static_cast<int>(bounds(i).width() - labels())));
+      p.drawText(
+          QRectF(bounds(i).left() + labels(), bounds(i).top() - fontMetrics().height() - 6,
+                 bounds(i).width() - labels(), fontMetrics().height()),
+          Qt::AlignLeft,
+          fontMetrics().elidedText(panel.title, Qt::ElideMiddle, static_cast<int>(bounds(i).width() - labels())));
     }
     HeatMarks marks;
     if (hovered_ && hovered_->first == i) marks.hovered = hovered_->second;
@@ -108,7 +112,8 @@ void HeatmapPicture::paintEvent(QPaintEvent*) {
   const double left = bounds(0).left() + labels();
   if (!trail_text_.isEmpty()) {
     p.setPen(theme.bad);
-    p.drawText(QRectF(left, kMargin - 4, width() - left - kMargin, fontMetrics().height() + 2), Qt::AlignLeft | Qt::AlignVCenter,
+    p.drawText(QRectF(left, kMargin - 4, width() - left - kMargin, fontMetrics().height() + 2),
+               Qt::AlignLeft | Qt::AlignVCenter,
                fontMetrics().elidedText(trail_text_, Qt::ElideRight, static_cast<int>(width() - left - kMargin)));
   }
   paint_scale(p, QRectF(left, scale_top + 8, width() - left - kMargin, kScaleHeight), panels_[0].matrix, theme);
@@ -122,7 +127,8 @@ void HeatmapPicture::paintEvent(QPaintEvent*) {
   const QString aside = routers_shown(places.size(), routers_, !router_.isEmpty());
   for (size_t i = 0; i < places.size(); ++i) {
     const RouterOverTime& t = over_time_[i].over_time;
-    paint_over_time(p, places[i], labels(), t, over_time_[i].tones, theme, t.router == router_ ? branch_ : -1, i == 0 ? aside : QString());
+    paint_over_time(p, places[i], labels(), t, over_time_[i].tones, theme, t.router == router_ ? branch_ : -1,
+                    i == 0 ? aside : QString());
   }
   if (!places.empty()) return;
   p.setPen(theme.faint);

@@ -19,7 +19,8 @@ class HeatmapPicture : public QWidget {
     QImage tones;
     std::vector<std::vector<HeatCell>> paths;
   };
-  /// One panel, or two beside each other. `over_time`: routers to show below as far as there is room, of `routers` that there are.
+  /// One panel, or two beside each other. `over_time`: routers to show below as far as there is room, of `routers` that
+  /// there are.
   void set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time, size_t routers);
   void set_trail_text(const QString& text);
   void set_selected(const QString& router, int branch);

@@ -33,11 +33,13 @@ std::optional<CellPlace> parse_cell(const QString& text) {
   return place;
 }
 
-std::shared_ptr<const LoadWindows> read_windows(const Source& source, const Selection& selection, int64_t first, int64_t end,
-                                                const Progress& progress) {
-  if (!selection.label.isEmpty()) return read_label_window(source.file, source.run, selection.label.toStdString(), progress);
+std::shared_ptr<const LoadWindows> read_windows(const Source& source, const Selection& selection, int64_t first,
+                                                int64_t end, const Progress& progress) {
+  if (!selection.label.isEmpty())
+    return read_label_window(source.file, source.run, selection.label.toStdString(), progress);
   if (!selection.phase.isEmpty())
-    return read_phase_windows(source.file, source.run, selection.phase.toStdString(), {first, end}, kMostWindows, progress);
+    return read_phase_windows(source.file, source.run, selection.phase.toStdString(), {first, end}, kMostWindows,
+                              progress);
   return read_load_windows(source.file, source.run, {first, end}, kMostWindows, progress);
 }
 
@@ -56,18 +58,22 @@ Enum chosen(const QComboBox* choice) {
 /// Sessions hold this metric of all cells together, real ones and padding.
 bool keeps_no_padding_apart(HeatMetric metric) { return metric == HeatMetric::weight || metric == HeatMetric::drops; }
 
-/// Lines along the edges of the routers' graph: a step goes on with a line that ends where it comes from, or begins one.
+/// Lines along the edges of the routers' graph: a step goes on with a line that ends where it comes from, or begins
+/// one.
 std::vector<std::vector<HeatCell>> paths_of(const CellTrail& trail, const LoadWindows& data, const HeatMatrix& matrix) {
   std::vector<std::vector<HeatCell>> paths, cells_of(trail.steps.size());
   std::vector<int32_t> ends;  // by path: the step where it ends
   for (size_t s = 0; s < trail.steps.size(); ++s) {
     const CellTrail::Step& step = trail.steps[s];
-    if (std::none_of(data.routers.begin(), data.routers.end(), [&](const auto& r) { return r.line.name == step.router; })) continue;
+    if (std::none_of(data.routers.begin(), data.routers.end(),
+                     [&](const auto& r) { return r.line.name == step.router; }))
+      continue;
     std::vector<HeatCell>& cells = cells_of[s];
     for (size_t r = 0; r < matrix.rows.size(); ++r)
       if (matrix.rows[r].router == QString::fromStdString(step.router))
         for (const int32_t branch : step.branches)
-          if (const int column = matrix.rows[r].column_of(branch); column >= 0) cells.push_back({static_cast<int>(r), column});
+          if (const int column = matrix.rows[r].column_of(branch); column >= 0)
+            cells.push_back({static_cast<int>(r), column});
     const int32_t now = s;
     for (const int32_t before : step.after) {
       auto at = std::find(ends.begin(), ends.end(), before);
@@ -97,29 +103,34 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
 }
 
 void HeatmapView::add_choices() {
-  metric_ = add_choice(tr("Metric"), tr("What a cell of the map stands for"),
-                       {{tr("Load"), {}}, {tr("Share"), {}}, {tr("Weight mass"), {}}, {tr("Drops"), {}}, {tr("Imbalance"), {}}});
+  metric_ = add_choice(
+      tr("Metric"), tr("What a cell of the map stands for"),
+      {{tr("Load"), {}}, {tr("Share"), {}}, {tr("Weight mass"), {}}, {tr("Drops"), {}}, {tr("Imbalance"), {}}});
   metric_->setCurrentIndex(static_cast<int>(HeatMetric::share));
-  scale_ = add_choice(tr("Scale"), tr("One scale for all routers, each router by its own largest, or logarithmic over three decades"),
-                      {{tr("common"), tr("The strongest tone stands for the largest figure of all routers")},
-                       {tr("per router"), tr("The strongest tone stands for the largest figure of each router")},
-                       {tr("logarithmic"), tr("A tenth of the largest figure is a third paler, a thousandth is as pale as nothing")}});
-  order_ =
-      add_choice(tr("Order"), tr("Columns by branch number, by load, or so that branches used at the same times stand beside each other"),
-                 {{tr("index"), tr("By branch number, as the model has them")},
-                  {tr("load"), tr("The branch with the most cells first, in each router")},
-                  {tr("clustered"), tr("Branches that are used in the same batches stand beside each other")}});
+  scale_ = add_choice(
+      tr("Scale"), tr("One scale for all routers, each router by its own largest, or logarithmic over three decades"),
+      {{tr("common"), tr("The strongest tone stands for the largest figure of all routers")},
+       {tr("per router"), tr("The strongest tone stands for the largest figure of each router")},
+       {tr("logarithmic"), tr("A tenth of the largest figure is a third paler, a thousandth is as pale as nothing")}});
+  order_ = add_choice(
+      tr("Order"),
+      tr("Columns by branch number, by load, or so that branches used at the same times stand beside each other"),
+      {{tr("index"), tr("By branch number, as the model has them")},
+       {tr("load"), tr("The branch with the most cells first, in each router")},
+       {tr("clustered"), tr("Branches that are used in the same batches stand beside each other")}});
   pair_ = add_choice(tr("Other run"), tr("Choose a run to compare with in the list of runs first"),
                      {{tr("hidden"), tr("This run alone")},
                       {tr("beside"), tr("Both runs, with one scale")},
                       {tr("difference"), tr("This run minus the other: orange is more, blue is less")}});
-  pair_->setCurrentIndex(static_cast<int>(HeatPair::difference));  // whoever chooses another run wants to see what differs
+  pair_->setCurrentIndex(
+      static_cast<int>(HeatPair::difference));  // whoever chooses another run wants to see what differs
   pair_->setEnabled(false);
 }
 
 void HeatmapView::add_controls() {
   padding_ = new QCheckBox(tr("Padding"), this);
-  padding_->setToolTip(tr("Counts padding too, which shows the work that was done; without it, the map shows where the data went"));
+  padding_->setToolTip(
+      tr("Counts padding too, which shows the work that was done; without it, the map shows where the data went"));
   bar()->addWidget(padding_);
   high_ = new QDoubleSpinBox(this);
   high_->setRange(0, 1e12);
@@ -134,7 +145,8 @@ void HeatmapView::add_controls() {
   bar()->addStretch(1);
   cell_ = new QLineEdit(this);
   cell_->setPlaceholderText(tr("Cell, e.g. 37:5"));
-  cell_->setToolTip(tr("Follows one cell: its sequence, a colon, its position; the sequence alone means its first cell"));
+  cell_->setToolTip(
+      tr("Follows one cell: its sequence, a colon, its position; the sequence alone means its first cell"));
   cell_->setAccessibleName(tr("Cell to follow"));
   cell_->setClearButtonEnabled(true);
   cell_->setMinimumWidth(fontMetrics().horizontalAdvance(cell_->placeholderText()) + 10);
@@ -166,7 +178,8 @@ void HeatmapView::add_picture() {
 }
 
 void HeatmapView::connect_controls() {
-  for (QComboBox* box : {metric_, scale_, order_, pair_}) connect(box, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  for (QComboBox* box : {metric_, scale_, order_, pair_})
+    connect(box, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
   connect(padding_, &QCheckBox::toggled, this, [this] { show_data(); });
   connect(high_, &QDoubleSpinBox::valueChanged, this, [this] { show_data(); });
   connect(cell_, &QLineEdit::returnPressed, this, &HeatmapView::follow);
@@ -201,19 +214,21 @@ void HeatmapView::connect_picture() {
 }
 
 bool HeatmapView::padding_in_one_run_only() const {
-  return chosen<HeatPair>(pair_) != HeatPair::single && data_.all && data_.other && has_padding(*data_.all) != has_padding(*data_.other);
+  return chosen<HeatPair>(pair_) != HeatPair::single && data_.all && data_.other &&
+         has_padding(*data_.all) != has_padding(*data_.other);
 }
 
 HeatOptions HeatmapView::options() const {
-  HeatOptions o{chosen<HeatMetric>(metric_), chosen<HeatScale>(scale_), chosen<HeatOrder>(order_), chosen<HeatPair>(pair_),
-                padding_->isChecked() && !padding_in_one_run_only()};
+  HeatOptions o{chosen<HeatMetric>(metric_), chosen<HeatScale>(scale_), chosen<HeatOrder>(order_),
+                chosen<HeatPair>(pair_), padding_->isChecked() && !padding_in_one_run_only()};
   const bool with_itself = context_.other.file == context_.main.file && context_.other.run == context_.main.run;
   if (!data_.other || with_itself) o.pair = HeatPair::single;
   return o;
 }
 
 bool HeatmapView::wants_fine(const Data& known, const Selection& selection) {
-  if (known.fine || !selection.label.isEmpty() || selection.all_batches() || known.all->batches_per_window == 1) return false;
+  if (known.fine || !selection.label.isEmpty() || selection.all_batches() || known.all->batches_per_window == 1)
+    return false;
   const WindowRange range = windows_of(*known.all, selection.first_batch, selection.end_batch);
   return range.to - range.from < kFewWindows;
 }
@@ -275,7 +290,8 @@ void HeatmapView::select(const Selection& selection) {
   strip_->set_range(selection.first_batch, selection.end_batch);
   picture_->set_selected(selection.router, selection.branch);
   // What was read may do for another range; for another phase or label it does not.
-  if (data_.all && unread() & (Part::range | Part::router) && !(unread() & (Part::run | Part::phase | Part::label))) show_data();
+  if (data_.all && unread() & (Part::range | Part::router) && !(unread() & (Part::run | Part::phase | Part::label)))
+    show_data();
 }
 
 Parts HeatmapView::heeded() const {
@@ -289,13 +305,17 @@ QStringList HeatmapView::remarks() const {
   if (!selection_.label.isEmpty()) {
     said << tr("Loads by label are kept for the whole run and without padding.");
     const HeatMetric metric = options().metric;
-    if (metric == HeatMetric::weight || metric == HeatMetric::drops) said << tr("There is no %1 by label.").arg(term_of(metric).name);
-  } else if (options().pair == HeatPair::difference && keeps_no_padding_apart(options().metric) && padding_in_one_run_only()) {
+    if (metric == HeatMetric::weight || metric == HeatMetric::drops)
+      said << tr("There is no %1 by label.").arg(term_of(metric).name);
+  } else if (options().pair == HeatPair::difference && keeps_no_padding_apart(options().metric) &&
+             padding_in_one_run_only()) {
     said << tr("%1 counts padding, and only one of the two runs has it: the two stand beside each other.")
                 .arg(term_of(options().metric).name);
-  } else if (options().pair == HeatPair::difference && data_.all && !have_a_router_in_common(*data_.all, *data_.other)) {
+  } else if (options().pair == HeatPair::difference && data_.all &&
+             !have_a_router_in_common(*data_.all, *data_.other)) {
     said << tr(
-        "No router of the other run has the name and the number of branches of one here: there is nothing to subtract, so the two stand "
+        "No router of the other run has the name and the number of branches of one here: there is nothing to subtract, "
+        "so the two stand "
         "beside each other.");
   } else if (options().pair != HeatPair::single && data_.all && data_.other->batches != data_.all->batches) {
     said << tr("The other run has %1, this one %2: batches of one number need not hold the same data.")
@@ -303,7 +323,8 @@ QStringList HeatmapView::remarks() const {
   }
   if (padding_->isChecked() && padding_in_one_run_only())
     said << tr("Only one of the two runs has padding among its cells: padding is left out of both.");
-  if (!options().padding && data_.all && keeps_no_padding_apart(options().metric) && selection_.label.isEmpty() && has_padding(*data_.all))
+  if (!options().padding && data_.all && keeps_no_padding_apart(options().metric) && selection_.label.isEmpty() &&
+      has_padding(*data_.all))
     said << tr("%1 counts padding: it is not kept apart.").arg(term_of(options().metric).name);
   return said;
 }
@@ -313,12 +334,16 @@ bool HeatmapView::fine_fits() const {
          selection_.end_batch <= data_.fine->end_batch();
 }
 const LoadWindows& HeatmapView::windows() const { return fine_fits() ? *data_.fine : *data_.all; }
-const LoadWindows& HeatmapView::other_windows() const { return fine_fits() && data_.other_fine ? *data_.other_fine : *data_.other; }
+const LoadWindows& HeatmapView::other_windows() const {
+  return fine_fits() && data_.other_fine ? *data_.other_fine : *data_.other;
+}
 
 void HeatmapView::show_data() {
   if (!data_.all) return;
-  if (data_.all->routers.empty()) return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
-  if (data_.all->batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"choose-run", tr("Choose another run")}});
+  if (data_.all->routers.empty())
+    return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
+  if (data_.all->batches == 0)
+    return show_message(tr("No batch of this run is recorded yet."), {{"choose-run", tr("Choose another run")}});
   show_strip();
   allow_what_is_kept();
   // The two may be shown side by side: nothing is subtracted.
@@ -343,12 +368,14 @@ void HeatmapView::show_strip() {
 
 void HeatmapView::allow_what_is_kept() {
   const auto kept = [&](auto values) {
-    return std::any_of(data_.all->routers.begin(), data_.all->routers.end(), [&](const auto& router) { return !(router.*values).empty(); });
+    return std::any_of(data_.all->routers.begin(), data_.all->routers.end(),
+                       [&](const auto& router) { return !(router.*values).empty(); });
   };
   const auto allow = [&](HeatMetric metric, bool allowed) {
     auto* model = qobject_cast<QStandardItemModel*>(metric_->model());
     model->item(static_cast<int>(metric))->setEnabled(allowed);
-    if (!allowed && metric_->currentIndex() == static_cast<int>(metric)) metric_->setCurrentIndex(static_cast<int>(HeatMetric::share));
+    if (!allowed && metric_->currentIndex() == static_cast<int>(metric))
+      metric_->setCurrentIndex(static_cast<int>(HeatMetric::share));
   };
   if (selection_.label.isEmpty()) {
     allow(HeatMetric::weight, kept(&LoadWindows::Router::weight));
@@ -360,14 +387,17 @@ void HeatmapView::allow_what_is_kept() {
 HeatOptions HeatmapView::shown_options() const {
   HeatOptions o = options();
   if (o.pair == HeatPair::difference && data_.unlike.isEmpty() &&
-      (!have_a_router_in_common(windows(), other_windows()) || (keeps_no_padding_apart(o.metric) && padding_in_one_run_only())))
+      (!have_a_router_in_common(windows(), other_windows()) ||
+       (keeps_no_padding_apart(o.metric) && padding_in_one_run_only())))
     o.pair = HeatPair::beside;
   return o;
 }
 
 std::vector<HeatmapPicture::Panel> HeatmapView::make_panels(const HeatOptions& o) {
   const LoadWindows& from = windows();
-  const auto range_of = [&](const LoadWindows& of) { return windows_of(of, selection_.first_batch, selection_.end_batch); };
+  const auto range_of = [&](const LoadWindows& of) {
+    return windows_of(of, selection_.first_batch, selection_.end_batch);
+  };
   high_->setSuffix(o.metric == HeatMetric::share ? tr(" %") : QString());
   const double high = o.metric == HeatMetric::share ? high_->value() / 100 : high_->value();
   const Theme& theme = Theme::of(palette());
@@ -376,11 +406,15 @@ std::vector<HeatmapPicture::Panel> HeatmapView::make_panels(const HeatOptions& o
     return HeatmapPicture::Panel{title, std::move(matrix), std::move(tones), {}};
   };
   if (o.pair == HeatPair::difference)
-    return {panel(QString(), make_difference(from, range_of(from), other_windows(), range_of(other_windows()), o, high))};
+    return {
+        panel(QString(), make_difference(from, range_of(from), other_windows(), range_of(other_windows()), o, high))};
   if (o.pair == HeatPair::single)
-    return {panel(QString(), make_matrix(from, range_of(from), o, high, o.order == HeatOrder::index ? nullptr : data_.all.get()))};
+    return {panel(QString(),
+                  make_matrix(from, range_of(from), o, high, o.order == HeatOrder::index ? nullptr : data_.all.get()))};
   // The same scale for both, or the eye compares what is not alike.
-  const auto matrix = [&](const LoadWindows& of, double up_to) { return make_matrix(of, range_of(of), o, up_to, data_.all.get()); };
+  const auto matrix = [&](const LoadWindows& of, double up_to) {
+    return make_matrix(of, range_of(of), o, up_to, data_.all.get());
+  };
   const double both = high > 0 ? high : std::max(matrix(from, 0).high, matrix(other_windows(), 0).high);
   return {panel(context_.main.title, matrix(from, both)), panel(context_.other.title, matrix(other_windows(), both))};
 }
@@ -412,7 +446,8 @@ Table HeatmapView::table() const {
   const LoadWindows& from = windows();
   const WindowRange range = windows_of(from, selection_.first_batch, selection_.end_batch);
   if (options().pair == HeatPair::single) return make_table(from, range, options());
-  return make_table(from, range, options(), &other_windows(), windows_of(other_windows(), selection_.first_batch, selection_.end_batch));
+  return make_table(from, range, options(), &other_windows(),
+                    windows_of(other_windows(), selection_.first_batch, selection_.end_batch));
 }
 
 void HeatmapView::follow() {

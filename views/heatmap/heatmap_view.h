@@ -59,7 +59,8 @@ class HeatmapView : public View {
   const LoadWindows& other_windows() const;
   bool fine_fits() const;
   HeatOptions options() const;
-  /// True where two runs are shown and only one of them has padding among its cells: the other did not compute it, or was given none.
+  /// True where two runs are shown and only one of them has padding among its cells: the other did not compute it, or
+  /// was given none.
   bool padding_in_one_run_only() const;
   void follow();
 

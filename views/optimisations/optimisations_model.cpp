@@ -28,20 +28,24 @@ bool has_options(const std::map<std::string, std::string>& options, const PassRo
   });
 }
 
-/// What does not depend on which other passes ran stands in every run; the rest only counts from the run of exactly this choice.
+/// What does not depend on which other passes ran stands in every run; the rest only counts from the run of exactly
+/// this choice.
 void take(Optimisations& state, const RunLine& run, bool exact) {
   for (const PassReport& p : run.result->figures.passes) {
     PassRow* row = find(state, QString::fromStdString(p.name));
     if (!row || !has_options(p.options, *row)) continue;
-    if (!row->applied || exact) row->applied = p.applied, row->left_out = p.left_out, row->reason = QString::fromStdString(p.reason);
+    if (!row->applied || exact)
+      row->applied = p.applied, row->left_out = p.left_out, row->reason = QString::fromStdString(p.reason);
     if (exact) row->withheld = p.withheld ? QString::fromStdString(not_measured_text(*p.withheld)) : QString();
-    if (p.speedup_alone && (!row->alone || exact)) row->alone = gain(p.speedup_alone, p.speedup_alone_ci95), row->alone_run = run.id;
+    if (p.speedup_alone && (!row->alone || exact))
+      row->alone = gain(p.speedup_alone, p.speedup_alone_ci95), row->alone_run = run.id;
     if (!exact) continue;
     row->cumulative = gain(p.speedup_cumulative, p.speedup_cumulative_ci95);
     row->guard_hits = p.guard_hits;
     row->guard_misses = p.fallbacks;
     row->parameters.clear();
-    for (const auto& [key, value] : p.parameters) row->parameters.emplace_back(QString::fromStdString(key), QString::fromStdString(value));
+    for (const auto& [key, value] : p.parameters)
+      row->parameters.emplace_back(QString::fromStdString(key), QString::fromStdString(value));
   }
 }
 
@@ -57,7 +61,8 @@ std::optional<PassChoice> chosen_passes(const RunLine& run) {
   for (const PassReport& p : run.result->figures.passes) {
     const QString id = QString::fromStdString(p.name);
     chosen.enabled.insert(id);
-    for (const auto& [key, value] : p.options) chosen.options[id][QString::fromStdString(key)] = QString::fromStdString(value);
+    for (const auto& [key, value] : p.options)
+      chosen.options[id][QString::fromStdString(key)] = QString::fromStdString(value);
   }
   return chosen;
 }
@@ -105,8 +110,8 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
     row.lossy = pass.lossy;
     row.enabled = choice.enabled.contains(row.id);
     for (const PassOptionLine& line : pass.options)
-      row.options.push_back(
-          {line, choice.options.value(row.id).value(QString::fromStdString(line.key), QString::fromStdString(line.standard))});
+      row.options.push_back({line, choice.options.value(row.id).value(QString::fromStdString(line.key),
+                                                                      QString::fromStdString(line.standard))});
     state.rows.push_back(std::move(row));
   }
   const PassChoice wanted = effective(choice);
@@ -166,9 +171,11 @@ Table make_table(const Optimisations& state) {
       {tr("alone"), tr("measured: speed-up with this pass alone, time of all batches")},
       {tr("alone from"), tr("lower end of its 95 % interval")},
       {tr("alone to"), tr("upper end of its 95 % interval")},
-      {tr("alone in run"), tr("the run that measured it alone; a quick run of a choice does not, so this may be an older run")},
+      {tr("alone in run"),
+       tr("the run that measured it alone; a quick run of a choice does not, so this may be an older run")},
       {tr("up to here"), tr("measured: with this pass and those above it")},
-      {tr("guard misses"), tr("inputs that needed a path the pass had left out: the fallback computed it, so the answer is right")},
+      {tr("guard misses"),
+       tr("inputs that needed a path the pass had left out: the fallback computed it, so the answer is right")},
       {tr("parameters"), tr("its options, as the next run will use them")},
       {tr("why"), tr("what it did, or why it did not apply")}};
   for (const PassRow& row : state.rows) {

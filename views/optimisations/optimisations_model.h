@@ -44,7 +44,8 @@ struct PassRow {
   QString reason;
   bool left_out = false;  ///< it could be applied, and lost
   std::optional<Gain> alone, cumulative;
-  QString withheld;       ///< why the run that measured this choice does not state them; empty: it states them or did not measure them
+  QString withheld;  ///< why the run that measured this choice does not state them; empty: it states them or did not
+                     ///< measure them
   int64_t alone_run = 0;  ///< where `alone` comes from: maybe another run than the rest
   qlonglong guard_hits = 0, guard_misses = 0;
   std::vector<std::pair<QString, QString>> parameters;
@@ -68,8 +69,8 @@ PassChoice effective(const PassChoice& choice);
 PassChoice with_option(const PassChoice& choice, const QString& pass, const OptionRow& option, const QString& value);
 /// "dead-path max-share=0.02, vertical-fusion norms=off"; empty where nothing is set of the passes that run.
 QString options_text(const PassChoice& choice);
-/// What is known of a choice from all runs of the session with the same settings as `settings_of`: the newest run with exactly this
-/// choice; reasons also from others where that one is missing.
+/// What is known of a choice from all runs of the session with the same settings as `settings_of`: the newest run with
+/// exactly this choice; reasons also from others where that one is missing.
 Optimisations look_up(const SessionOverview& session, int64_t settings_of, const PassChoice& choice);
 /// For Experiment::optimize().
 PassSelection selection_of(const PassChoice& choice);

@@ -41,8 +41,10 @@ double span_of(const Optimisations& state) {
   return std::min(span, 16.0);
 }
 
-/// A gain as a bar from 1 with its interval, logarithmic. `withheld`: why a measured gain is not stated; empty: nothing was withheld.
-void draw_gain(const std::optional<Gain>& gain, const QString& withheld, double span, const QColor& tone, const Theme& theme) {
+/// A gain as a bar from 1 with its interval, logarithmic. `withheld`: why a measured gain is not stated; empty: nothing
+/// was withheld.
+void draw_gain(const std::optional<Gain>& gain, const QString& withheld, double span, const QColor& tone,
+               const Theme& theme) {
   if (!gain && !withheld.isEmpty()) {
     ImGui::TextDisabled("%s", kNotMeasured);
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text(withheld.toUtf8()));
@@ -53,12 +55,16 @@ void draw_gain(const std::optional<Gain>& gain, const QString& withheld, double 
   ImVec2 at = ImGui::GetCursorScreenPos();
   at.y += ImGui::GetStyle().FramePadding.y;
   // In a narrow window what a pass does needs the room more.
-  const float height = ImGui::GetTextLineHeight(), width = std::clamp(ImGui::GetIO().DisplaySize.x * 0.08f, 56.0f, 130.0f);
-  const auto x = [&](double v) { return at.x + width * static_cast<float>((std::clamp(std::log(v) / std::log(span), -1.0, 1.0) + 1) / 2); };
+  const float height = ImGui::GetTextLineHeight(),
+              width = std::clamp(ImGui::GetIO().DisplaySize.x * 0.08f, 56.0f, 130.0f);
+  const auto x = [&](double v) {
+    return at.x + width * static_cast<float>((std::clamp(std::log(v) / std::log(span), -1.0, 1.0) + 1) / 2);
+  };
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled({at.x, at.y}, {at.x + width, at.y + height}, color(theme.surface));
   draw->AddLine({x(1), at.y}, {x(1), at.y + height}, color(theme.faint));
-  draw->AddRectFilled({std::min(x(1), x(gain->value)), at.y + 4}, {std::max(x(1), x(gain->value)) + 1, at.y + height - 4}, color(tone));
+  draw->AddRectFilled({std::min(x(1), x(gain->value)), at.y + 4},
+                      {std::max(x(1), x(gain->value)) + 1, at.y + height - 4}, color(tone));
   if (gain->ci95) {
     const float middle = std::floor(at.y + height / 2);
     draw->AddLine({x((*gain->ci95)[0]), middle}, {x((*gain->ci95)[1]) + 1, middle}, color(theme.text));
@@ -97,8 +103,9 @@ OptimisationsView::OptimisationsView(QWidget* parent) : View(parent), choice_{de
   set_picture(canvas_);
 
   connect(run_, &QPushButton::clicked, this, &OptimisationsView::run);
-  connect(save_, &QPushButton::clicked, this,
-          [this] { emit save_wanted("stormcell-config.json", tr("Configurations (*.json)"), QByteArray::fromStdString(state_.config)); });
+  connect(save_, &QPushButton::clicked, this, [this] {
+    emit save_wanted("stormcell-config.json", tr("Configurations (*.json)"), QByteArray::fromStdString(state_.config));
+  });
   connect(preset_, &QComboBox::activated, this, [this](int index) {
     if (index == 1) choose({default_passes(), choice_.options}, tr("all passes"));
     if (index == 2) choose({{}, choice_.options}, tr("no pass"));
@@ -141,7 +148,9 @@ QWidget* OptimisationsView::add_options() {
     for (size_t o = 0; o < row.options.size(); ++o) {
       const PassOptionLine& line = row.options[o].line;
       const QString key = QString::fromStdString(line.key), about = QString::fromStdString(line.summary);
-      const auto set = [this, r, o](const QString& value) { set_option(state_.rows[r].id, state_.rows[r].options[o], value); };
+      const auto set = [this, r, o](const QString& value) {
+        set_option(state_.rows[r].id, state_.rows[r].options[o], value);
+      };
       const auto value = [this, r, o] { return state_.rows[r].options[o].value; };
       QWidget* control = nullptr;
       if (line.kind == PassOptionLine::Kind::flag) {
@@ -159,7 +168,8 @@ QWidget* OptimisationsView::add_options() {
         number->setRange(line.least * scale_of(line), line.most * scale_of(line));
         if (share) number->setSuffix(" %");
         number->setKeyboardTracking(false);
-        connect(number, &QDoubleSpinBox::valueChanged, this, [set, line](double shown) { set(QString::number(shown / scale_of(line))); });
+        connect(number, &QDoubleSpinBox::valueChanged, this,
+                [set, line](double shown) { set(QString::number(shown / scale_of(line))); });
         refresh_options_.push_back([number, value, line] {
           const QSignalBlocker quiet(number);
           number->setValue(value().toDouble() * scale_of(line));
@@ -209,7 +219,8 @@ void OptimisationsView::switch_pass(const QString& id, bool on) {
 }
 
 void OptimisationsView::set_option(const QString& pass, const OptionRow& option, const QString& value) {
-  choose(with_option(choice_, pass, option, value), QString("%1 %2=%3").arg(pass, QString::fromStdString(option.line.key), value));
+  choose(with_option(choice_, pass, option, value),
+         QString("%1 %2=%3").arg(pass, QString::fromStdString(option.line.key), value));
 }
 
 void OptimisationsView::choose(const PassChoice& choice, const QString& what) {
@@ -238,10 +249,11 @@ void OptimisationsView::frame() {
   begin_whole_window("optimisations");
   draw_head();
   ImGui::Spacing();
-  constexpr ImGuiTableFlags flags =
-      ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_PadOuterX | ImGuiTableFlags_ScrollY;
-  ImGui::TextDisabled(
-      "%s", text(tr("Bars from 1 on a logarithmic scale up to %1x, whiskers: 95 % interval").arg(span_of(state_), 0, 'f', 2).toUtf8()));
+  constexpr ImGuiTableFlags flags = ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingFixedFit |
+                                    ImGuiTableFlags_PadOuterX | ImGuiTableFlags_ScrollY;
+  ImGui::TextDisabled("%s", text(tr("Bars from 1 on a logarithmic scale up to %1x, whiskers: 95 % interval")
+                                     .arg(span_of(state_), 0, 'f', 2)
+                                     .toUtf8()));
   if (ImGui::BeginTable("passes", 4, flags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn(text(tr("pass").toUtf8()));
@@ -257,10 +269,11 @@ void OptimisationsView::frame() {
 
 void OptimisationsView::draw_head() {
   const Theme& theme = Theme::of(palette());
-  const bool holds_one = state_.speedup && state_.speedup->ci95 && (*state_.speedup->ci95)[0] < 1 && (*state_.speedup->ci95)[1] > 1;
-  heading((holds_one                                  ? tr("No measurable difference (%1)").arg(times_text(state_.speedup->value))
-           : state_.speedup                           ? tr("%1 as fast as the baseline").arg(times_text(state_.speedup->value))
-           : !state_.withheld.isEmpty()               ? tr("The speed-up was not measured well enough")
+  const bool holds_one =
+      state_.speedup && state_.speedup->ci95 && (*state_.speedup->ci95)[0] < 1 && (*state_.speedup->ci95)[1] > 1;
+  heading((holds_one                    ? tr("No measurable difference (%1)").arg(times_text(state_.speedup->value))
+           : state_.speedup             ? tr("%1 as fast as the baseline").arg(times_text(state_.speedup->value))
+           : !state_.withheld.isEmpty() ? tr("The speed-up was not measured well enough")
            : state_.run && !state_.verified.isEmpty() ? tr("Nothing was gained: the plan is the baseline's")
            : state_.run                               ? tr("Not verified, so no speed-up is reported")
                                                       : tr("This choice is not measured yet"))
@@ -276,13 +289,16 @@ void OptimisationsView::draw_head() {
             .arg(*state_.baseline_ms, 0, 'f', 3)
             .arg(*state_.optimised_ms, 0, 'f', 3));
   else
-    say(tr("Switch passes on and off, then run: the baseline and the choice are measured side by side and compared with the oracle."));
+    say(
+        tr("Switch passes on and off, then run: the baseline and the choice are measured side by side and compared "
+           "with the oracle."));
   if (state_.speedup && !state_.verified.isEmpty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, color(theme.good));
     ImGui::TextUnformatted(text(tr("verified: %1").arg(state_.verified).toUtf8()));
     ImGui::PopStyleColor();
     if (holds_one)
-      ImGui::TextDisabled("%s", text(tr("The interval holds 1: this measurement does not show that the choice is quicker.").toUtf8()));
+      ImGui::TextDisabled(
+          "%s", text(tr("The interval holds 1: this measurement does not show that the choice is quicker.").toUtf8()));
   }
 }
 
@@ -299,7 +315,8 @@ void OptimisationsView::draw_row(size_t index) {
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text(row.summary.toUtf8()));
   ImGui::TableNextColumn();
   draw_gain(row.alone, row.withheld, span_of(state_), theme.category(0), theme);
-  if (row.alone && row.alone_run != state_.run) ImGui::TextDisabled("%s", text(tr("measured in run #%1").arg(row.alone_run).toUtf8()));
+  if (row.alone && row.alone_run != state_.run)
+    ImGui::TextDisabled("%s", text(tr("measured in run #%1").arg(row.alone_run).toUtf8()));
   ImGui::TableNextColumn();
   if (row.enabled && state_.run)
     draw_gain(row.cumulative, row.withheld, span_of(state_), theme.category(2), theme);
@@ -323,7 +340,8 @@ void OptimisationsView::draw_options(const PassRow& row) {
   for (size_t i = 0; i < row.options.size(); ++i) {
     const OptionRow& option = row.options[i];
     const QByteArray key = QByteArray::fromStdString(option.line.key), id = "##" + row.id.toUtf8() + "." + key;
-    const float wide = ImGui::CalcTextSize(key.constData()).x + (option.line.kind == PassOptionLine::Kind::flag ? 40.f : 110.f);
+    const float wide =
+        ImGui::CalcTextSize(key.constData()).x + (option.line.kind == PassOptionLine::Kind::flag ? 40.f : 110.f);
     if (i > 0 && ImGui::GetItemRectMax().x + wide < right) ImGui::SameLine(0, 14);
     const auto set = [&](const QString& value) {
       QMetaObject::invokeMethod(
@@ -340,9 +358,11 @@ void OptimisationsView::draw_options(const PassRow& row) {
     } else {
       float shown = option.value.toDouble() * scale_of(option.line);
       ImGui::SetNextItemWidth(70);
-      ImGui::InputFloat(id.constData(), &shown, 0, 0, option.line.kind == PassOptionLine::Kind::share ? "%.1f %%" : "%.0f");
+      ImGui::InputFloat(id.constData(), &shown, 0, 0,
+                        option.line.kind == PassOptionLine::Kind::share ? "%.1f %%" : "%.0f");
       if (ImGui::IsItemDeactivatedAfterEdit())
-        set(QString::number(std::clamp(static_cast<double>(shown) / scale_of(option.line), option.line.least, option.line.most)));
+        set(QString::number(
+            std::clamp(static_cast<double>(shown) / scale_of(option.line), option.line.least, option.line.most)));
     }
     if (!option.is_standard()) ImGui::PopStyleColor();
     ImGui::EndGroup();

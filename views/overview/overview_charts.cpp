@@ -21,8 +21,8 @@ ValueAxis axis_of(const OverviewPageModel& page, const QRectF& area) {
   return ValueAxis::around(values, area.left(), area.right(), 0.1, 0.05);
 }
 
-void interval_bar(QPainter& p, const ValueAxis& axis, const std::array<double, 2>& ci, double y, const QColor& color, double thickness,
-                  double cap) {
+void interval_bar(QPainter& p, const ValueAxis& axis, const std::array<double, 2>& ci, double y, const QColor& color,
+                  double thickness, double cap) {
   p.setPen(QPen(color, thickness, Qt::SolidLine, Qt::FlatCap));
   p.drawLine(QPointF(axis.x(ci[0]), y), QPointF(axis.x(ci[1]), y));
   for (const double end : ci) p.drawLine(QPointF(axis.x(end), y - cap), QPointF(axis.x(end), y + cap));
@@ -67,7 +67,8 @@ void paint_legend(QPainter& p, const OverviewGeometry& g, const Theme& theme) {
   p.drawLine(QPointF(x, y - 0.25 * u), QPointF(x, y + 0.25 * u));
 }
 
-void paint_pass_text(QPainter& p, const WaterfallRow& row, const QRectF& at, const QFont& font, double u, const Theme& theme) {
+void paint_pass_text(QPainter& p, const WaterfallRow& row, const QRectF& at, const QFont& font, double u,
+                     const Theme& theme) {
   p.setFont(scaled(font, 1, true));
   p.setPen(row.applied ? theme.text : theme.faint);
   p.drawText(QRectF(at.left(), at.top() + 0.2 * u, at.width(), 1.2 * u), Qt::AlignLeft | Qt::AlignVCenter, row.name);
@@ -79,7 +80,8 @@ void paint_pass_text(QPainter& p, const WaterfallRow& row, const QRectF& at, con
   QString first = row.reason, rest;
   if (metrics.horizontalAdvance(first) > at.width()) {
     qsizetype cut = row.reason.size();
-    while (cut > 0 && metrics.horizontalAdvance(row.reason.left(cut)) > at.width()) cut = row.reason.lastIndexOf(' ', cut - 1);
+    while (cut > 0 && metrics.horizontalAdvance(row.reason.left(cut)) > at.width())
+      cut = row.reason.lastIndexOf(' ', cut - 1);
     if (cut <= 0) cut = row.reason.size() / 2;
     first = row.reason.left(cut), rest = row.reason.mid(cut).trimmed();
   }
@@ -89,13 +91,14 @@ void paint_pass_text(QPainter& p, const WaterfallRow& row, const QRectF& at, con
              metrics.elidedText(rest, Qt::ElideRight, at.width()));
 }
 
-void paint_step(QPainter& p, const WaterfallRow& row, const QRectF& at, const ValueAxis& axis, double value_left, const QFont& font,
-                double u, const Theme& theme) {
+void paint_step(QPainter& p, const WaterfallRow& row, const QRectF& at, const ValueAxis& axis, double value_left,
+                const QFont& font, double u, const Theme& theme) {
   const double y = at.center().y();
   p.setFont(font);
   if (!row.to) {
     p.setPen(theme.faint);
-    p.drawText(QRectF(axis.x(1) + 0.6 * u, at.top(), axis.right - axis.x(1), at.height()), Qt::AlignLeft | Qt::AlignVCenter,
+    p.drawText(QRectF(axis.x(1) + 0.6 * u, at.top(), axis.right - axis.x(1), at.height()),
+               Qt::AlignLeft | Qt::AlignVCenter,
                !row.value.isEmpty() ? row.value
                : row.applied        ? tr("not measured")
                : row.left_out       ? tr("left out")
@@ -109,7 +112,8 @@ void paint_step(QPainter& p, const WaterfallRow& row, const QRectF& at, const Va
   if (row.interval) interval_bar(p, axis, *row.interval, y, theme.text, 1.5, 0.3 * u);
   p.setPen(theme.text);
   p.setFont(scaled(font, 1.1, true));
-  p.drawText(QRectF(value_left, at.top(), at.right() - value_left, at.height()), Qt::AlignRight | Qt::AlignVCenter, row.value);
+  p.drawText(QRectF(value_left, at.top(), at.right() - value_left, at.height()), Qt::AlignRight | Qt::AlignVCenter,
+             row.value);
 }
 
 }  // namespace
@@ -147,7 +151,8 @@ void paint_waterfall(QPainter& p, const OverviewPageModel& page, const OverviewG
   paint_axis(p, axis, area, u, theme);
   for (size_t i = 0; i < page.waterfall.size(); ++i) {
     const QRectF at = g.chart_row(static_cast<int>(i));
-    paint_pass_text(p, page.waterfall[i], {at.left(), at.center().y() - 1.6 * u, area.left() - at.left() - u, 3.2 * u}, font, u, theme);
+    paint_pass_text(p, page.waterfall[i], {at.left(), at.center().y() - 1.6 * u, area.left() - at.left() - u, 3.2 * u},
+                    font, u, theme);
     paint_step(p, page.waterfall[i], at, axis, area.right() + 0.3 * u, font, u, theme);
   }
 }
@@ -171,8 +176,8 @@ void paint_routers(QPainter& p, const OverviewPageModel& page, const OverviewGeo
                              most > 0 ? std::max(2.0, area.width() * page.routers[i].imbalance / most) : 2, 0.8 * u),
                       2, 2);
     p.setPen(theme.text);
-    p.drawText(QRectF(area.right(), at.top(), at.right() - area.right(), at.height()), Qt::AlignRight | Qt::AlignVCenter,
-               page.routers[i].text);
+    p.drawText(QRectF(area.right(), at.top(), at.right() - area.right(), at.height()),
+               Qt::AlignRight | Qt::AlignVCenter, page.routers[i].text);
   }
   if (most > kHighImbalance) {
     const double x = area.left() + area.width() * kHighImbalance / most;
@@ -185,8 +190,10 @@ void paint_routers(QPainter& p, const OverviewPageModel& page, const OverviewGeo
   QString caption = tr("imbalance: max / mean load - 1, without padding; dashed: the busiest gets twice the mean");
   if (static_cast<int>(page.routers.size()) > g.chart_rows())
     caption = tr("the %1 most uneven of %2; ").arg(g.chart_rows()).arg(page.routers.size()) + caption;
-  const QRectF at(g.chart().left() + g.padding(), g.chart().top() + 2.2 * u, g.chart().width() - 2 * g.padding(), 1.1 * u);
-  p.drawText(at, Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(p.font()).elidedText(caption, Qt::ElideRight, at.width()));
+  const QRectF at(g.chart().left() + g.padding(), g.chart().top() + 2.2 * u, g.chart().width() - 2 * g.padding(),
+                  1.1 * u);
+  p.drawText(at, Qt::AlignLeft | Qt::AlignVCenter,
+             QFontMetricsF(p.font()).elidedText(caption, Qt::ElideRight, at.width()));
 }
 
 }  // namespace stormcell::views

@@ -28,10 +28,12 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
   const std::string words = padding_text(f);
   if (words.empty() || d.cells <= 0) return;
   const auto share = [&](int64_t cells) { return static_cast<double>(cells - d.cells_without_padding) / cells; };
-  const double padded = share(d.cells), after = leaves_padding_out(f) ? 0 : padded, before = f.baseline ? padded : after;
-  const QString other = d.cells == d.cells_by_length
-                            ? tr("of the cells; %1 in the data's order").arg(percent_text(share(d.cells_as_given)))
-                            : tr("of the cells; %1 in batches of like length").arg(percent_text(share(d.cells_by_length)));
+  const double padded = share(d.cells), after = leaves_padding_out(f) ? 0 : padded,
+               before = f.baseline ? padded : after;
+  const QString other =
+      d.cells == d.cells_by_length
+          ? tr("of the cells; %1 in the data's order").arg(percent_text(share(d.cells_as_given)))
+          : tr("of the cells; %1 in batches of like length").arg(percent_text(share(d.cells_by_length)));
   page.figures.push_back({.name = tr("Padding computed"),
                           .note = other,
                           .tip = tr("Counted. %1.").arg(to_qstring(words).toHtmlEscaped()),
@@ -47,9 +49,11 @@ void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
   const double mean = f.dense->latency_ms.mean > 0 ? f.dense->latency_ms.mean : f.dense->latency_ms.median;
   page.figures.push_back(
       {.name = tr("Dense plan"),
-       .note = f.routing_speedup    ? tr("every cell through every branch; the baseline is %1 as fast").arg(times_text(*f.routing_speedup))
-               : f.routing_withheld ? tr("every cell through every branch; what routing saves was not measured well enough")
-                                    : tr("every cell through every branch"),
+       .note =
+           f.routing_speedup
+               ? tr("every cell through every branch; the baseline is %1 as fast").arg(times_text(*f.routing_speedup))
+           : f.routing_withheld ? tr("every cell through every branch; what routing saves was not measured well enough")
+                                : tr("every cell through every branch"),
        .tip = tr("Measured: %1.").arg(to_qstring(dense_text(f)).toHtmlEscaped()),
        .before = tr("%1 a batch").arg(duration_text(mean)),
        .before_value = mean,
@@ -66,21 +70,24 @@ void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
   if (q.baseline) tip << tr("Baseline: %1.").arg(to_qstring(quality_sentence(q, *q.baseline)).toHtmlEscaped());
   if (q.optimized) tip << tr("Optimised: %1.").arg(to_qstring(quality_sentence(q, *q.optimized)).toHtmlEscaped());
   if (const std::string change = quality_change_text(q); !change.empty()) tip << to_qstring(change).toHtmlEscaped();
-  if (const std::string classes = quality_classes_text(q, q.optimized ? &GroupQuality::optimized : &GroupQuality::baseline);
+  if (const std::string classes =
+          quality_classes_text(q, q.optimized ? &GroupQuality::optimized : &GroupQuality::baseline);
       !classes.empty())
     tip << tr("By class: %1.").arg(to_qstring(classes).toHtmlEscaped());
   tip << tr("Counted %1.").arg(to_qstring(quality_source_text(q)).toHtmlEscaped());
   const bool after = both && q.baseline && q.optimized;
-  page.figures.push_back({.name = to_qstring(quality_title(q)),
-                          .note = tr("of %1").arg(counted_text(q.items, q.item.c_str())),
-                          .tip = tip.join("<br>"),
-                          .before = to_qstring(quality_text(q.unit, shown->value, shown->value_ci95)),
-                          .after = after ? to_qstring(quality_text(q.unit, q.optimized->value, q.optimized->value_ci95)) : QString(),
-                          .before_value = shown->value,
-                          .after_value = after ? q.optimized->value : 0});
+  page.figures.push_back(
+      {.name = to_qstring(quality_title(q)),
+       .note = tr("of %1").arg(counted_text(q.items, q.item.c_str())),
+       .tip = tip.join("<br>"),
+       .before = to_qstring(quality_text(q.unit, shown->value, shown->value_ci95)),
+       .after = after ? to_qstring(quality_text(q.unit, q.optimized->value, q.optimized->value_ci95)) : QString(),
+       .before_value = shown->value,
+       .after_value = after ? q.optimized->value : 0});
 }
 
-/// The mean operations of the thresholds that ran in the model's own order; nothing: not known, or items of several sizes hide it.
+/// The mean operations of the thresholds that ran in the model's own order; nothing: not known, or items of several
+/// sizes hide it.
 std::optional<double> baseline_cost_of(const ExitCurve& c) {
   constexpr double kRounding = 0.001;
   double cost = 0, own = 0;
@@ -95,11 +102,12 @@ std::optional<double> baseline_cost_of(const ExitCurve& c) {
 void add_exits(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
   if (!f.exits || f.exits->exits.empty()) return;
   if (!f.exits->chosen.items.empty())
-    page.figures.push_back({.name = tr("Left at %1").arg(to_qstring(exit_name(*f.exits, 0))),
-                            .note = tr("of %1, with the thresholds that ran").arg(counted_text(f.exits->items, f.exits->item.c_str())),
-                            .tip = to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
-                            .before = percent_text(share_at(f.exits->chosen.items, 0)),
-                            .apart = true});
+    page.figures.push_back(
+        {.name = tr("Left at %1").arg(to_qstring(exit_name(*f.exits, 0))),
+         .note = tr("of %1, with the thresholds that ran").arg(counted_text(f.exits->items, f.exits->item.c_str())),
+         .tip = to_qstring(exits_sentence(*f.exits)).toHtmlEscaped(),
+         .before = percent_text(share_at(f.exits->chosen.items, 0)),
+         .apart = true});
   const QString plan = to_qstring(exit_plan_text(*f.exits)), cost = percent_text(f.exits->chosen.mean_cost);
   FigureRow row{.name = tr("Operations with exits"),
                 .note = plan.isEmpty() ? tr("of the whole network, counted") : tr("of the network, %1").arg(plan),
@@ -120,7 +128,8 @@ void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.exit_target) return;
   const ExitTarget& t = *f.exit_target;
   QStringList tips, thresholds;
-  for (const auto& [title, text] : exit_target_lines(t)) tips << "<b>" + to_qstring(title) + "</b>: " + to_qstring(text).toHtmlEscaped();
+  for (const auto& [title, text] : exit_target_lines(t))
+    tips << "<b>" + to_qstring(title) + "</b>: " + to_qstring(text).toHtmlEscaped();
   for (const double threshold : t.thresholds) thresholds << to_qstring(exit_threshold_text(threshold));
   const auto add = [&](const QString& name, const QString& note, const QString& value) {
     page.figures.push_back({.name = name, .note = note, .tip = tips.join("<br>"), .before = value, .apart = true});
@@ -137,12 +146,14 @@ void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
   }
   add(tr("Target of the exits"), to_qstring(exit_target_text(t)), t.met ? tr("met") : tr("missed"));
   if (!thresholds.isEmpty())
-    add(tr("Thresholds found for it, by exit"), tr("both plans run with them, not with the model's own"), thresholds.join(", "));
+    add(tr("Thresholds found for it, by exit"), tr("both plans run with them, not with the model's own"),
+        thresholds.join(", "));
   if (!t.own.value || !t.held_out.value) return;
   const auto items = std::accumulate(t.held_out.items.begin(), t.held_out.items.end(), int64_t{0});
   add(tr("With the model's own thresholds"),
       tr("%1 of %2 held out; with those found %3")
-          .arg(to_qstring(t.measure), counted_text(items, t.item.c_str()), to_qstring(quality_value_text(t.unit, *t.held_out.value))),
+          .arg(to_qstring(t.measure), counted_text(items, t.item.c_str()),
+               to_qstring(quality_value_text(t.unit, *t.held_out.value))),
       to_qstring(quality_text(t.unit, *t.own.value, t.own.value_ci95)));
 }
 
@@ -158,18 +169,19 @@ void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
   QStringList tips;
   for (const BudgetLine& line : budget_lines(*f.weight_budget, {}))
     tips << "<b>" + to_qstring(line.name) + "</b>: " + to_qstring(line.text).toHtmlEscaped();
-  page.figures.push_back({.name = tr("Memory held"),
-                          .note = tr("%1 were planned").arg(bytes_text(static_cast<double>(planned_bytes(*f.weight_budget)))),
-                          .tip = tips.join("<br>"),
-                          .before = bytes_text(static_cast<double>(f.weight_budget->held_bytes)),
-                          .apart = true});
+  page.figures.push_back(
+      {.name = tr("Memory held"),
+       .note = tr("%1 were planned").arg(bytes_text(static_cast<double>(planned_bytes(*f.weight_budget)))),
+       .tip = tips.join("<br>"),
+       .before = bytes_text(static_cast<double>(f.weight_budget->held_bytes)),
+       .apart = true});
 }
 
 /// "8", "4 to 8"; empty of no router.
 QString branches_of(const RunFacts& facts) {
   if (facts.routers.empty()) return {};
-  const auto [least, most] =
-      std::minmax_element(facts.routers.begin(), facts.routers.end(), [](const auto& a, const auto& b) { return a.branches < b.branches; });
+  const auto [least, most] = std::minmax_element(facts.routers.begin(), facts.routers.end(),
+                                                 [](const auto& a, const auto& b) { return a.branches < b.branches; });
   if (least->branches == most->branches) return count_text(most->branches);
   return tr("%1 to %2").arg(count_text(least->branches), count_text(most->branches));
 }
@@ -188,7 +200,8 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   page.before_title = both ? tr("baseline") : QString();
   page.after_title = both ? tr("optimised") : QString();
   for (const PlanFigure& figure : plan_figures()) {
-    const std::optional<double> none, before = shown ? figure.value(*shown) : none, after = both ? figure.value(*f.optimized) : none;
+    const std::optional<double> none, before = shown ? figure.value(*shown) : none,
+                                      after = both ? figure.value(*f.optimized) : none;
     if (!before && !after) continue;
     const PlanFigureName named = name_of(figure, f);
     FigureRow row{.name = named.name,
@@ -215,11 +228,12 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
                             .before = percent_text(f.item_costs->share),
                             .before_value = f.item_costs->share});
   if (f.item_costs && f.item_costs->parts)
-    page.figures.push_back({.name = tr("Parts computed"),
-                            .note = tr("of the %1 that routers may leave out, counted").arg(count_text(f.item_costs->parts->of)),
-                            .tip = item_costs_tip(f),
-                            .before = number_text(f.item_costs->parts->mean),
-                            .before_value = f.item_costs->parts->mean});
+    page.figures.push_back(
+        {.name = tr("Parts computed"),
+         .note = tr("of the %1 that routers may leave out, counted").arg(count_text(f.item_costs->parts->of)),
+         .tip = item_costs_tip(f),
+         .before = number_text(f.item_costs->parts->mean),
+         .before_value = f.item_costs->parts->mean});
   add_padding(f, both, page);
   add_budget(f, page);
   if (generated) {
@@ -243,16 +257,18 @@ void set_recorded_figures(const Situation& s, OverviewPageModel& page) {
   if (s.facts.latency_ms.runs > 0) {
     add(tr("Batches"), tr("recorded"), tr("Counted while the run was recorded."), count_text(s.facts.line.batches));
     add(tr("Latency, 95th percentile"), tr("recording included"),
-        tr("95 of 100 recorded batches took at most this long. Measured once each."), duration_text(s.facts.latency_ms.p95));
-    add(tr("Latency, fastest"), tr("recording included"), tr("The shortest batch. Measured."), duration_text(s.facts.latency_ms.min));
+        tr("95 of 100 recorded batches took at most this long. Measured once each."),
+        duration_text(s.facts.latency_ms.p95));
+    add(tr("Latency, fastest"), tr("recording included"), tr("The shortest batch. Measured."),
+        duration_text(s.facts.latency_ms.min));
   }
   add(tr("Routers"), tr("that chose branches"), tr("Routers of the recorded model."),
       count_text(static_cast<qint64>(s.facts.routers.size())));
   if (const QString branches = branches_of(s.facts); !branches.isEmpty())
     add(tr("Branches"), tr("of each router"), tr("Branches, such as experts, that a router chooses from."), branches);
   if (s.facts.cells > 0)
-    add(tr("Cells"), tr("that came to the router with most, without padding"), tr("Tokens, patches or pictures. Counted."),
-        count_text(s.facts.cells));
+    add(tr("Cells"), tr("that came to the router with most, without padding"),
+        tr("Tokens, patches or pictures. Counted."), count_text(s.facts.cells));
   if (const auto all = std::accumulate(s.facts.left.begin(), s.facts.left.end(), int64_t{0}); all > 0)
     add(tr("Left at %1").arg(to_qstring(exit_name(0, s.facts.left.size()))), tr("of %1").arg(counted_text(all, "cell")),
         tr("Cells that left at the first exit / all that left somewhere, the end included. Counted."),
@@ -260,10 +276,11 @@ void set_recorded_figures(const Situation& s, OverviewPageModel& page) {
   if (const std::vector<RouterSummary> routers = routers_of(s); !routers.empty()) {
     double sum = 0;
     for (const RouterSummary& r : routers) sum += r.imbalance;
-    const auto most =
-        std::max_element(routers.begin(), routers.end(), [](const auto& a, const auto& b) { return a.imbalance < b.imbalance; });
+    const auto most = std::max_element(routers.begin(), routers.end(),
+                                       [](const auto& a, const auto& b) { return a.imbalance < b.imbalance; });
     add(tr("Imbalance, mean"), tr("of the routers; the most uneven has %1").arg(number_text(most->imbalance, 2)),
-        tr("Max load / mean load - 1 of each router, from counted loads without padding. The most uneven is %1.").arg(most->name),
+        tr("Max load / mean load - 1 of each router, from counted loads without padding. The most uneven is %1.")
+            .arg(most->name),
         number_text(sum / static_cast<double>(routers.size()), 2));
   }
   add(tr("Decisions"), s.facts.line.decisions ? tr("every one is stored") : tr("only their sums are stored"),

@@ -20,10 +20,12 @@ OverviewGeometry::OverviewGeometry(double width, const OverviewContent& content)
   notes_ = {margin, y, inner, 1.5 * u * content_.notes};
   if (content_.notes > 0) y = notes_.bottom() + 0.6 * u;
 
-  const double hero_height = (2.2 + kTitle + 4.4 + (content_.interval ? 4.0 : 1.6) + 2.2 + 1.25 * content_.proof_lines) * u;
+  const double hero_height =
+      (2.2 + kTitle + 4.4 + (content_.interval ? 4.0 : 1.6) + 2.2 + 1.25 * content_.proof_lines) * u;
   const double figures_height = (kTitle + 1.9 + kFigureRow * content_.figures) * u;
-  const double chart_height =
-      (kTitle + 1.9 + (content_.waterfall ? kPassRow : kRouterRow) * content_.chart_rows + (content_.waterfall ? kAxis : 0.6)) * u;
+  const double chart_height = (kTitle + 1.9 + (content_.waterfall ? kPassRow : kRouterRow) * content_.chart_rows +
+                               (content_.waterfall ? kAxis : 0.6)) *
+                              u;
   const double narrow = two_columns_ ? 0.38 * (inner - gap) : inner, wide = two_columns_ ? inner - gap - narrow : inner;
   const auto steps_height = [&](double w) {
     return content_.steps_height ? content_.steps_height(card_text_width(w)) + (kTitle + 1.7) * u : 0;
@@ -46,7 +48,9 @@ OverviewGeometry::OverviewGeometry(double width, const OverviewContent& content)
   height_ = footer_.bottom() + 0.4 * u;
 }
 
-QRectF OverviewGeometry::steps_inside() const { return steps_.adjusted(padding(), (kTitle + 0.9) * unit(), -padding(), -0.6 * unit()); }
+QRectF OverviewGeometry::steps_inside() const {
+  return steps_.adjusted(padding(), (kTitle + 0.9) * unit(), -padding(), -0.6 * unit());
+}
 
 QRectF OverviewGeometry::figure_row(int row) const {
   const double top = figures_.top() + (kTitle + 1.4) * unit(), room = figures_.bottom() - 0.7 * unit() - top;
@@ -56,10 +60,12 @@ QRectF OverviewGeometry::figure_row(int row) const {
 }
 
 QRectF OverviewGeometry::chart_row(int row) const {
-  const double least = (content_.waterfall ? kPassRow : kRouterRow) * unit(), below = (content_.waterfall ? kAxis : 0.6) * unit();
+  const double least = (content_.waterfall ? kPassRow : kRouterRow) * unit(),
+               below = (content_.waterfall ? kAxis : 0.6) * unit();
   const double room = chart_.bottom() - below - chart_.top() - (kTitle + 0.9) * unit();
   const double each = std::clamp(room / std::max(1, content_.chart_rows), least, 1.35 * least);
-  return {chart_.left() + padding(), chart_.top() + (kTitle + 0.9) * unit() + row * each, card_text_width(chart_.width()), each};
+  return {chart_.left() + padding(), chart_.top() + (kTitle + 0.9) * unit() + row * each,
+          card_text_width(chart_.width()), each};
 }
 
 QRectF OverviewGeometry::chart_area() const {

@@ -1,4 +1,5 @@
-// Where the parts of the overview's page lie: two columns of cards, one where the page is narrow. Pure functions of sizes.
+// Where the parts of the overview's page lie: two columns of cards, one where the page is narrow. Pure functions of
+// sizes.
 #pragma once
 #include <QRectF>
 #include <functional>

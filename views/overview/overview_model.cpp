@@ -65,31 +65,36 @@ std::pair<QString, Tone> speed_headline(const RunSummaryFigures& f) {
 
 void set_headline(const Situation& s, OverviewPageModel& page) {
   if (!s.summary) {
-    page.headline =
-        s.facts.line.status == RunStatus::running ? tr("This run is still going on.")
-        : s.facts.line.status == RunStatus::finished
-            ? s.facts.latency_ms.runs > 0 ? tr("A recording: where the cells went, and when.") : tr("A recording: where the cells went.")
-            : tr("This run left no result: it is %1.").arg(to_qstring(to_text(s.facts.line.status)));
-    page.tone = s.facts.line.status == RunStatus::finished || s.facts.line.status == RunStatus::running ? Tone::plain : Tone::warn;
+    page.headline = s.facts.line.status == RunStatus::running ? tr("This run is still going on.")
+                    : s.facts.line.status == RunStatus::finished
+                        ? s.facts.latency_ms.runs > 0 ? tr("A recording: where the cells went, and when.")
+                                                      : tr("A recording: where the cells went.")
+                        : tr("This run left no result: it is %1.").arg(to_qstring(to_text(s.facts.line.status)));
+    page.tone = s.facts.line.status == RunStatus::finished || s.facts.line.status == RunStatus::running ? Tone::plain
+                                                                                                        : Tone::warn;
     return;
   }
   const RunSummaryFigures& f = s.summary->figures;
   const auto& generated = s.summary->generated;
   if (f.verified && !f.verified->passed) {
-    page.headline = is_inconclusive(f.verified->reasons) ? tr("Not verified: too little could be compared with the reference.")
-                                                         : tr("Not verified: the outputs differ from the reference.");
+    page.headline = is_inconclusive(f.verified->reasons)
+                        ? tr("Not verified: too little could be compared with the reference.")
+                        : tr("Not verified: the outputs differ from the reference.");
     page.tone = Tone::bad;
   } else if (generated && generated->verified && !generated->verified->passed) {
-    page.headline = is_inconclusive(generated->verified->reasons) ? tr("Not verified: too little could be compared with the reference.")
-                                                                  : tr("Not verified: what was decoded differs from the reference.");
+    page.headline = is_inconclusive(generated->verified->reasons)
+                        ? tr("Not verified: too little could be compared with the reference.")
+                        : tr("Not verified: what was decoded differs from the reference.");
     page.tone = Tone::bad;
   } else if (run_kind(f.verb) == RunKind::optimize) {
     std::tie(page.headline, page.tone) = speed_headline(f);
   } else if (generated) {
-    page.headline = tr("%1 written, %2 a second.").arg(counted_text(generated->tokens, "token"), number_text(generated->tokens_per_s));
+    page.headline = tr("%1 written, %2 a second.")
+                        .arg(counted_text(generated->tokens, "token"), number_text(generated->tokens_per_s));
   } else if (const auto& plan = f.optimized ? f.optimized : f.baseline) {
     const QString took = tr(has_mean(plan->latency_ms) ? "%1 a batch (mean)%2" : "%1 a batch (median)%2");
-    page.headline = took.arg(duration_text(typical_milliseconds(plan->latency_ms)), f.is_verified() ? tr(", verified.") : ".");
+    page.headline =
+        took.arg(duration_text(typical_milliseconds(plan->latency_ms)), f.is_verified() ? tr(", verified.") : ".");
   }
 }
 
@@ -125,7 +130,8 @@ void set_hero(const Situation& s, HeroFigure& hero) {
               {},
               Tone::plain};
     else
-      hero = {tr("BATCHES"), count_text(s.facts.line.batches), tr("recorded; no times are in this run"), {}, {}, Tone::plain};
+      hero = {tr("BATCHES"), count_text(s.facts.line.batches), tr("recorded; no times are in this run"), {}, {},
+              Tone::plain};
     return;
   }
   const RunSummaryFigures& f = s.summary->figures;
@@ -140,7 +146,8 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   } else if (run_kind(f.verb) == RunKind::optimize && f.is_verified() && !f.optimized) {
     hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("the plan is the baseline's"), {}, {}, Tone::plain};
   } else if (run_kind(f.verb) == RunKind::optimize) {
-    hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("none is shown: the result is not verified"), {}, {}, Tone::plain};
+    hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("none is shown: the result is not verified"), {}, {},
+            Tone::plain};
   } else if (generated) {
     hero = {tr("TOKENS A SECOND"),
             number_text(generated->tokens_per_s),
@@ -151,7 +158,8 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   } else if (plan) {
     hero = {tr("LATENCY OF A BATCH"),
             duration_text(typical_milliseconds(plan->latency_ms)),
-            tr("%1 of %2; measured").arg(to_qstring(typical_name(plan->latency_ms)), counted_text(plan->latency_ms.runs, "execution")),
+            tr("%1 of %2; measured")
+                .arg(to_qstring(typical_name(plan->latency_ms)), counted_text(plan->latency_ms.runs, "execution")),
             {},
             {},
             Tone::plain};
@@ -162,7 +170,8 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (f.passes.empty() || !f.is_verified()) return;
   double reached = 1;
   for (const PassReport& p : f.passes) {
-    WaterfallRow row{to_qstring(p.name), to_qstring(p.reason), {}, {}, p.applied, reached, {}, p.speedup_cumulative_ci95};
+    WaterfallRow row{to_qstring(p.name),       to_qstring(p.reason), {}, {}, p.applied, reached, {},
+                     p.speedup_cumulative_ci95};
     row.left_out = p.left_out;
     if (p.applied) row.tone = tone_of(p.speedup_own_ci95);
     if (p.applied) {
@@ -171,32 +180,37 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
       if (!row.to && p.withheld) row.value = tr(kNotMeasured);
     }
     row.tip = "<b>" + to_qstring(p.name).toHtmlEscaped() + "</b><br>" + to_qstring(p.reason).toHtmlEscaped();
-    if (p.withheld) row.tip += "<br>" + tr("its speed: %1").arg(to_qstring(not_measured_text(*p.withheld)).toHtmlEscaped());
+    if (p.withheld)
+      row.tip += "<br>" + tr("its speed: %1").arg(to_qstring(not_measured_text(*p.withheld)).toHtmlEscaped());
     if (row.to) row.tip += "<br>" + tr("%1 with all passes above it (measured)").arg(times_text(*row.to));
     if (row.interval) row.tip += ", " + tr("95 % interval %1").arg(range_text(*row.interval));
     if (p.speedup_own) row.tip += "<br>" + tr("%1 of the speed without it (measured)").arg(times_text(*p.speedup_own));
-    if (p.speedup_own && p.speedup_own_ci95) row.tip += ", " + tr("95 % interval %1").arg(range_text(*p.speedup_own_ci95));
+    if (p.speedup_own && p.speedup_own_ci95)
+      row.tip += ", " + tr("95 % interval %1").arg(range_text(*p.speedup_own_ci95));
     if (p.speedup_alone) row.tip += "<br>" + tr("%1 alone (measured)").arg(times_text(*p.speedup_alone));
-    if (p.speedup_alone && p.speedup_alone_ci95) row.tip += ", " + tr("95 % interval %1").arg(range_text(*p.speedup_alone_ci95));
+    if (p.speedup_alone && p.speedup_alone_ci95)
+      row.tip += ", " + tr("95 % interval %1").arg(range_text(*p.speedup_alone_ci95));
     if (p.guard_hits + p.fallbacks > 0)
       row.tip += "<br>" + tr("guards missed %1 of %2 times, each counted %3")
-                              .arg(count_text(p.fallbacks), count_text(p.guard_hits + p.fallbacks), to_qstring(guards_counted(f.phase)));
+                              .arg(count_text(p.fallbacks), count_text(p.guard_hits + p.fallbacks),
+                                   to_qstring(guards_counted(f.phase)));
     page.waterfall.push_back(std::move(row));
   }
 }
 
 void set_routers(const Situation& s, OverviewPageModel& page) {
   const auto add = [&](const QString& name, int branches, double imbalance, double entropy) {
-    page.routers.push_back(
-        {name, number_text(imbalance, 2),
-         tr("<b>%1</b>: %2 branches<br>imbalance %3 = max load / mean load - 1; entropy %4 bits<br>from counted loads, without padding")
-             .arg(name.toHtmlEscaped())
-             .arg(branches)
-             .arg(number_text(imbalance), number_text(entropy)),
-         imbalance});
+    page.routers.push_back({name, number_text(imbalance, 2),
+                            tr("<b>%1</b>: %2 branches<br>imbalance %3 = max load / mean load - 1; entropy %4 "
+                               "bits<br>from counted loads, without padding")
+                                .arg(name.toHtmlEscaped())
+                                .arg(branches)
+                                .arg(number_text(imbalance), number_text(entropy)),
+                            imbalance});
   };
   for (const RouterSummary& r : routers_of(s)) add(r.name, r.branches, r.imbalance, r.entropy);
-  std::stable_sort(page.routers.begin(), page.routers.end(), [](const auto& a, const auto& b) { return a.imbalance > b.imbalance; });
+  std::stable_sort(page.routers.begin(), page.routers.end(),
+                   [](const auto& a, const auto& b) { return a.imbalance > b.imbalance; });
 }
 
 void set_footer(const Situation& s, OverviewPageModel& page) {
@@ -210,7 +224,8 @@ void set_footer(const Situation& s, OverviewPageModel& page) {
     if (d.threads > 0) where += ", " + counted_text(d.threads, "thread");
     if (const std::string cores = placement_text(d); !cores.empty()) where += " (" + to_qstring(cores) + ")";
     parts << where;
-    if (d.peak_gflops > 0) parts << tr("ceilings %1 GFLOP/s and %2 GB/s").arg(number_text(d.peak_gflops), number_text(d.read_gbps));
+    if (d.peak_gflops > 0)
+      parts << tr("ceilings %1 GFLOP/s and %2 GB/s").arg(number_text(d.peak_gflops), number_text(d.read_gbps));
     if (const std::string measured = measured_text(f); !measured.empty())
       parts << to_qstring(measured);
     else if (f.baseline && f.baseline->latency_ms.runs > 0)
@@ -239,29 +254,38 @@ ProofText proof_of_decoding(const DecodedVerification& proof) {
 }  // namespace
 
 ProofText proof_of(const Situation& s) {
-  if (!s.summary) return {Tone::warn, tr("Nothing was verified"), tr("Recorded batches alone; no outputs were compared.")};
+  if (!s.summary)
+    return {Tone::warn, tr("Nothing was verified"), tr("Recorded batches alone; no outputs were compared.")};
   const auto& proof = s.summary->figures.verified;
-  if (const auto& generated = s.summary->generated; generated && generated->verified) return proof_of_decoding(*generated->verified);
+  if (const auto& generated = s.summary->generated; generated && generated->verified)
+    return proof_of_decoding(*generated->verified);
   if (!proof) return {Tone::warn, tr("Not compared with the reference"), tr("No batch was run through the reference.")};
-  QString text =
-      to_qstring(proof->text) + ". " +
-      tr("Largest difference %1 of the largest value, tolerance %2.").arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
+  QString text = to_qstring(proof->text) + ". " +
+                 tr("Largest difference %1 of the largest value, tolerance %2.")
+                     .arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
   text += reasons_of(proof->reasons);
-  text += " " + (proof->flips == 0 ? tr("No routing decision differs.")
-                                   : tr("%1, %2 of them explained by rounding at a near tie.")
-                                         .arg(counted_text(proof->flips, "routing decision differs", "routing decisions differ"),
-                                              count_text(proof->explained_flips)));
-  if (proof->consequences > 0) text += " " + tr("%1 from that.").arg(counted_text(proof->consequences, "more follows", "more follow"));
+  text += " " + (proof->flips == 0
+                     ? tr("No routing decision differs.")
+                     : tr("%1, %2 of them explained by rounding at a near tie.")
+                           .arg(counted_text(proof->flips, "routing decision differs", "routing decisions differ"),
+                                count_text(proof->explained_flips)));
+  if (proof->consequences > 0)
+    text += " " + tr("%1 from that.").arg(counted_text(proof->consequences, "more follows", "more follow"));
   if (const auto& format = proof->format) {
-    text += " " + tr("Converting to %1 changes the outputs by %2 of their largest value with the routing choices of the stored weights; "
-                     "allowed are %3.")
-                      .arg(to_qstring(format->dtype), number_text(format->max_rel_diff), number_text(format->tolerance));
+    text +=
+        " " + tr("Converting to %1 changes the outputs by %2 of their largest value with the routing choices of the "
+                 "stored weights; "
+                 "allowed are %3.")
+                  .arg(to_qstring(format->dtype), number_text(format->max_rel_diff), number_text(format->tolerance));
     if (format->choices > 0)
       text += " " + tr("Running freely it is %1: %2 of %3 routing choices differ from those of the stored weights.")
-                        .arg(number_text(format->free_max_rel_diff), count_text(format->differing_choices), count_text(format->choices));
+                        .arg(number_text(format->free_max_rel_diff), count_text(format->differing_choices),
+                             count_text(format->choices));
   }
   if (proof->dropped > 0)
-    text += " " + tr("%1 dropped by capacity, as in the reference.").arg(counted_text(proof->dropped, "cell was", "cells were"));
+    text +=
+        " " +
+        tr("%1 dropped by capacity, as in the reference.").arg(counted_text(proof->dropped, "cell was", "cells were"));
   return {proof->passed ? Tone::good : Tone::bad, title_of(proof->passed, proof->reasons), text};
 }
 
@@ -281,12 +305,14 @@ OverviewPageModel make_page(const Situation& s) {
       page.notes << tr("The data are %1.").arg(to_qstring(note));
     for (const std::string& w : s.summary->figures.warnings) page.notes << tr("Warning: %1").arg(to_qstring(w));
     if (const int64_t truncated = s.summary->figures.dataset.truncated; truncated > 0)
-      page.notes << tr("Warning: %1 cut to the model's length.").arg(counted_text(truncated, "sequence was", "sequences were"));
+      page.notes << tr("Warning: %1 cut to the model's length.")
+                        .arg(counted_text(truncated, "sequence was", "sequences were"));
     return page;
   }
   page.notes << tr("Missing here: speed-up, verification, memory and passes. %1")
-                    .arg(s.facts.line.status == RunStatus::finished ? tr("They belong to the runs that measured, not to recordings.")
-                                                                    : tr("The run did not reach its end."));
+                    .arg(s.facts.line.status == RunStatus::finished
+                             ? tr("They belong to the runs that measured, not to recordings.")
+                             : tr("The run did not reach its end."));
   set_recorded_figures(s, page);
   return page;
 }

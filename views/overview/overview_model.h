@@ -1,4 +1,5 @@
-// What the overview says about a run: the texts and figures of its page, and the table twin. Pure: no widget, no reading.
+// What the overview says about a run: the texts and figures of its page, and the table twin. Pure: no widget, no
+// reading.
 #pragma once
 #include <QString>
 #include <QStringList>
@@ -43,7 +44,8 @@ struct WaterfallRow {
   std::optional<double> to;
   std::optional<std::array<double, 2>> interval;
   bool left_out = false;
-  Tone tone = Tone::plain;  ///< of the speed with it over the speed without it: behind a fast pass every row stands beyond 1
+  /// of the speed with it over the speed without it: behind a fast pass every row stands beyond 1
+  Tone tone = Tone::plain;
 };
 
 struct RouterRow {

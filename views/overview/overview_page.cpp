@@ -18,7 +18,8 @@ constexpr int kMostRouters = 12;
 
 }  // namespace
 
-OverviewPage::OverviewPage(QWidget* parent) : QWidget(parent), steps_(new QWidget(this)), steps_layout_(new QVBoxLayout(steps_)) {
+OverviewPage::OverviewPage(QWidget* parent)
+    : QWidget(parent), steps_(new QWidget(this)), steps_layout_(new QVBoxLayout(steps_)) {
   QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   policy.setHeightForWidth(true);
   setSizePolicy(policy);
@@ -50,8 +51,8 @@ void OverviewPage::set_page(OverviewPageModel page) {
   }
   steps_layout_->addStretch(1);
   // Said as a whole where nobody sees the picture.
-  setAccessibleDescription(page_.headline + " " + page_.hero.title + " " + page_.hero.value + ". " + page_.hero.note + ". " +
-                           page_.proof.title + ". " + page_.proof.text);
+  setAccessibleDescription(page_.headline + " " + page_.hero.title + " " + page_.hero.value + ". " + page_.hero.note +
+                           ". " + page_.proof.title + ". " + page_.proof.text);
   place_steps();
   updateGeometry();
   update();
@@ -64,9 +65,11 @@ OverviewGeometry OverviewPage::geometry_for(double width) const {
   content.notes = static_cast<int>(page_.notes.size());
   content.interval = page_.hero.ratio.has_value();
   content.waterfall = !page_.waterfall.empty();
-  content.chart_rows =
-      content.waterfall ? static_cast<int>(page_.waterfall.size()) : std::min(kMostRouters, static_cast<int>(page_.routers.size()));
-  content.steps_height = [this](double w) { return static_cast<double>(steps_layout_->totalHeightForWidth(static_cast<int>(w))); };
+  content.chart_rows = content.waterfall ? static_cast<int>(page_.waterfall.size())
+                                         : std::min(kMostRouters, static_cast<int>(page_.routers.size()));
+  content.steps_height = [this](double w) {
+    return static_cast<double>(steps_layout_->totalHeightForWidth(static_cast<int>(w)));
+  };
   const OverviewGeometry draft(width, content);
   content.proof_lines = proof_lines(page_, font(), draft.hero().width() - 2 * draft.padding());
   return {width, content};
@@ -98,8 +101,10 @@ QString OverviewPage::tip_at(QPointF point) const {
       if (g.chart_row(static_cast<int>(i)).contains(point)) return page_.routers[i].tip;
   if (!g.hero().contains(point)) return {};
   if (page_.hero.ratio)
-    return tr("<b>Speed-up</b><br>time of all batches with the baseline / time of all batches with the optimised plan, estimated from "
-              "executions of both on the same batch, one right after the other: %1. Long batches count more than short ones. The 95 % "
+    return tr("<b>Speed-up</b><br>time of all batches with the baseline / time of all batches with the optimised plan, "
+              "estimated from "
+              "executions of both on the same batch, one right after the other: %1. Long batches count more than short "
+              "ones. The 95 % "
               "interval "
               "comes from drawing the rounds anew 2,000 times. Measured.")
         .arg(page_.hero.basis.toHtmlEscaped());

@@ -15,12 +15,14 @@ QString tr(const char* text) { return QCoreApplication::translate("Overview", te
 void text(QPainter& p, const QRectF& at, int flags, const QString& what, const QFont& font, const QColor& color) {
   p.setFont(font);
   p.setPen(color);
-  p.drawText(at, flags, flags & Qt::TextWordWrap ? what : QFontMetricsF(font).elidedText(what, Qt::ElideRight, at.width()));
+  p.drawText(at, flags,
+             flags & Qt::TextWordWrap ? what : QFontMetricsF(font).elidedText(what, Qt::ElideRight, at.width()));
 }
 
 /// A figure is never cut: its font gets smaller instead.
 QFont fitting(QFont font, const QString& what, double width) {
-  while (font.pointSizeF() > 6 && QFontMetricsF(font).horizontalAdvance(what) > width) font.setPointSizeF(font.pointSizeF() - 0.5);
+  while (font.pointSizeF() > 6 && QFontMetricsF(font).horizontalAdvance(what) > width)
+    font.setPointSizeF(font.pointSizeF() - 0.5);
   return font;
 }
 
@@ -30,12 +32,15 @@ void card(QPainter& p, const QRectF& at, const Theme& theme) {
   p.drawRoundedRect(at.adjusted(0.5, 0.5, -0.5, -0.5), 8, 8);
 }
 
-void card_title(QPainter& p, const QRectF& card, const OverviewGeometry& g, const QString& title, const QFont& font, const Theme& theme) {
-  const QRectF at(card.left() + g.padding(), card.top() + 0.9 * g.unit(), card.width() - 2 * g.padding(), 1.5 * g.unit());
+void card_title(QPainter& p, const QRectF& card, const OverviewGeometry& g, const QString& title, const QFont& font,
+                const Theme& theme) {
+  const QRectF at(card.left() + g.padding(), card.top() + 0.9 * g.unit(), card.width() - 2 * g.padding(),
+                  1.5 * g.unit());
   text(p, at, Qt::AlignLeft | Qt::AlignVCenter, title, scaled(font, 1.05, true), theme.text);
 }
 
-void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font, const Theme& theme) {
+void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font,
+                  const Theme& theme) {
   const QRectF h = g.header();
   const double u = g.unit();
   text(p, {h.left(), h.top(), h.width(), 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.kicker, font, theme.faint);
@@ -43,11 +48,11 @@ void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeom
   text(p, {h.left(), h.top() + 1.35 * u, h.width(), 2.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.headline, large,
        page.tone == Tone::plain ? theme.text : tone_color(page.tone, theme));
   const int wrap = g.two_columns() ? 0 : Qt::TextWordWrap;
-  text(p, {h.left(), h.top() + 4.05 * u, h.width(), h.height() - 4.05 * u}, Qt::AlignLeft | Qt::AlignTop | wrap, page.lead, font,
-       theme.faint);
+  text(p, {h.left(), h.top() + 4.05 * u, h.width(), h.height() - 4.05 * u}, Qt::AlignLeft | Qt::AlignTop | wrap,
+       page.lead, font, theme.faint);
   for (int i = 0; i < page.notes.size(); ++i)
-    text(p, {h.left(), g.notes().top() + 1.5 * u * i, h.width(), 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.notes[i], font,
-         theme.warn);
+    text(p, {h.left(), g.notes().top() + 1.5 * u * i, h.width(), 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter,
+         page.notes[i], font, theme.warn);
 }
 
 /// A ring with a tick, a cross or an exclamation mark: drawn, since not every font has them.
@@ -57,7 +62,9 @@ void proof_mark(QPainter& p, const QRectF& at, Tone tone, const Theme& theme) {
   p.setBrush(color);
   p.drawEllipse(at);
   p.setPen(QPen(theme.surface, at.width() / 8, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-  const auto point = [&](double x, double y) { return QPointF(at.left() + x * at.width(), at.top() + y * at.height()); };
+  const auto point = [&](double x, double y) {
+    return QPointF(at.left() + x * at.width(), at.top() + y * at.height());
+  };
   if (tone == Tone::good) {
     p.drawPolyline(QPolygonF{point(.28, .52), point(.44, .68), point(.73, .35)});
   } else if (tone == Tone::bad) {
@@ -69,17 +76,19 @@ void proof_mark(QPainter& p, const QRectF& at, Tone tone, const Theme& theme) {
   }
 }
 
-void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font, const Theme& theme) {
+void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font,
+                const Theme& theme) {
   const QRectF box = g.hero();
   const double u = g.unit(), left = box.left() + g.padding(), width = box.width() - 2 * g.padding();
   card(p, box, theme);
-  text(p, {left, box.top() + 0.9 * u, width, 1.5 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.title, scaled(font, 0.9, true),
-       theme.faint);
+  text(p, {left, box.top() + 0.9 * u, width, 1.5 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.title,
+       scaled(font, 0.9, true), theme.faint);
   const QFont large = fitting(scaled(font, 4, true), page.hero.value, width);
   text(p, {left, box.top() + 2.5 * u, width, 4.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.value, large,
        page.hero.tone == Tone::plain ? theme.text : tone_color(page.hero.tone, theme));
   double y = box.top() + 7.2 * u;
-  text(p, {left, y, width, 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.note, fitting(font, page.hero.note, width), theme.faint);
+  text(p, {left, y, width, 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.note,
+       fitting(font, page.hero.note, width), theme.faint);
   y += 1.7 * u;
   if (page.hero.ratio) {
     p.setFont(scaled(font, 0.9));
@@ -90,13 +99,14 @@ void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeomet
   p.drawLine(QPointF(left, y + 0.15 * u), QPointF(left + width, y + 0.15 * u));
   y += 0.6 * u;
   proof_mark(p, {left, y + 0.15 * u, 1.3 * u, 1.3 * u}, page.proof.tone, theme);
-  text(p, {left + 1.8 * u, y, width - 1.8 * u, 1.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.proof.title, scaled(font, 1.15, true),
-       tone_color(page.proof.tone, theme));
-  text(p, {left, y + 1.75 * u, width, box.bottom() - y - 1.9 * u}, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, page.proof.text, font,
-       theme.text);
+  text(p, {left + 1.8 * u, y, width - 1.8 * u, 1.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.proof.title,
+       scaled(font, 1.15, true), tone_color(page.proof.tone, theme));
+  text(p, {left, y + 1.75 * u, width, box.bottom() - y - 1.9 * u}, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
+       page.proof.text, font, theme.text);
 }
 
-/// Two bars, one under the other, to the same scale; none where one of the plans has no such figure: it would look like a zero.
+/// Two bars, one under the other, to the same scale; none where one of the plans has no such figure: it would look like
+/// a zero.
 void paint_pair(QPainter& p, const QRectF& at, const FigureRow& row, const Theme& theme) {
   const double most = std::max(row.before_value, row.after_value), height = at.height() / 2 - 1;
   if (most <= 0 || row.before.isEmpty() || row.after.isEmpty()) return;
@@ -106,18 +116,20 @@ void paint_pair(QPainter& p, const QRectF& at, const FigureRow& row, const Theme
   p.setBrush(before);
   p.drawRoundedRect(QRectF(at.left(), at.top(), std::max(2.0, at.width() * row.before_value / most), height), 2, 2);
   p.setBrush(theme.accent);
-  p.drawRoundedRect(QRectF(at.left(), at.top() + height + 2, std::max(2.0, at.width() * row.after_value / most), height), 2, 2);
+  p.drawRoundedRect(
+      QRectF(at.left(), at.top() + height + 2, std::max(2.0, at.width() * row.after_value / most), height), 2, 2);
 }
 
-void paint_figure_row(QPainter& p, const FigureRow& row, const QRectF& at, bool both, const QFont& font, const OverviewGeometry& g,
-                      const Theme& theme) {
+void paint_figure_row(QPainter& p, const FigureRow& row, const QRectF& at, bool both, const QFont& font,
+                      const OverviewGeometry& g, const Theme& theme) {
   const bool columns = both && !row.apart;
   const double u = g.unit(), name = columns ? 0.33 * at.width() : 0.62 * at.width(), middle = at.center().y();
   text(p, {at.left(), middle - 1.2 * u, name, 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.name, font, theme.text);
-  text(p, {at.left(), middle + 0.05 * u, name, 1.1 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.note, scaled(font, 0.82), theme.faint);
+  text(p, {at.left(), middle + 0.05 * u, name, 1.1 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.note, scaled(font, 0.82),
+       theme.faint);
   if (!columns)
-    return text(p, {at.left() + name, at.top(), at.width() - name, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.before,
-                fitting(scaled(font, 1.35, !both), row.before, at.width() - name), theme.text);
+    return text(p, {at.left() + name, at.top(), at.width() - name, at.height()}, Qt::AlignRight | Qt::AlignVCenter,
+                row.before, fitting(scaled(font, 1.35, !both), row.before, at.width() - name), theme.text);
   const double figure = 0.19 * at.width(), bars = 0.16 * at.width();
   double x = at.left() + name;
   for (const bool after : {false, true}) {
@@ -127,10 +139,12 @@ void paint_figure_row(QPainter& p, const FigureRow& row, const QRectF& at, bool 
     x += figure;
   }
   paint_pair(p, {x, middle - 0.5 * u, bars, u}, row, theme);
-  text(p, {x + bars, at.top(), at.right() - x - bars, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.change, font, theme.text);
+  text(p, {x + bars, at.top(), at.right() - x - bars, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.change, font,
+       theme.text);
 }
 
-void paint_figures(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font, const Theme& theme) {
+void paint_figures(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font,
+                   const Theme& theme) {
   card(p, g.figures(), theme);
   card_title(p, g.figures(), g, page.figures_title, font, theme);
   const bool both = !page.after_title.isEmpty();
@@ -139,10 +153,12 @@ void paint_figures(QPainter& p, const OverviewPageModel& page, const OverviewGeo
     const QRectF first = g.figure_row(0);
     const double y = first.top() - 1.3 * u, name = 0.33 * first.width(), figure = 0.19 * first.width();
     const QFont small = scaled(font, 0.9);
-    text(p, {first.left() + name, y, figure - u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, page.before_title, small, theme.faint);
-    text(p, {first.left() + name + figure, y, figure - u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, page.after_title, small,
-         theme.accent);
-    text(p, {first.right() - 6 * u, y, 6 * u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, tr("change"), small, theme.faint);
+    text(p, {first.left() + name, y, figure - u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, page.before_title, small,
+         theme.faint);
+    text(p, {first.left() + name + figure, y, figure - u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, page.after_title,
+         small, theme.accent);
+    text(p, {first.right() - 6 * u, y, 6 * u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, tr("change"), small,
+         theme.faint);
   }
   for (size_t i = 0; i < page.figures.size(); ++i) {
     const QRectF at = g.figure_row(static_cast<int>(i));
@@ -179,8 +195,9 @@ QFont scaled(const QFont& font, double factor, bool bold) {
 
 double proof_lines(const OverviewPageModel& page, const QFont& font, double width) {
   const QFontMetricsF metrics(font);
-  return std::ceil(metrics.boundingRect(QRectF(0, 0, std::max(1.0, width), 1e6), Qt::TextWordWrap, page.proof.text).height() /
-                   metrics.height());
+  return std::ceil(
+      metrics.boundingRect(QRectF(0, 0, std::max(1.0, width), 1e6), Qt::TextWordWrap, page.proof.text).height() /
+      metrics.height());
 }
 
 void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const Theme& theme) {
@@ -195,8 +212,9 @@ void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGe
   p.setFont(font);
   if (page.waterfall.empty()) {
     card_title(p, g.chart(), g,
-               page.routers.empty() ? tr("No loads are recorded in this run") : tr("How evenly the routers used their branches"), font,
-               theme);
+               page.routers.empty() ? tr("No loads are recorded in this run")
+                                    : tr("How evenly the routers used their branches"),
+               font, theme);
     p.setFont(font);
     paint_routers(p, page, g, theme);
   } else {
@@ -204,7 +222,8 @@ void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGe
     p.setFont(font);
     paint_waterfall(p, page, g, theme);
   }
-  text(p, g.footer(), Qt::AlignLeft | Qt::AlignTop | (g.two_columns() ? 0 : Qt::TextWordWrap), page.footer, scaled(font, 0.9), theme.faint);
+  text(p, g.footer(), Qt::AlignLeft | Qt::AlignTop | (g.two_columns() ? 0 : Qt::TextWordWrap), page.footer,
+       scaled(font, 0.9), theme.faint);
 }
 
 }  // namespace stormcell::views

@@ -8,14 +8,17 @@
 
 namespace stormcell::views {
 
-void paint_overview(QPainter& painter, const OverviewPageModel& page, const OverviewGeometry& geometry, const Theme& theme);
+void paint_overview(QPainter& painter, const OverviewPageModel& page, const OverviewGeometry& geometry,
+                    const Theme& theme);
 /// Lines that the proof's text takes in a card of this width.
 double proof_lines(const OverviewPageModel& page, const QFont& font, double card_width);
 
 /// One figure on an axis with 1 marked, its 95 % interval as a bar; for the result at the top.
 void paint_ratio(QPainter& painter, QRectF bounds, const HeroFigure& figure, const Theme& theme);
-void paint_waterfall(QPainter& painter, const OverviewPageModel& page, const OverviewGeometry& geometry, const Theme& theme);
-void paint_routers(QPainter& painter, const OverviewPageModel& page, const OverviewGeometry& geometry, const Theme& theme);
+void paint_waterfall(QPainter& painter, const OverviewPageModel& page, const OverviewGeometry& geometry,
+                     const Theme& theme);
+void paint_routers(QPainter& painter, const OverviewPageModel& page, const OverviewGeometry& geometry,
+                   const Theme& theme);
 
 QColor tone_color(Tone tone, const Theme& theme);
 QFont scaled(const QFont& font, double factor, bool bold = false);

@@ -20,7 +20,8 @@ bool running(const Situation& s) { return s.facts.line.status == RunStatus::runn
 
 std::optional<RouterSummary> most_uneven(const Situation& s) {
   const auto rows = routers_of(s);
-  const auto at = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.imbalance < b.imbalance; });
+  const auto at = std::max_element(rows.begin(), rows.end(),
+                                   [](const auto& a, const auto& b) { return a.imbalance < b.imbalance; });
   return at == rows.end() || at->branches < 2 ? std::nullopt : std::optional(*at);
 }
 
@@ -39,8 +40,9 @@ qint64 dropped(const Situation& s) {
 
 /// The heatmap has something to show: the session itself counted loads.
 bool has_loads(const Situation& s) {
-  return std::any_of(s.facts.routers.begin(), s.facts.routers.end(),
-                     [](const auto& row) { return std::any_of(row.load.begin(), row.load.end(), [](int64_t l) { return l > 0; }); });
+  return std::any_of(s.facts.routers.begin(), s.facts.routers.end(), [](const auto& row) {
+    return std::any_of(row.load.begin(), row.load.end(), [](int64_t l) { return l > 0; });
+  });
 }
 
 qint64 fallbacks(const Situation& s) {
@@ -50,56 +52,74 @@ qint64 fallbacks(const Situation& s) {
   return sum;
 }
 
-std::optional<SpeedupWithheld> withheld(const Situation& s) { return s.summary ? first_withheld(s.summary->figures) : std::nullopt; }
+std::optional<SpeedupWithheld> withheld(const Situation& s) {
+  return s.summary ? first_withheld(s.summary->figures) : std::nullopt;
+}
 
 /// True if more time is all that is missing: the machine was quiet.
-bool is_few(const SpeedupWithheld& w) { return w.reason == WithheldReason::few_pairs || w.reason == WithheldReason::few_batches; }
+bool is_few(const SpeedupWithheld& w) {
+  return w.reason == WithheldReason::few_pairs || w.reason == WithheldReason::few_batches;
+}
 
 constexpr StepRule kRules[] = {
     {"going-on", [](const Situation& s) { return running(s); },
-     [](const Situation&) { return tr("This run is still going on: its batches are counted here, its figures come when it ends."); },
+     [](const Situation&) {
+       return tr("This run is still going on: its batches are counted here, its figures come when it ends.");
+     },
      QT_TRANSLATE_NOOP("Overview", "Look again"), "reload"},
     {"result-elsewhere", [](const Situation& s) { return !has_result(s) && s.facts.newest_result > 0; },
      [](const Situation& s) {
-       return tr("Only the recording is in this run. Its session has figures: the newest are those of run #%1.").arg(s.facts.newest_result);
+       return tr("Only the recording is in this run. Its session has figures: the newest are those of run #%1.")
+           .arg(s.facts.newest_result);
      },
      QT_TRANSLATE_NOOP("Overview", "Go to the newest figures"), "show-result"},
     {"no-result",
      [](const Situation& s) {
-       return !has_result(s) && !running(s) && s.facts.newest_result == 0 && run_kind(s.facts.line.kind) != RunKind::import;
+       return !has_result(s) && !running(s) && s.facts.newest_result == 0 &&
+              run_kind(s.facts.line.kind) != RunKind::import;
      },
-     [](const Situation&) { return tr("Nothing was measured or verified in this run. An optimisation measures, verifies and explains."); },
+     [](const Situation&) {
+       return tr("Nothing was measured or verified in this run. An optimisation measures, verifies and explains.");
+     },
      QT_TRANSLATE_NOOP("Overview", "Run the demo"), "run-demo"},
     {"not-verified",
-     [](const Situation& s) { return has_result(s) && s.summary->figures.verified && !s.summary->figures.verified->passed; },
+     [](const Situation& s) {
+       return has_result(s) && s.summary->figures.verified && !s.summary->figures.verified->passed;
+     },
      [](const Situation& s) {
        const Verification& proof = *s.summary->figures.verified;
-       const QString why = proof.reasons.empty() ? tr("the outputs differ by %1 of the largest value, the tolerance is %2")
-                                                       .arg(number_text(proof.max_rel_diff), number_text(proof.tolerance))
-                                                 : to_qstring(proof.reasons[0]);
+       const QString why = proof.reasons.empty()
+                               ? tr("the outputs differ by %1 of the largest value, the tolerance is %2")
+                                     .arg(number_text(proof.max_rel_diff), number_text(proof.tolerance))
+                               : to_qstring(proof.reasons[0]);
        return tr("Do not use this configuration: %1. The table says which passes applied.").arg(why);
      },
      QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
     {"not-compared",
      [](const Situation& s) {
-       return has_result(s) && !s.summary->figures.verified && run_kind(s.summary->figures.verb) != RunKind::generate && s.repeatable;
+       return has_result(s) && !s.summary->figures.verified && run_kind(s.summary->figures.verb) != RunKind::generate &&
+              s.repeatable;
      },
-     [](const Situation&) { return tr("Nothing was compared with the reference, so nothing is known about its correctness."); },
+     [](const Situation&) {
+       return tr("Nothing was compared with the reference, so nothing is known about its correctness.");
+     },
      QT_TRANSLATE_NOOP("Overview", "Run again, verified"), "run-again"},
     {"few-measured", [](const Situation& s) { return s.repeatable && withheld(s) && is_few(*withheld(s)); },
      [](const Situation& s) {
-       return tr("The speed-up was %1. Measured again, it takes four times as long.").arg(to_qstring(not_measured_text(*withheld(s))));
+       return tr("The speed-up was %1. Measured again, it takes four times as long.")
+           .arg(to_qstring(not_measured_text(*withheld(s))));
      },
      QT_TRANSLATE_NOOP("Overview", "Measure again"), "measure-longer"},
     {"disturbed", [](const Situation& s) { return s.repeatable && withheld(s) && !is_few(*withheld(s)); },
      [](const Situation& s) {
-       return tr("The speed-up was %1. Measure it again when the machine is quiet.").arg(to_qstring(not_measured_text(*withheld(s))));
+       return tr("The speed-up was %1. Measure it again when the machine is quiet.")
+           .arg(to_qstring(not_measured_text(*withheld(s))));
      },
      QT_TRANSLATE_NOOP("Overview", "Measure again"), "run-again"},
     {"interval-holds-1",
      [](const Situation& s) {
-       return has_result(s) && s.repeatable && s.summary->figures.speedup_ci95 && (*s.summary->figures.speedup_ci95)[0] <= 1 &&
-              (*s.summary->figures.speedup_ci95)[1] >= 1;
+       return has_result(s) && s.repeatable && s.summary->figures.speedup_ci95 &&
+              (*s.summary->figures.speedup_ci95)[0] <= 1 && (*s.summary->figures.speedup_ci95)[1] >= 1;
      },
      [](const Situation& s) {
        return tr("The 95 % interval of the speed-up, %1 to %2, contains 1: a gain cannot be told from noise yet.")
@@ -109,7 +129,8 @@ constexpr StepRule kRules[] = {
     {"wide-interval",
      [](const Situation& s) {
        return has_result(s) && s.repeatable && s.summary->figures.speedup && s.summary->figures.speedup_ci95 &&
-              (*s.summary->figures.speedup_ci95)[1] - (*s.summary->figures.speedup_ci95)[0] > 0.25 * *s.summary->figures.speedup;
+              (*s.summary->figures.speedup_ci95)[1] - (*s.summary->figures.speedup_ci95)[0] >
+                  0.25 * *s.summary->figures.speedup;
      },
      [](const Situation& s) {
        return tr("The interval of the speed-up is wide, %1 to %2: measure longer, on a machine that does nothing else.")
@@ -118,9 +139,12 @@ constexpr StepRule kRules[] = {
      QT_TRANSLATE_NOOP("Overview", "Measure four times as long"), "measure-longer"},
     {"only-baseline",
      [](const Situation& s) {
-       return has_result(s) && s.repeatable && !s.summary->figures.optimized && run_kind(s.summary->figures.verb) != RunKind::optimize;
+       return has_result(s) && s.repeatable && !s.summary->figures.optimized &&
+              run_kind(s.summary->figures.verb) != RunKind::optimize;
      },
-     [](const Situation&) { return tr("Only one plan was measured here. An optimisation tries the passes and measures both."); },
+     [](const Situation&) {
+       return tr("Only one plan was measured here. An optimisation tries the passes and measures both.");
+     },
      QT_TRANSLATE_NOOP("Overview", "Optimise this model"), "run-again"},
     {"fallbacks", [](const Situation& s) { return fallbacks(s) > 0; },
      [](const Situation& s) {
@@ -135,7 +159,8 @@ constexpr StepRule kRules[] = {
            .arg(counted_text(dropped(s), "cell was", "cells were"));
      },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
-    {"imbalance", [](const Situation& s) { return has_loads(s) && most_uneven(s) && most_uneven(s)->imbalance >= kHighImbalance; },
+    {"imbalance",
+     [](const Situation& s) { return has_loads(s) && most_uneven(s) && most_uneven(s)->imbalance >= kHighImbalance; },
      [](const Situation& s) {
        return tr("The busiest branch of %1 gets %2 times the mean load.")
            .arg(most_uneven(s)->name, number_text(most_uneven(s)->imbalance + 1, 2));
@@ -148,12 +173,18 @@ constexpr StepRule kRules[] = {
      },
      QT_TRANSLATE_NOOP("Overview", "Run with recorded inputs"), "run-with-inputs"},
     {"pass-not-applied", [](const Situation& s) { return idle_pass(s) != nullptr; },
-     [](const Situation& s) { return tr("%1 did not apply: %2.").arg(to_qstring(idle_pass(s)->name), to_qstring(idle_pass(s)->reason)); },
+     [](const Situation& s) {
+       return tr("%1 did not apply: %2.").arg(to_qstring(idle_pass(s)->name), to_qstring(idle_pass(s)->reason));
+     },
      QT_TRANSLATE_NOOP("Overview", "Show all passes"), "table"},
-    {"flips", [](const Situation& s) { return has_result(s) && s.summary->figures.verified && s.summary->figures.verified->flips > 0; },
+    {"flips",
+     [](const Situation& s) {
+       return has_result(s) && s.summary->figures.verified && s.summary->figures.verified->flips > 0;
+     },
      [](const Situation& s) {
        return tr("%1 at near ties went to another branch than in the reference; rounding explains %2.")
-           .arg(counted_text(s.summary->figures.verified->flips, "cell"), count_text(s.summary->figures.verified->explained_flips));
+           .arg(counted_text(s.summary->figures.verified->flips, "cell"),
+                count_text(s.summary->figures.verified->explained_flips));
      },
      QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
     {"look-at-routing", [](const Situation& s) { return has_loads(s); },
@@ -163,14 +194,16 @@ constexpr StepRule kRules[] = {
      [](const Situation&) { return tr("Another run is chosen: see which figures differ by more than chance."); },
      QT_TRANSLATE_NOOP("Overview", "Compare"), "view-compare"},
     {"keep-as-reference", [](const Situation& s) { return has_result(s) && !s.compared; },
-     [](const Situation&) { return tr("Keep this run as the reference, then choose another: every figure is compared."); },
+     [](const Situation&) {
+       return tr("Keep this run as the reference, then choose another: every figure is compared.");
+     },
      QT_TRANSLATE_NOOP("Overview", "Compare with this run"), "compare-run"},
     {"repeat", [](const Situation& s) { return s.repeatable; },
      [](const Situation&) { return tr("The command behind this run, to repeat it on another machine."); },
      QT_TRANSLATE_NOOP("Overview", "Copy as command line"), "copy-command"},
     {"open-another", [](const Situation& s) { return !has_result(s); },
-     [](const Situation&) { return tr("Look at another session instead."); }, QT_TRANSLATE_NOOP("Overview", "Open session..."),
-     "open-session"},
+     [](const Situation&) { return tr("Look at another session instead."); },
+     QT_TRANSLATE_NOOP("Overview", "Open session..."), "open-session"},
 };
 
 }  // namespace
@@ -198,7 +231,8 @@ std::vector<RouterSummary> routers_of(const Situation& s) {
     for (const RouterFigures& r : s.summary->figures.routing)
       rows.push_back(r.load_real.empty()
                          ? RouterSummary{to_qstring(r.router), r.branches, r.cells, r.dropped, r.imbalance, r.entropy}
-                         : RouterSummary{to_qstring(r.router), r.branches, r.cells_real, r.dropped, r.imbalance_real, r.entropy_real});
+                         : RouterSummary{to_qstring(r.router), r.branches, r.cells_real, r.dropped, r.imbalance_real,
+                                         r.entropy_real});
     return rows;
   }
   for (const auto& r : s.facts.routers) {
@@ -215,8 +249,10 @@ std::vector<NextStep> next_steps(const Situation& situation, size_t most) {
   std::vector<NextStep> steps;
   for (const StepRule& rule : kRules) {
     if (steps.size() == most) break;
-    const bool taken = std::any_of(steps.begin(), steps.end(), [&](const NextStep& s) { return s.action == rule.action; });
-    if (!taken && rule.when(situation)) steps.push_back({rule.id, rule.sentence(situation), tr(rule.button), rule.action});
+    const bool taken =
+        std::any_of(steps.begin(), steps.end(), [&](const NextStep& s) { return s.action == rule.action; });
+    if (!taken && rule.when(situation))
+      steps.push_back({rule.id, rule.sentence(situation), tr(rule.button), rule.action});
   }
   return steps;
 }

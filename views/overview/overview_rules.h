@@ -1,4 +1,5 @@
-// What to do next: a table of rules, each a condition on what is known of a run, a sentence and an action of the application. Pure.
+// What to do next: a table of rules, each a condition on what is known of a run, a sentence and an action of the
+// application. Pure.
 #pragma once
 #include <QString>
 #include <span>
@@ -17,8 +18,8 @@ struct Situation {
   bool compared = false;           ///< another run is chosen to compare with
 };
 
-/// What the page shows of what a run said: nothing of verbs that measure nothing; without the gains of passes where nothing was verified,
-/// so that no picture can show them by mistake; with the times of decoding as those of a plan.
+/// What the page shows of what a run said: nothing of verbs that measure nothing; without the gains of passes where
+/// nothing was verified, so that no picture can show them by mistake; with the times of decoding as those of a plan.
 std::optional<Summary> shown(const std::shared_ptr<const Summary>& result);
 
 struct RouterSummary {
@@ -27,7 +28,8 @@ struct RouterSummary {
   int64_t cells = 0, dropped = 0;
   double imbalance = 0, entropy = 0;
 };
-/// Routers with counted loads: the session's, else the summary's. A run without decisions has zeros in the first, which say nothing.
+/// Routers with counted loads: the session's, else the summary's. A run without decisions has zeros in the first, which
+/// say nothing.
 std::vector<RouterSummary> routers_of(const Situation& situation);
 
 struct NextStep {

@@ -34,16 +34,19 @@ class OverviewRows {
     // What is recorded of decoding is a pass for the input of a batch and one for each turn.
     const RunLine& line = s_.facts.line;
     const bool generated = line.batches_of_data == 0 && s_.summary && s_.summary->generated;
-    const int64_t batches = generated ? s_.summary->generated->batches : line.batches_of_data > 0 ? line.batches_of_data : line.batches;
+    const int64_t batches = generated                  ? s_.summary->generated->batches
+                            : line.batches_of_data > 0 ? line.batches_of_data
+                                                       : line.batches;
     add(tr("run"), tr("batches"), static_cast<qlonglong>(batches), tr("batches"), counted_);
   }
   void add_result(const RunSummaryFigures& f) {
     if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured_, f.speedup_ci95);
     if (f.withheld)
-      add(tr("result"), tr("speed-up"), QString(kNotMeasured), {}, measured_, {}, QString::fromStdString(to_text(*f.withheld)));
+      add(tr("result"), tr("speed-up"), QString(kNotMeasured), {}, measured_, {},
+          QString::fromStdString(to_text(*f.withheld)));
     const ProofText proof = proof_of(s_);
-    add(tr("result"), tr("verified"), f.verified ? Value(f.verified->passed ? tr("yes") : tr("no")) : Value(), {}, measured_, {},
-        proof.text);
+    add(tr("result"), tr("verified"), f.verified ? Value(f.verified->passed ? tr("yes") : tr("no")) : Value(), {},
+        measured_, {}, proof.text);
     if (f.verified) {
       add(tr("result"), tr("largest difference"), f.verified->max_rel_diff, tr("of the largest value"), measured_, {},
           tr("tolerance %1").arg(number_text(f.verified->tolerance)));
@@ -68,26 +71,33 @@ class OverviewRows {
       add(tr("exit target"), QString::fromStdString(title), QString::fromStdString(text), {}, {});
   }
   void add_exits(const ExitCurve& c) {
-    for (size_t e = 0; e < c.exits.size(); ++e) add_left(QString::fromStdString(exit_name(c, e)), share_at(c.chosen.items, e));
-    add(tr("exits"), tr("operations"), c.chosen.mean_cost, tr("share"), counted_, {}, QString::fromStdString(exit_operations_text(c)));
+    for (size_t e = 0; e < c.exits.size(); ++e)
+      add_left(QString::fromStdString(exit_name(c, e)), share_at(c.chosen.items, e));
+    add(tr("exits"), tr("operations"), c.chosen.mean_cost, tr("share"), counted_, {},
+        QString::fromStdString(exit_operations_text(c)));
   }
   void add_left(const std::vector<int64_t>& left) {
-    for (size_t e = 0; e < left.size(); ++e) add_left(QString::fromStdString(exit_name(e, left.size())), share_at(left, e));
+    for (size_t e = 0; e < left.size(); ++e)
+      add_left(QString::fromStdString(exit_name(e, left.size())), share_at(left, e));
   }
   void add_cells(int64_t cells) {
     if (cells > 0)
-      add(tr("run"), tr("cells"), static_cast<qlonglong>(cells), tr("cells"), counted_, {}, tr("of the router that most came to"));
+      add(tr("run"), tr("cells"), static_cast<qlonglong>(cells), tr("cells"), counted_, {},
+          tr("of the router that most came to"));
   }
   void add_pass(const PassReport& p, const RunSummaryFigures& f) {
     const QString name = QString::fromStdString(p.name);
     add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
-    if (p.withheld) add(name, tr("speed-up"), QString(kNotMeasured), {}, measured_, {}, QString::fromStdString(to_text(*p.withheld)));
-    if (p.speedup_alone) add(name, tr("speed-up alone"), *p.speedup_alone, tr("times"), measured_, p.speedup_alone_ci95);
+    if (p.withheld)
+      add(name, tr("speed-up"), QString(kNotMeasured), {}, measured_, {}, QString::fromStdString(to_text(*p.withheld)));
+    if (p.speedup_alone)
+      add(name, tr("speed-up alone"), *p.speedup_alone, tr("times"), measured_, p.speedup_alone_ci95);
     if (p.speedup_own)
       add(name, tr("own speed-up"), *p.speedup_own, tr("times"), measured_, p.speedup_own_ci95,
           tr("the plan with it against the plan without it"));
     if (p.speedup_cumulative)
-      add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured_, p.speedup_cumulative_ci95);
+      add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured_,
+          p.speedup_cumulative_ci95);
     if (p.guard_hits + p.fallbacks > 0)
       add(name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted_, {},
           tr("of %1, each guard %2")
@@ -105,12 +115,15 @@ class OverviewRows {
     bytes(tr("activations and states"), b.arena_bytes);
     bytes(tr("planned"), planned_bytes(b));
     if (b.held_bytes > 0)
-      bytes(tr("held"), b.held_bytes, tr("at most after an execution, by the %1").arg(QString::fromStdString(b.held_counted)));
+      bytes(tr("held"), b.held_bytes,
+            tr("at most after an execution, by the %1").arg(QString::fromStdString(b.held_counted)));
   }
   void add_tokens(double a_second) { add(tr("result"), tr("tokens a second"), a_second, tr("tokens/s"), measured_); }
   void add_recording() {
-    add(tr("recording"), tr("latency, median"), s_.facts.latency_ms.median, "ms", measured_, {}, tr("recording included"));
-    add(tr("recording"), tr("latency, 95th percentile"), s_.facts.latency_ms.p95, "ms", measured_, {}, tr("recording included"));
+    add(tr("recording"), tr("latency, median"), s_.facts.latency_ms.median, "ms", measured_, {},
+        tr("recording included"));
+    add(tr("recording"), tr("latency, 95th percentile"), s_.facts.latency_ms.p95, "ms", measured_, {},
+        tr("recording included"));
   }
   void add_router(const RouterSummary& r) {
     add(r.name, tr("imbalance"), r.imbalance, {}, counted_, {}, tr("max load / mean load - 1, without padding"));
@@ -118,10 +131,13 @@ class OverviewRows {
   }
 
  private:
-  void add_left(const QString& exit, double share) { add(tr("exits"), tr("left at %1").arg(exit), share, tr("share"), counted_); }
-  void add(const QString& section, const QString& figure, const Value& value, const QString& unit, const QString& origin,
-           const std::optional<std::array<double, 2>>& ci = {}, const QString& note = {}) {
-    t_.rows.push_back({section, figure, value, ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), unit, origin, note});
+  void add_left(const QString& exit, double share) {
+    add(tr("exits"), tr("left at %1").arg(exit), share, tr("share"), counted_);
+  }
+  void add(const QString& section, const QString& figure, const Value& value, const QString& unit,
+           const QString& origin, const std::optional<std::array<double, 2>>& ci = {}, const QString& note = {}) {
+    t_.rows.push_back(
+        {section, figure, value, ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), unit, origin, note});
   }
 
   const Situation& s_;

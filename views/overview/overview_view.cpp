@@ -6,7 +6,8 @@
 
 namespace stormcell::views {
 
-OverviewView::OverviewView(QWidget* parent) : View(parent), scroll_(new QScrollArea(this)), page_(new OverviewPage(scroll_)) {
+OverviewView::OverviewView(QWidget* parent)
+    : View(parent), scroll_(new QScrollArea(this)), page_(new OverviewPage(scroll_)) {
   scroll_->setFrameShape(QFrame::NoFrame);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->setWidget(page_);

@@ -16,7 +16,8 @@ constexpr const char* kUsualCluster = "preset:8x-h100";
 
 }  // namespace
 
-ClusterChoice::ClusterChoice(QComboBox* box, View* view) : QObject(view), box_(box), view_(view), button_(new QToolButton(view)) {
+ClusterChoice::ClusterChoice(QComboBox* box, View* view)
+    : QObject(view), box_(box), view_(view), button_(new QToolButton(view)) {
   button_->setText("...");
   button_->setAccessibleName(tr("Change the cluster"));
   button_->setToolTip(tr("Other figures than the published ones: nodes, GPUs, memory, rates, links"));
@@ -30,14 +31,17 @@ void ClusterChoice::set(const std::vector<std::string>& presets, const std::stri
   if (box_->count() == 0)
     for (const std::string& name : presets) {
       box_->addItem(to_qstring(name), to_qstring("preset:" + name));
-      box_->setItemData(box_->count() - 1, tr("Published figures, with their sources in resources/clusters/%1.json").arg(to_qstring(name)),
+      box_->setItemData(box_->count() - 1,
+                        tr("Published figures, with their sources in resources/clusters/%1.json").arg(to_qstring(name)),
                         Qt::ToolTipRole);
     }
   presets_ = static_cast<int>(presets.size());
   box_->setCurrentIndex(std::max(0, box_->findData(to_qstring(spec))));
 }
 
-std::string ClusterChoice::spec() const { return box_->count() > 0 ? box_->currentData().toString().toStdString() : kUsualCluster; }
+std::string ClusterChoice::spec() const {
+  return box_->count() > 0 ? box_->currentData().toString().toStdString() : kUsualCluster;
+}
 
 std::vector<std::string> ClusterChoice::specs() const {
   std::vector<std::string> out;
@@ -51,8 +55,9 @@ void ClusterChoice::edit() {
   if (box_->count() == 0) return;
   auto* dialog = new ClusterDialog(cluster_, view_);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &ClusterDialog::save_wanted, this,
-          [this](const QString& name, const QByteArray& bytes) { emit view_->save_wanted(name, tr("Clusters (*.json)"), bytes); });
+  connect(dialog, &ClusterDialog::save_wanted, this, [this](const QString& name, const QByteArray& bytes) {
+    emit view_->save_wanted(name, tr("Clusters (*.json)"), bytes);
+  });
   connect(dialog, &QDialog::accepted, this, [this, dialog] { take(dialog->cluster()); });
   dialog->open();
 }

@@ -30,8 +30,8 @@ ClusterDialog::ClusterDialog(const Cluster& cluster, QWidget* parent) : QDialog(
   memory_ = add_rate(tr("Memory of a GPU, GiB"), tr("What spare experts take a share of"), cluster.memory_bytes / kGiB);
   memory_rate_ = add_rate(tr("Memory, TB/s"), tr("At which a GPU reads weights"), cluster.memory_bytes_per_s / kTera);
   flops_ = add_rate(tr("Products, TFLOP/s"), tr("Dense, in 16 bits"), cluster.flops_per_s / kTera);
-  fabric_ =
-      add_rate(tr("Fabric, GB/s"), tr("Between the GPUs of a node: of one GPU, in one direction"), cluster.fabric_bytes_per_s / kGiga);
+  fabric_ = add_rate(tr("Fabric, GB/s"), tr("Between the GPUs of a node: of one GPU, in one direction"),
+                     cluster.fabric_bytes_per_s / kGiga);
   network_ = add_rate(tr("Network, GB/s"), tr("Between nodes: of one GPU, in one direction"),
                       (cluster.network_bytes_per_s > 0 ? cluster.network_bytes_per_s : kUsualNetwork) / kGiga);
   const auto follow = [this] { network_->setEnabled(nodes_->value() > 1); };
@@ -78,7 +78,8 @@ Cluster ClusterDialog::cluster() const {
   const auto take = [](const QDoubleSpinBox* box, double unit, double& figure) {
     if (std::abs(box->value() - figure / unit) > 5e-4) figure = box->value() * unit;
   };
-  take(memory_, kGiB, c.memory_bytes), take(memory_rate_, kTera, c.memory_bytes_per_s), take(flops_, kTera, c.flops_per_s);
+  take(memory_, kGiB, c.memory_bytes), take(memory_rate_, kTera, c.memory_bytes_per_s),
+      take(flops_, kTera, c.flops_per_s);
   take(fabric_, kGiga, c.fabric_bytes_per_s);
   if (c.nodes > 1) take(network_, kGiga, c.network_bytes_per_s);
   if (c.nodes > 1 && c.network.empty()) c.network = "network";

@@ -15,8 +15,8 @@ int rows_of(int count, int columns) { return (count + columns - 1) / columns; }
 /// The place of one of `count` equal parts, row by row.
 QRectF part_of(QRectF whole, int number, int count, int columns, double gap) {
   const double wide = (whole.width() + gap) / columns, high = (whole.height() + gap) / rows_of(count, columns);
-  return {whole.left() + (number % columns) * wide, whole.top() + static_cast<double>(number / columns) * high, std::max(1.0, wide - gap),
-          std::max(1.0, high - gap)};
+  return {whole.left() + (number % columns) * wide, whole.top() + static_cast<double>(number / columns) * high,
+          std::max(1.0, wide - gap), std::max(1.0, high - gap)};
 }
 
 /// How many columns make parts most like squares.
@@ -43,7 +43,8 @@ PlacementLayout::PlacementLayout(const PlacementPage& page, QSizeF size, double 
   const double rows = page.figures.size() + page.other_figures.size() + (page.other_part.isEmpty() ? 1 : 2);
   figures = {kMargin * 2 + left, top, side, std::min(rows * (line + 3), high / 2)};
   const double axis = 8 * digit, below = figures.bottom() + 3 * line;
-  front = {figures.left() + axis, below, side - axis - digit, std::max(30.0, size.height() - kMargin - 2.6 * line - below)};
+  front = {figures.left() + axis, below, side - axis - digit,
+           std::max(30.0, size.height() - kMargin - 2.6 * line - below)};
   for (const double imbalance : page.layers) most_layer_ = std::max(most_layer_, imbalance);
   choose_grid();
   scale_front();
@@ -82,7 +83,9 @@ void PlacementLayout::scale_front() {
   y_ticks_ = y_.ticks(std::max(2, static_cast<int>(front.height() / (2 * line_))));
 }
 
-QRectF PlacementLayout::node(int number) const { return part_of(cluster, number, page_.nodes, node_columns_, 2 * kGap); }
+QRectF PlacementLayout::node(int number) const {
+  return part_of(cluster, number, page_.nodes, node_columns_, 2 * kGap);
+}
 
 QRectF PlacementLayout::gpu(size_t rank) const {
   const int number = static_cast<int>(rank);
@@ -105,7 +108,8 @@ QRectF PlacementLayout::cell(size_t slot) const {
   const QRectF box = gpu(page_.rank_of(slot));
   const double gap = box.width() > 12 * page_.slots_of_rank ? 2 : 1;
   const QRectF room = box.adjusted(kGap, title_ + kGap / 2, -kGap, -kBar - kGap);
-  return part_of(room, static_cast<int>(slot % static_cast<size_t>(page_.slots_of_rank)), page_.slots_of_rank, slot_columns_, gap);
+  return part_of(room, static_cast<int>(slot % static_cast<size_t>(page_.slots_of_rank)), page_.slots_of_rank,
+                 slot_columns_, gap);
 }
 
 QRectF PlacementLayout::tile(const ShownSlot& expert, size_t slot) const {
@@ -144,14 +148,16 @@ size_t PlacementLayout::neighbour(size_t slot, int dx, int dy) const {
 }
 
 QRectF PlacementLayout::layer(size_t number) const {
-  const double wide = std::min(layers.width() / static_cast<double>(std::max<size_t>(1, page_.layers.size())), 6 * digit_);
+  const double wide =
+      std::min(layers.width() / static_cast<double>(std::max<size_t>(1, page_.layers.size())), 6 * digit_);
   return {layers.left() + wide * static_cast<double>(number), layers.top(), wide, layers.height()};
 }
 
 QRectF PlacementLayout::layer_bar(size_t number) const {
   const QRectF column = layer(number);
   const double high = most_layer_ > 0 ? column.height() * page_.layers[number] / most_layer_ : 0;
-  return {column.left() + 0.5, column.bottom() - std::max(1.0, high), std::max(1.0, column.width() - 1), std::max(1.0, high)};
+  return {column.left() + 0.5, column.bottom() - std::max(1.0, high), std::max(1.0, column.width() - 1),
+          std::max(1.0, high)};
 }
 
 std::optional<size_t> PlacementLayout::layer_at(QPointF place) const {
@@ -160,7 +166,9 @@ std::optional<size_t> PlacementLayout::layer_at(QPointF place) const {
   return {};
 }
 
-QPointF PlacementLayout::at(const FrontPoint& p) const { return {front.left() + x_.x(p.imbalance), front.bottom() - y_.x(p.cross_pairs)}; }
+QPointF PlacementLayout::at(const FrontPoint& p) const {
+  return {front.left() + x_.x(p.imbalance), front.bottom() - y_.x(p.cross_pairs)};
+}
 
 std::optional<size_t> PlacementLayout::front_at(QPointF place) const {
   constexpr double kReach = 10;

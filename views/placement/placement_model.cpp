@@ -14,7 +14,8 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Placement", text); }
 
 std::vector<double> over_mean(const std::vector<double>& loads) {
-  const double mean = std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(std::max<size_t>(loads.size(), 1));
+  const double mean =
+      std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(std::max<size_t>(loads.size(), 1));
   std::vector<double> out;
   for (const double load : loads) out.push_back(mean > 0 ? load / mean : 0);
   return out;
@@ -51,19 +52,22 @@ std::vector<ShownFigure> figures_of(const EditedPlacement& edited, size_t layer,
       {tr("Imbalance, this layer"), tr("Max / mean - 1 over GPUs of the layer on show; counted"),
        imbalance_of_ranks(edited.start_rank_loads(part, layer)), edited.layer_imbalance(part, layer)}};
   if (now->cross_pairs) {
-    out.push_back({tr("Cross pairs"), tr("Of the pairs of a token's experts at consecutive layers, the share on two GPUs; counted"),
+    out.push_back({tr("Cross pairs"),
+                   tr("Of the pairs of a token's experts at consecutive layers, the share on two GPUs; counted"),
                    before->cross_pairs, now->cross_pairs});
-    out.push_back({tr("GPUs a token"), tr("Distinct GPUs that a token goes to at a layer, as a mean; counted"), before->ranks_per_token,
-                   now->ranks_per_token});
+    out.push_back({tr("GPUs a token"), tr("Distinct GPUs that a token goes to at a layer, as a mean; counted"),
+                   before->ranks_per_token, now->ranks_per_token});
   }
   if (now->step_ms) {
-    const QString origin =
-        tr("%1, predicted from rates of data sheets, without start-up times, queues and overlap").arg(to_qstring(step_contents()));
-    out.push_back({tr("Step, ms"), tr("Mean over steps of dispatch, slowest GPU and combine of all layers; %1").arg(origin),
+    const QString origin = tr("%1, predicted from rates of data sheets, without start-up times, queues and overlap")
+                               .arg(to_qstring(step_contents()));
+    out.push_back({tr("Step, ms"),
+                   tr("Mean over steps of dispatch, slowest GPU and combine of all layers; %1").arg(origin),
                    before->step_ms, now->step_ms});
     out.push_back({tr("Step, this layer, ms"), tr("Mean over steps of the layer on show; %1").arg(origin),
                    edited.start_layer_ms(part, layer), edited.layer_ms(part, layer)});
-    out.push_back({tr("Step, 95 %, ms"), tr("Of 95 % of the steps at most; %1").arg(origin), before->p95_ms, now->p95_ms});
+    out.push_back(
+        {tr("Step, 95 %, ms"), tr("Of 95 % of the steps at most; %1").arg(origin), before->p95_ms, now->p95_ms});
   }
   return out;
 }
@@ -71,7 +75,8 @@ std::vector<ShownFigure> figures_of(const EditedPlacement& edited, size_t layer,
 QString state_of(const EditedPlacement& edited) {
   const int64_t moved = edited.moved_slots();
   const auto empty = static_cast<qint64>(edited.empty_slots());
-  QString text = moved == 0 ? tr("As at the start") : tr("%1 hold another expert than at the start").arg(counted_text(moved, "slot"));
+  QString text = moved == 0 ? tr("As at the start")
+                            : tr("%1 hold another expert than at the start").arg(counted_text(moved, "slot"));
   if (empty > 0) text += tr("; %1 empty: no server takes that").arg(counted_text(empty, "slot"));
   return text;
 }
@@ -107,12 +112,15 @@ PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, D
   page.headline[0] = page.headline[0].toUpper();
   page.nearest = about.replicas == ReplicaRule::nearest;
   if (page.nearest) page.headline += tr("; tokens go to the nearest replicas");
-  if (about.residence == Residence::follow) page.headline += tr("; an experiment: tokens follow their heaviest expert from layer to layer");
+  if (about.residence == Residence::follow)
+    page.headline += tr("; an experiment: tokens follow their heaviest expert from layer to layer");
   page.state = state_of(edited);
   const bool two = about.has_held_out;
-  const DataPart shown = two ? part : DataPart::fitted, other = shown == DataPart::fitted ? DataPart::held_out : DataPart::fitted;
+  const DataPart shown = two ? part : DataPart::fitted,
+                 other = shown == DataPart::fitted ? DataPart::held_out : DataPart::fitted;
   add_slots(edited, shown, page);
-  page.gpus = over_mean(edited.rank_loads(shown, layer)), page.gpus_before = over_mean(edited.start_rank_loads(shown, layer));
+  page.gpus = over_mean(edited.rank_loads(shown, layer)),
+  page.gpus_before = over_mean(edited.start_rank_loads(shown, layer));
   page.part = name_of(shown), page.figures = figures_of(edited, layer, shown);
   if (two) page.other_part = name_of(other), page.other_figures = figures_of(edited, layer, other);
   for (size_t l = 0; l < about.routers.size(); ++l) page.layers.push_back(edited.layer_imbalance(shown, l));
@@ -125,9 +133,11 @@ QString describe_slot(const PlacementPage& page, size_t slot) {
   const ShownSlot& s = page.held[slot];
   const QString gpu = tr("GPU %1, slot %2").arg(page.rank_of(slot)).arg(slot);
   if (s.branch < 0) return tr("%1: empty").arg(gpu);
-  QString text = tr("Expert %1 on %2: %3").arg(s.branch).arg(gpu, counted_text(static_cast<qint64>(s.load + 0.5), "choice"));
+  QString text =
+      tr("Expert %1 on %2: %3").arg(s.branch).arg(gpu, counted_text(static_cast<qint64>(s.load + 0.5), "choice"));
   if (s.replicas > 1)
-    text += (page.nearest ? tr(", one of %1 replicas of which the nearest take a token") : tr(", one of %1 replicas that share evenly"))
+    text += (page.nearest ? tr(", one of %1 replicas of which the nearest take a token")
+                          : tr(", one of %1 replicas that share evenly"))
                 .arg(s.replicas);
   if (s.moved) text += tr("; not there at the start");
   return text;
@@ -157,32 +167,36 @@ Table make_placement_table(const PlacementPage& page) {
       {tr("What"), tr("A figure of all layers, a GPU or a slot of the layer on show, a point of the front")},
       {tr("GPU"), tr("Number of the GPU in the cluster; GPUs of a node follow each other")},
       {tr("Expert"), tr("That the slot holds; empty: none")},
-      {tr("Load"), page.nearest ? tr("Of a slot: choices, of replicas to the nearest; of a GPU: over the layer's mean. Counted")
-                                : tr("Of a slot: choices, shared evenly over replicas; of a GPU: over the layer's mean. Counted")},
+      {tr("Load"),
+       page.nearest ? tr("Of a slot: choices, of replicas to the nearest; of a GPU: over the layer's mean. Counted")
+                    : tr("Of a slot: choices, shared evenly over replicas; of a GPU: over the layer's mean. Counted")},
       {tr("Before"), tr("At the start")},
       {tr("Now"), tr("After what was changed")},
       {tr("Part"), tr("Of the data: what searches fit to, or what they never saw")}};
   const auto known = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
   const auto add_figures = [&](const std::vector<ShownFigure>& figures, const QString& part) {
-    for (const ShownFigure& f : figures) table.rows.push_back({f.name, Value(), Value(), Value(), known(f.before), known(f.now), part});
+    for (const ShownFigure& f : figures)
+      table.rows.push_back({f.name, Value(), Value(), Value(), known(f.before), known(f.now), part});
   };
   add_figures(page.figures, page.part), add_figures(page.other_figures, page.other_part);
   for (size_t r = 0; r < page.gpus.size(); ++r)
-    table.rows.push_back({tr("GPU"), static_cast<qlonglong>(r), Value(), page.gpus[r], page.gpus_before[r], page.gpus[r], page.part});
+    table.rows.push_back(
+        {tr("GPU"), static_cast<qlonglong>(r), Value(), page.gpus[r], page.gpus_before[r], page.gpus[r], page.part});
   for (size_t s = 0; s < page.held.size(); ++s) {
     const ShownSlot& shown = page.held[s];
     table.rows.push_back({tr("slot %1").arg(s), static_cast<qlonglong>(page.rank_of(s)),
-                          shown.branch < 0 ? Value() : Value(static_cast<qlonglong>(shown.branch)), shown.load, Value(), Value(),
-                          page.part});
+                          shown.branch < 0 ? Value() : Value(static_cast<qlonglong>(shown.branch)), shown.load, Value(),
+                          Value(), page.part});
   }
   for (size_t l = 0; l < page.layers.size(); ++l)
-    table.rows.push_back({tr("imbalance of layer %1").arg(l), Value(), Value(), Value(), Value(), page.layers[l], page.part});
-  for (const FrontPoint& p : page.front)
     table.rows.push_back(
-        {tr("front: %1, imbalance").arg(to_qstring(p.name)), Value(), Value(), Value(), Value(), p.imbalance, tr("fitted")});
+        {tr("imbalance of layer %1").arg(l), Value(), Value(), Value(), Value(), page.layers[l], page.part});
   for (const FrontPoint& p : page.front)
-    table.rows.push_back(
-        {tr("front: %1, cross pairs").arg(to_qstring(p.name)), Value(), Value(), Value(), Value(), p.cross_pairs, tr("fitted")});
+    table.rows.push_back({tr("front: %1, imbalance").arg(to_qstring(p.name)), Value(), Value(), Value(), Value(),
+                          p.imbalance, tr("fitted")});
+  for (const FrontPoint& p : page.front)
+    table.rows.push_back({tr("front: %1, cross pairs").arg(to_qstring(p.name)), Value(), Value(), Value(), Value(),
+                          p.cross_pairs, tr("fitted")});
   return table;
 }
 

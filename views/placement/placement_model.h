@@ -1,5 +1,5 @@
-// What the placement view shows: one layer of a placement on its GPUs, and what the whole does before and after what was changed. Pure: no
-// widget, no reading.
+// What the placement view shows: one layer of a placement on its GPUs, and what the whole does before and after what
+// was changed. Pure: no widget, no reading.
 #pragma once
 #include <QString>
 #include <optional>
@@ -40,7 +40,7 @@ struct PlacementPage {
   std::vector<double> layers;                       ///< [layers] imbalance of each
   std::vector<FrontPoint> front;                    ///< the most even one first; empty: nothing was searched
   QString front_of;                                 ///< whose: "#4 joint"
-  std::optional<FrontPoint> here, start;            ///< on the fitted part, as the front is; none: there are counts alone
+  std::optional<FrontPoint> here, start;  ///< on the fitted part, as the front is; none: there are counts alone
 
   size_t rank_of(size_t slot) const { return slot / static_cast<size_t>(slots_of_rank); }
 };

@@ -27,17 +27,18 @@ void paint_headline(QPainter& p, const PlacementPage& page, const PlacementLayou
             (marks.target ? tr(": the figures are those of letting it go here") : tr(": choose where it comes"));
   write_line(p, line.translated(0, line.height()), Qt::AlignLeft, state);
   p.setPen(theme.faint);
-  QString legend =
-      tr("Square: an expert, its area the load here (%1); frame: not there at the start; dot: a replica; bar: load of the GPU, mark: "
-         "the mean")
-          .arg(page.part);
-  if (std::any_of(page.gpus.begin(), page.gpus.end(), PlacementLayout::is_beyond_bar)) legend += tr(", arrow: beyond 200 %");
+  QString legend = tr("Square: an expert, its area the load here (%1); frame: not there at the start; dot: a replica; "
+                      "bar: load of the GPU, mark: "
+                      "the mean")
+                       .arg(page.part);
+  if (std::any_of(page.gpus.begin(), page.gpus.end(), PlacementLayout::is_beyond_bar))
+    legend += tr(", arrow: beyond 200 %");
   write_line(p, line.translated(0, 2 * line.height()), Qt::AlignLeft, legend);
 }
 
 /// One expert.
-void paint_tile(QPainter& p, const PlacementPage& page, const ShownSlot& shown, QRectF tile, const PlacementMarks& marks,
-                const Theme& theme) {
+void paint_tile(QPainter& p, const PlacementPage& page, const ShownSlot& shown, QRectF tile,
+                const PlacementMarks& marks, const Theme& theme) {
   const double share = page.most > 0 ? shown.load / page.most : 0;
   const QColor fill = theme.sequential(0.2 + 0.75 * share);
   p.fillRect(tile, fill);
@@ -77,7 +78,8 @@ void paint_gpu(QPainter& p, const PlacementPage& page, const PlacementLayout& la
     const QString name = title.width() > 16 * layout.digit() ? tr("GPU %1").arg(rank) : QString::number(rank);
     write_line(p, title, Qt::AlignLeft, name);
     p.setPen(theme.text);
-    if (title.width() > 9 * layout.digit()) write_line(p, title, Qt::AlignRight, QString::number(100 * page.gpus[rank], 'f', 0) + " %");
+    if (title.width() > 9 * layout.digit())
+      write_line(p, title, Qt::AlignRight, QString::number(100 * page.gpus[rank], 'f', 0) + " %");
   }
   p.fillRect(layout.gpu_bar(rank, 2), theme.grid);
   p.fillRect(layout.gpu_bar(rank, page.gpus[rank]), page.gpus[rank] > 1.05 ? theme.warn : theme.category(0));
@@ -91,7 +93,8 @@ void paint_gpu(QPainter& p, const PlacementPage& page, const PlacementLayout& la
   p.drawLine(QPointF(before, bar.top() - 1), QPointF(before, bar.bottom()));
 }
 
-void paint_cluster(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const PlacementMarks& marks, const Theme& theme) {
+void paint_cluster(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const PlacementMarks& marks,
+                   const Theme& theme) {
   if (page.nodes > 1)
     for (int n = 0; n < page.nodes; ++n) draw_frame(p, layout.node(n), theme.grid, 1);
   for (size_t r = 0; r < page.gpus.size(); ++r) paint_gpu(p, page, layout, r, theme);
@@ -121,8 +124,8 @@ void paint_cluster(QPainter& p, const PlacementPage& page, const PlacementLayout
 }
 
 /// A part's figures from `y` on; where the next row begins.
-double paint_part(QPainter& p, const std::vector<ShownFigure>& figures, const QString& part, const PlacementLayout& layout, double y,
-                  const Theme& theme) {
+double paint_part(QPainter& p, const std::vector<ShownFigure>& figures, const QString& part,
+                  const PlacementLayout& layout, double y, const Theme& theme) {
   const QRectF room = layout.figures;
   const double row = layout.line() + 3, digit = layout.digit(), value = 9.5 * digit, change = 8 * digit;
   const auto column = [&](double right, double wide) { return QRectF(right - wide, y, wide, row); };
@@ -158,7 +161,8 @@ void paint_axes(QPainter& p, const PlacementLayout& layout, const Theme& theme) 
     p.setPen(theme.grid);
     p.drawLine(QPointF(at, plot.top()), QPointF(at, plot.bottom()));
     p.setPen(theme.faint);
-    p.drawText(QRectF(at - 40, plot.bottom() + 2, 80, line), Qt::AlignHCenter, QString::number(x, 'f', ValueAxis::decimals(xs)));
+    p.drawText(QRectF(at - 40, plot.bottom() + 2, 80, line), Qt::AlignHCenter,
+               QString::number(x, 'f', ValueAxis::decimals(xs)));
   }
   for (const double y : ys) {
     const double at = layout.at({{}, xs.empty() ? 0 : xs[0], y}).y();
@@ -177,13 +181,16 @@ void paint_front(QPainter& p, const PlacementPage& page, const PlacementLayout& 
   const QRectF plot = layout.front;
   const QRectF title(layout.figures.left(), plot.top() - layout.line() - 4, layout.figures.width(), layout.line());
   p.setPen(theme.faint);
-  if (!page.here) return write_line(p, title, Qt::AlignLeft, tr("No single choices here, so nothing is known of traffic"));
+  if (!page.here)
+    return write_line(p, title, Qt::AlignLeft, tr("No single choices here, so nothing is known of traffic"));
   if (!layout.has_chart()) {
-    const QString point =
-        tr("imbalance %1, cross pairs %2 (fitted)").arg(number_text(page.here->imbalance, 4), number_text(page.here->cross_pairs, 4));
-    const QString text = page.front.empty() ? tr("Now: %1; Solve adds a front of one against the other").arg(point)
-                                            : tr("The front of %1 is one point, which stands now: %2").arg(page.front_of, point);
-    return p.drawText(QRectF(title.topLeft(), QPointF(title.right(), plot.bottom())), Qt::AlignLeft | Qt::TextWordWrap, text);
+    const QString point = tr("imbalance %1, cross pairs %2 (fitted)")
+                              .arg(number_text(page.here->imbalance, 4), number_text(page.here->cross_pairs, 4));
+    const QString text = page.front.empty()
+                             ? tr("Now: %1; Solve adds a front of one against the other").arg(point)
+                             : tr("The front of %1 is one point, which stands now: %2").arg(page.front_of, point);
+    return p.drawText(QRectF(title.topLeft(), QPointF(title.right(), plot.bottom())), Qt::AlignLeft | Qt::TextWordWrap,
+                      text);
   }
   QString what = page.front.empty() ? tr("Cross pairs against imbalance; Solve adds the front")
                                     : tr("Cross pairs against imbalance: the front of %1").arg(page.front_of);
@@ -191,7 +198,8 @@ void paint_front(QPainter& p, const PlacementPage& page, const PlacementLayout& 
   write_line(p, title, Qt::AlignLeft, what);
   paint_axes(p, layout, theme);
   QPainterPath path;
-  for (size_t i = 0; i < page.front.size(); ++i) i == 0 ? path.moveTo(layout.at(page.front[i])) : path.lineTo(layout.at(page.front[i]));
+  for (size_t i = 0; i < page.front.size(); ++i)
+    i == 0 ? path.moveTo(layout.at(page.front[i])) : path.lineTo(layout.at(page.front[i]));
   p.setRenderHint(QPainter::Antialiasing);
   p.setBrush(Qt::NoBrush);
   p.setPen(QPen(theme.category(0), 1.5));
@@ -213,7 +221,8 @@ void paint_front(QPainter& p, const PlacementPage& page, const PlacementLayout& 
 void paint_layers(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const Theme& theme) {
   const double most = page.layers.empty() ? 0 : *std::max_element(page.layers.begin(), page.layers.end());
   p.setPen(theme.faint);
-  write_line(p, {layout.layers.left(), layout.layers.top() - layout.line() - 3, layout.layers.width(), layout.line()}, Qt::AlignLeft,
+  write_line(p, {layout.layers.left(), layout.layers.top() - layout.line() - 3, layout.layers.width(), layout.line()},
+             Qt::AlignLeft,
              tr("Imbalance of each layer (%1), at most %2; click one to see it").arg(page.part, number_text(most)));
   for (size_t l = 0; l < page.layers.size(); ++l) {
     if (l == page.layer) p.fillRect(layout.layer(l), theme.surface);

@@ -19,7 +19,7 @@ struct PlacementMarks {
   QString fault;                  ///< why the target cannot be; empty: it can
   int selected_branch = -1;       ///< of the common selection
 };
-void paint_placement(QPainter& painter, const PlacementPage& page, const PlacementLayout& layout, const PlacementMarks& marks,
-                     const Theme& theme);
+void paint_placement(QPainter& painter, const PlacementPage& page, const PlacementLayout& layout,
+                     const PlacementMarks& marks, const Theme& theme);
 
 }  // namespace stormcell::views

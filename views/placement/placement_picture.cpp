@@ -13,7 +13,8 @@ PlacementPicture::PlacementPicture(QWidget* parent) : PagePicture(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(520, 320);
   setAccessibleName(
-      tr("Experts on GPUs; arrows choose a slot, Enter takes its expert and lets it go elsewhere, the table holds the figures"));
+      tr("Experts on GPUs; arrows choose a slot, Enter takes its expert and lets it go elsewhere, the table holds the "
+         "figures"));
 }
 
 void PlacementPicture::set_page(PlacementPage page) {
@@ -54,7 +55,8 @@ void PlacementPicture::tell() {
 const PlacementLayout& PlacementPicture::layout_of_page() const {
   if (!layout_) {
     const QFontMetricsF metrics(font());
-    layout_ = std::make_unique<PlacementLayout>(page_, QSizeF(size()), metrics.height(), metrics.horizontalAdvance('0'));
+    layout_ =
+        std::make_unique<PlacementLayout>(page_, QSizeF(size()), metrics.height(), metrics.horizontalAdvance('0'));
   }
   return *layout_;
 }
@@ -73,7 +75,8 @@ QString PlacementPicture::tip(QPointF place) const {
     return tr("%1. Drag it onto another slot to change places, with Ctrl to leave a replica behind. Loads are counted.")
         .arg(describe_slot(page_, *slot));
   if (const auto rank = layout.gpu_at(place))
-    return (page_.nearest ? tr("%1. Counted; of replicas the nearest take a token.") : tr("%1. Counted; replicas share evenly."))
+    return (page_.nearest ? tr("%1. Counted; of replicas the nearest take a token.")
+                          : tr("%1. Counted; replicas share evenly."))
         .arg(describe_gpu(page_, *rank));
   if (const auto layer = layout.layer_at(place))
     return tr("Layer %1: imbalance %2, the largest load of a GPU over the mean, less 1; counted, %3")
@@ -84,7 +87,8 @@ QString PlacementPicture::tip(QPointF place) const {
              QString::number(page_.front[*point].cross_pairs, 'g', 3));
   const double row = layout.line() + 3;
   if (layout.figures.contains(place)) {
-    const auto number = static_cast<int>((place.y() - layout.figures.top()) / row) - 1, own = static_cast<int>(page_.figures.size());
+    const auto number = static_cast<int>((place.y() - layout.figures.top()) / row) - 1,
+               own = static_cast<int>(page_.figures.size());
     const int other = number - own - 1;
     if (number >= 0 && number < own) return page_.figures[number].tip;
     if (other >= 0 && other < static_cast<int>(page_.other_figures.size())) return page_.other_figures[other].tip;
@@ -94,7 +98,8 @@ QString PlacementPicture::tip(QPointF place) const {
 
 void PlacementPicture::take(size_t slot, bool copies, std::optional<QPointF> hand) {
   if (page_.held[slot].branch < 0) return;
-  marks_.taken = slot, marks_.expert = page_.held[slot], marks_.target.reset(), marks_.hand = hand, marks_.copies = copies;
+  marks_.taken = slot, marks_.expert = page_.held[slot], marks_.target.reset(), marks_.hand = hand,
+  marks_.copies = copies;
   marks_.fault.clear();
   tell();
 }
@@ -134,7 +139,8 @@ void PlacementPicture::mouseMoveEvent(QMouseEvent* event) {
   if (page_.held.empty()) return;
   const auto slot = layout_of_page().slot_at(event->position());
   const bool copies = event->modifiers() & Qt::ControlModifier;
-  if (pressed_ && !marks_.taken && (event->position() - pressed_at_).manhattanLength() >= QApplication::startDragDistance())
+  if (pressed_ && !marks_.taken &&
+      (event->position() - pressed_at_).manhattanLength() >= QApplication::startDragDistance())
     take(*pressed_, copies, event->position());
   if (marks_.taken && marks_.hand) {
     marks_.hand = event->position();
@@ -158,7 +164,8 @@ void PlacementPicture::contextMenuEvent(QContextMenuEvent* event) {
   if (!slot) return;
   marks_.focus = slot;
   tell();
-  emit menu_wanted(static_cast<int>(*slot), by_mouse ? event->globalPos() : mapToGlobal(layout_of_page().cell(*slot).center().toPoint()));
+  emit menu_wanted(static_cast<int>(*slot),
+                   by_mouse ? event->globalPos() : mapToGlobal(layout_of_page().cell(*slot).center().toPoint()));
 }
 
 void PlacementPicture::leaveEvent(QEvent*) {
@@ -167,7 +174,12 @@ void PlacementPicture::leaveEvent(QEvent*) {
 }
 
 bool PlacementPicture::move_by_key(int key) {
-  const int dx = key == Qt::Key_Right ? 1 : key == Qt::Key_Left ? -1 : 0, dy = key == Qt::Key_Down ? 1 : key == Qt::Key_Up ? -1 : 0;
+  const int dx = key == Qt::Key_Right  ? 1
+                 : key == Qt::Key_Left ? -1
+                                       : 0,
+            dy = key == Qt::Key_Down ? 1
+                 : key == Qt::Key_Up ? -1
+                                     : 0;
   if (dx == 0 && dy == 0) return false;
   marks_.focus = marks_.focus ? layout_of_page().neighbour(*marks_.focus, dx, dy) : 0;
   if (marks_.taken && !marks_.hand) hold_over(marks_.focus, marks_.copies);

@@ -36,7 +36,8 @@ constexpr ServerFormat kServerFormats[] = {{"sglang", "SGLang", "expert-location
                                            {"trtllm", "TensorRT-LLM", "eplb.yaml"}};
 
 /// In the session, then from there: a server's file says which placement it is.
-QByteArray server_file(const std::string& session, int64_t placement, const std::string& format, const Progress& progress) {
+QByteArray server_file(const std::string& session, int64_t placement, const std::string& format,
+                       const Progress& progress) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("placement");
   export_session(format, {session + "#" + std::to_string(placement), file.toStdString(), {}}, progress);
@@ -87,21 +88,25 @@ PlacementView::PlacementView(QWidget* parent) : View(parent) {
 
 void PlacementView::add_controls() {
   cluster_ = new ClusterChoice(
-      add_choice(tr("Cluster"), tr("Whose GPUs, nodes and links the experts are placed on; its figures are published ones")), this);
+      add_choice(tr("Cluster"),
+                 tr("Whose GPUs, nodes and links the experts are placed on; its figures are published ones")),
+      this);
   bar()->addWidget(cluster_->button());
   const QString spare = tr("Slots of a layer beyond one for each expert, on every GPU: replicas take them");
   spare_ = add_choice(tr("Spare slots"), spare, {{"0", spare}, {"1", spare}, {"2", spare}, {"4", spare}});
   start_ = add_choice(tr("Start"), tr("What stands now: changes are counted from there"));
   start_->addItem(tr("contiguous"), qlonglong{0});
   layer_ = add_choice(tr("Layer"), tr("The router whose experts are shown; PageUp and PageDown go through them"));
-  const QString part = tr("Which part of the data loads and figures are of: what searches fit to, or what they never see");
+  const QString part =
+      tr("Which part of the data loads and figures are of: what searches fit to, or what they never see");
   part_ = add_choice(tr("Data"), part, {{tr("held out"), part}, {tr("fitted"), part}});
   add_step_choices();
   solver_ = add_choice(tr("Solver"), tr("How Solve searches; it begins at the start"));
   for (const PlacementSolver& s : placement_solvers()) {
     if (s.kind == SolverKind::keep) continue;
     solver_->addItem(QString::fromUtf8(s.id.data(), static_cast<qsizetype>(s.id.size())));
-    solver_->setItemData(solver_->count() - 1, QString::fromUtf8(s.summary.data(), static_cast<qsizetype>(s.summary.size())),
+    solver_->setItemData(solver_->count() - 1,
+                         QString::fromUtf8(s.summary.data(), static_cast<qsizetype>(s.summary.size())),
                          Qt::ToolTipRole);
   }
   solver_->setCurrentIndex(std::max(0, solver_->findText("joint")));
@@ -111,10 +116,12 @@ void PlacementView::add_controls() {
     bar()->addWidget(button);
     return button;
   };
-  solve_ = add_button(tr("Solve"), tr("Searches a placement for at most %1 s; can be stopped, and undone").arg(kSearchSeconds));
+  solve_ = add_button(tr("Solve"),
+                      tr("Searches a placement for at most %1 s; can be stopped, and undone").arg(kSearchSeconds));
   bar()->addStretch(1);
   back_ = add_button(tr("Back to start"), tr("All experts where they stood; can be undone"));
-  store_ = add_button(tr("Store"), tr("Writes the placement into the session, as `stormcell place` does: S.storm#NUMBER names it"));
+  store_ = add_button(tr("Store"),
+                      tr("Writes the placement into the session, as `stormcell place` does: S.storm#NUMBER names it"));
   add_export_menu();
 }
 
@@ -144,7 +151,8 @@ void PlacementView::add_export_menu() {
   for (const ServerFormat& format : kServerFormats)
     for (const ExportFormat& known : export_formats()) {
       if (known.id != format.id) continue;
-      QAction* action = menu->addAction(tr("For %1...").arg(format.server), this, [this, id = format.id] { export_as(id); });
+      QAction* action =
+          menu->addAction(tr("For %1...").arg(format.server), this, [this, id = format.id] { export_as(id); });
       action->setToolTip(QString::fromUtf8(known.summary.data(), static_cast<qsizetype>(known.summary.size())));
     }
   export_->setMenu(menu);
@@ -152,9 +160,15 @@ void PlacementView::add_export_menu() {
 }
 
 PlacementView::Wanted PlacementView::wanted(const Context& context) const {
-  Wanted w{context.main.file,    cluster_->spec(),     context.main.run, start_->currentData().toLongLong(), spare_->currentText().toInt(),
-           choices_->replicas(), choices_->residence()};
-  const bool same = w.file == shown_.file && w.run == shown_.run && w.cluster == shown_.cluster && w.spare == shown_.spare;
+  Wanted w{context.main.file,
+           cluster_->spec(),
+           context.main.run,
+           start_->currentData().toLongLong(),
+           spare_->currentText().toInt(),
+           choices_->replicas(),
+           choices_->residence()};
+  const bool same =
+      w.file == shown_.file && w.run == shown_.run && w.cluster == shown_.cluster && w.spare == shown_.spare;
   if (!same) w.start = 0;  // of another shape
   return w;
 }
@@ -238,7 +252,8 @@ void PlacementView::fill_layers() {
 
 /// Whether it has as many GPUs and slots as what is on show.
 bool PlacementView::fits(const StoredLayout& stored) const {
-  return stored.placement.ranks == edited_->about().ranks && stored.placement.slot_count() == edited_->about().slot_count;
+  return stored.placement.ranks == edited_->about().ranks &&
+         stored.placement.slot_count() == edited_->about().slot_count;
 }
 
 /// Of the search that made the start, else of the newest one: such whose figures are those that are shown here.
@@ -260,7 +275,8 @@ QStringList PlacementView::remarks() const {
   if (!about.backend) lines << tr("The model's sizes or its steps are not known, so no step is costed.");
   if (!about.has_held_out) lines << tr("There is one step: nothing is held out.");
   if (about.followed_tokens > 0 && std::max(about.fitted, about.held_out) > about.followed_tokens)
-    lines << tr("Traffic and steps are of %1 tokens of each part, evenly chosen.").arg(count_text(about.followed_tokens));
+    lines
+        << tr("Traffic and steps are of %1 tokens of each part, evenly chosen.").arg(count_text(about.followed_tokens));
   return lines;
 }
 
@@ -364,7 +380,8 @@ void PlacementView::show_menu(int slot, const QPoint& global) {
     const QString what = tr("replica of expert %1 on GPU %2").arg(branch).arg(idle);
     add(tr("Replica of expert %1 on GPU %2, which has the least load").arg(branch).arg(idle), fault,
         [this, what, copy] { edit(what, copy); });
-    add(tr("Drop this replica of expert %1").arg(branch), to_qstring(edited_->drop_fault(l, s)), [this, slot] { drop(slot); });
+    add(tr("Drop this replica of expert %1").arg(branch), to_qstring(edited_->drop_fault(l, s)),
+        [this, slot] { drop(slot); });
   }
   PlacementChange back;
   for (const SlotChange& c : difference(edited_->placement(), edited_->start()))
@@ -376,10 +393,11 @@ void PlacementView::show_menu(int slot, const QPoint& global) {
 
 void PlacementView::solve() {
   if (!edited_) return;
-  emit work_wanted([this, edited = edited_, solver = solver_->currentText().toStdString()](const Progress& progress) -> Deliver {
-    const auto found = std::make_shared<const FoundLayout>(edited->solve(solver, kSearchSeconds, progress));
-    return [this, edited, found] { take_found(edited, *found); };
-  });
+  emit work_wanted(
+      [this, edited = edited_, solver = solver_->currentText().toStdString()](const Progress& progress) -> Deliver {
+        const auto found = std::make_shared<const FoundLayout>(edited->solve(solver, kSearchSeconds, progress));
+        return [this, edited, found] { take_found(edited, *found); };
+      });
 }
 
 void PlacementView::take_found(const Edited& edited, const FoundLayout& found) {
@@ -417,17 +435,18 @@ void PlacementView::store() {
 void PlacementView::export_as(const std::string& format) {
   if (!edited_) return;
   end_preview();
-  emit work_wanted([this, edited = edited_, placement = edited_->placement(), format](const Progress& progress) -> Deliver {
-    const int64_t id = edited->store(placement, "hand", progress);
-    const QByteArray bytes = server_file(edited->about().session, id, format, progress);
-    return [this, bytes, format] {
-      for (const ServerFormat& f : kServerFormats)
-        if (format == f.id) {
-          const QString suffix = QString(f.file).section('.', -1);
-          emit save_wanted(f.file, tr("Placements for %1 (*.%2)").arg(f.server, suffix), bytes);
-        }
-    };
-  });
+  emit work_wanted(
+      [this, edited = edited_, placement = edited_->placement(), format](const Progress& progress) -> Deliver {
+        const int64_t id = edited->store(placement, "hand", progress);
+        const QByteArray bytes = server_file(edited->about().session, id, format, progress);
+        return [this, bytes, format] {
+          for (const ServerFormat& f : kServerFormats)
+            if (format == f.id) {
+              const QString suffix = QString(f.file).section('.', -1);
+              emit save_wanted(f.file, tr("Placements for %1 (*.%2)").arg(f.server, suffix), bytes);
+            }
+        };
+      });
 }
 
 Table PlacementView::table() const { return edited_ ? make_placement_table(picture_->page()) : Table(); }

@@ -1,4 +1,5 @@
-// What tokens do in a step, as two choices: which replicas of an expert they go to, and where they live. As --replicas and --residence.
+// What tokens do in a step, as two choices: which replicas of an expert they go to, and where they live. As --replicas
+// and --residence.
 #pragma once
 #include <QObject>
 

@@ -10,8 +10,8 @@
 
 namespace stormcell::views {
 
-void add_stored(QComboBox* box, const std::vector<StoredLayout>& stored, const std::function<bool(const StoredLayout&)>& fits,
-                const QString& others_need) {
+void add_stored(QComboBox* box, const std::vector<StoredLayout>& stored,
+                const std::function<bool(const StoredLayout&)>& fits, const QString& others_need) {
   QStringList others;
   for (const StoredLayout& s : stored) {
     if (!fits(s)) {
@@ -19,10 +19,11 @@ void add_stored(QComboBox* box, const std::vector<StoredLayout>& stored, const s
       continue;
     }
     box->addItem(choice_text(s), static_cast<qlonglong>(s.id));
-    box->setItemData(box->count() - 1,
-                     QCoreApplication::translate("StoredChoice", "Stored %1 for %2, by %3. %4")
-                         .arg(moment_text(s.created), to_qstring(s.cluster), to_qstring(s.solver), to_qstring(s.advice)),
-                     Qt::ToolTipRole);
+    box->setItemData(
+        box->count() - 1,
+        QCoreApplication::translate("StoredChoice", "Stored %1 for %2, by %3. %4")
+            .arg(moment_text(s.created), to_qstring(s.cluster), to_qstring(s.solver), to_qstring(s.advice)),
+        Qt::ToolTipRole);
   }
   box->setProperty(kElsewhere, others.isEmpty() ? QString() : others_need + ": " + others.join("; "));
 }

@@ -35,14 +35,16 @@ SimulationLayout::SimulationLayout(const SimulationPage& page, QSizeF size, doub
   legend = {kMargin, headline.bottom() + 2, width, line};
   // Letters are narrower than digits as a mean.
   const auto columns = static_cast<qsizetype>(std::max(20.0, width / digit));
-  for (const QString& text : page.assumptions) assumed_lines += wrapped(QString(QChar(0x2022)) + " " + text, columns, "   ");
+  for (const QString& text : page.assumptions)
+    assumed_lines += wrapped(QString(QChar(0x2022)) + " " + text, columns, "   ");
   const auto fits = static_cast<qsizetype>(std::max(2.0, 0.3 * size.height() / line));
   if (assumed_lines.size() + 1 > fits) assumed_lines = assumed_lines.mid(0, fits - 1) << QString(QChar(0x2026));
   const double high = line * static_cast<double>(assumed_lines.size() + 1);
   assumed = {kMargin, size.height() - high - kMargin / 2, width, high};
   const double top = legend.bottom() + kGap, bottom = assumed.top() - kGap;
 
-  const double side = std::clamp(0.36 * size.width(), 38 * digit, 56 * digit), left = std::max(80.0, width - side - 2 * kMargin);
+  const double side = std::clamp(0.36 * size.width(), 38 * digit, 56 * digit),
+               left = std::max(80.0, width - side - 2 * kMargin);
   step = {kMargin, top + line + 2, left, line};
   const double charts = step.bottom() + kGap, each = std::max(40.0, (bottom - charts) / 2);
   layers = chart_in({kMargin, charts, left, each}, page.layers);
@@ -57,8 +59,8 @@ SimulationLayout::SimulationLayout(const SimulationPage& page, QSizeF size, doub
     if (c.fault.isEmpty()) most_cluster_ = std::max({most_cluster_, c.step.phases.sum(), c.step.p95_ms});
   const QRectF room = cluster_room(0);
   if (most_cluster_ > 0)
-    cluster_ticks =
-        ValueAxis{0, most_cluster_, 0, room.width() - values_}.ticks(std::max(2, static_cast<int>(room.width() / (14 * digit))));
+    cluster_ticks = ValueAxis{0, most_cluster_, 0, room.width() - values_}.ticks(
+        std::max(2, static_cast<int>(room.width() / (14 * digit))));
 }
 
 PhaseRooms SimulationLayout::parts_in(QRectF room, const PhaseTimes& times, double most) {
@@ -75,7 +77,8 @@ PhaseRooms SimulationLayout::parts_in(QRectF room, const PhaseTimes& times, doub
 
 QRectF SimulationLayout::overlap_in(QRectF room, const StepTimes& step, double most) {
   if (step.overlapped_ms() <= 0 || most <= 0) return {};
-  const double from = room.left() + room.width() * step.mean_ms / most, to = room.left() + room.width() * step.phases.sum() / most;
+  const double from = room.left() + room.width() * step.mean_ms / most,
+               to = room.left() + room.width() * step.phases.sum() / most;
   return {from, room.top(), to - from, room.height()};
 }
 
@@ -87,14 +90,17 @@ BarChart SimulationLayout::chart_in(QRectF room, const std::vector<PhaseTimes>& 
   const double most = largest_sum(times);
   chart.axis = {0, most > 0 ? 1.05 * most : 1, 0, chart.plot.height()};
   chart.ticks = chart.axis.ticks(std::max(1, static_cast<int>(chart.plot.height() / (1.6 * line_))));
-  const double wide = times.empty() ? chart.plot.width() : std::min(chart.plot.width() / static_cast<double>(times.size()), 7 * digit_);
-  const double number = digit_ * (std::floor(std::log10(std::max<double>(1, static_cast<double>(times.size()) - 1))) + 2);
+  const double wide =
+      times.empty() ? chart.plot.width() : std::min(chart.plot.width() / static_cast<double>(times.size()), 7 * digit_);
+  const double number =
+      digit_ * (std::floor(std::log10(std::max<double>(1, static_cast<double>(times.size()) - 1))) + 2);
   while (wide * chart.every < number) chart.every *= 2;
   return chart;
 }
 
 QRectF SimulationLayout::bar(const BarChart& chart, size_t number) const {
-  const double wide = std::min(chart.plot.width() / static_cast<double>(std::max<size_t>(1, times_of(chart).size())), 7 * digit_);
+  const double wide =
+      std::min(chart.plot.width() / static_cast<double>(std::max<size_t>(1, times_of(chart).size())), 7 * digit_);
   return {chart.plot.left() + wide * static_cast<double>(number), chart.plot.top(), wide, chart.plot.height()};
 }
 
@@ -146,11 +152,13 @@ constexpr qsizetype kUsual = 9;  // characters of a value; "+0.00978 %" has one 
 /// From the least to the largest change of the step, 0 among them, with room for a value at both ends.
 ValueAxis sensitivity_axis(const SimulationPage& page, QRectF room, double digit) {
   ValueAxis axis{0, 0, room.left(), room.right()};
-  for (const ShownSensitivity& s : page.sensitivity) axis.low = std::min(axis.low, s.percent), axis.high = std::max(axis.high, s.percent);
+  for (const ShownSensitivity& s : page.sensitivity)
+    axis.low = std::min(axis.low, s.percent), axis.high = std::max(axis.high, s.percent);
   if (axis.low == axis.high) axis.low = -1, axis.high = 1;
   qsizetype longest = 0;
   for (const ShownSensitivity& s : page.sensitivity) longest = std::max(longest, percent_change_text(s.percent).size());
-  const double value = longest > kUsual ? static_cast<double>(longest) * digit + kAside : static_cast<double>(kUsual) * digit;
+  const double value =
+      longest > kUsual ? static_cast<double>(longest) * digit + kAside : static_cast<double>(kUsual) * digit;
   const double plain = std::max(10.0, room.width() - 2 * value), range = axis.high - axis.low;
   axis.low -= range * value / plain, axis.high += range * value / plain;
   return axis;
@@ -164,7 +172,8 @@ double SimulationLayout::sensitivity_zero() const {
 
 QRectF SimulationLayout::sensitivity_bar(size_t number) const {
   const QRectF row = sensitivity_row(number), name = sensitivity_name(number);
-  const ValueAxis axis = sensitivity_axis(page_, {name.right(), row.top(), row.right() - name.right(), row.height()}, digit_);
+  const ValueAxis axis =
+      sensitivity_axis(page_, {name.right(), row.top(), row.right() - name.right(), row.height()}, digit_);
   const double from = axis.x(0), to = axis.x(page_.sensitivity[number].percent);
   return {std::min(from, to), row.top() + 2, std::fabs(to - from), row.height() - 4};
 }
@@ -201,15 +210,15 @@ double SimulationLayout::cluster_x(double ms) const {
 PhaseRooms SimulationLayout::cluster_parts(size_t number) const {
   const QRectF room = cluster_room(number);
   const double pad = 0.22 * room.height();
-  return parts_in({room.left(), room.top() + pad, room.width() - values_, room.height() - 2 * pad}, page_.clusters[number].step.phases,
-                  most_cluster_);
+  return parts_in({room.left(), room.top() + pad, room.width() - values_, room.height() - 2 * pad},
+                  page_.clusters[number].step.phases, most_cluster_);
 }
 
 QRectF SimulationLayout::cluster_overlap(size_t number) const {
   const QRectF room = cluster_room(number);
   const double pad = 0.22 * room.height();
-  return overlap_in({room.left(), room.top() + pad, room.width() - values_, room.height() - 2 * pad}, page_.clusters[number].step,
-                    most_cluster_);
+  return overlap_in({room.left(), room.top() + pad, room.width() - values_, room.height() - 2 * pad},
+                    page_.clusters[number].step, most_cluster_);
 }
 
 std::optional<size_t> SimulationLayout::cluster_at(QPointF place) const {
@@ -257,7 +266,8 @@ double SimulationLayout::exchange_x(size_t number, double ms) const {
 
 std::vector<double> SimulationLayout::exchange_ticks(size_t number) const {
   const QRectF plot = exchange(number);
-  return ValueAxis{0, page_.exchanges[number].end_ms, 0, plot.width()}.ticks(std::max(2, static_cast<int>(plot.width() / (12 * digit_))));
+  return ValueAxis{0, page_.exchanges[number].end_ms, 0, plot.width()}.ticks(
+      std::max(2, static_cast<int>(plot.width() / (12 * digit_))));
 }
 
 std::optional<SimulationLayout::LaneSpan> SimulationLayout::lane_at(QPointF place) const {

@@ -68,8 +68,9 @@ class SimulationLayout {
   };
   QRectF exchange(size_t number) const;  ///< the plot of its lanes
   QRectF exchange_title(size_t number) const;
-  size_t lanes(size_t number) const;                   ///< ports, or messages where these are on show
-  QRectF lane(size_t number, size_t lane) const;       ///< sends above, receives below; of a message from begin to end of all
+  size_t lanes(size_t number) const;  ///< ports, or messages where these are on show
+  QRectF lane(size_t number,
+              size_t lane) const;  ///< sends above, receives below; of a message from begin to end of all
   QRectF lane_name(size_t number, size_t lane) const;  ///< empty: it has no room
   double exchange_x(size_t number, double ms) const;
   std::vector<double> exchange_ticks(size_t number) const;
@@ -82,7 +83,9 @@ class SimulationLayout {
   static PhaseRooms parts_in(QRectF room, const PhaseTimes& times, double most);
   static QRectF overlap_in(QRectF room, const StepTimes& step, double most);
   BarChart chart_in(QRectF room, const std::vector<PhaseTimes>& times) const;
-  const std::vector<PhaseTimes>& times_of(const BarChart& chart) const { return &chart == &gpus ? page_.gpus : page_.layers; }
+  const std::vector<PhaseTimes>& times_of(const BarChart& chart) const {
+    return &chart == &gpus ? page_.gpus : page_.layers;
+  }
 
   const SimulationPage& page_;
   double line_, digit_;

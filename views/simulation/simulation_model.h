@@ -1,5 +1,5 @@
-// What the simulation view shows: phases of a step by layer and GPU, what the step is sensitive to, clusters beside each other, the ports
-// of one exchange in time. Pure: no widget, no reading.
+// What the simulation view shows: phases of a step by layer and GPU, what the step is sensitive to, clusters beside
+// each other, the ports of one exchange in time. Pure: no widget, no reading.
 #pragma once
 #include <QString>
 #include <array>
@@ -14,7 +14,9 @@ namespace stormcell::views {
 
 enum class SimulationPart : uint8_t { phases, clusters, exchange, messages };
 /// Whether it shows an exchange, by its ports or message by message.
-inline bool shows_exchange(SimulationPart part) { return part == SimulationPart::exchange || part == SimulationPart::messages; }
+inline bool shows_exchange(SimulationPart part) {
+  return part == SimulationPart::exchange || part == SimulationPart::messages;
+}
 
 /// A cluster that was simulated beside the chosen one.
 struct ComparedCluster {
@@ -87,10 +89,11 @@ struct SimulationPage {
   size_t slowest = 0;             ///< of these the GPU that computes longest
   int gpus_of_node = 1;
   std::vector<SimulatedFigure> figures;
-  std::vector<SimulatedFigure> calibrated;    ///< those of them that say which phases measured calls tell; empty: by data sheets alone
+  /// those of them that say which phases measured calls tell; empty: by data sheets alone
+  std::vector<SimulatedFigure> calibrated;
   std::vector<ShownSensitivity> sensitivity;  ///< the largest first
   std::vector<ShownCluster> clusters;
-  bool any_calibrated = false;           ///< of these: the phases of the others go by data sheets, and are not comparable
+  bool any_calibrated = false;  ///< of these: the phases of the others go by data sheets, and are not comparable
   std::vector<ShownExchange> exchanges;  ///< dispatch, combine
   QString no_exchange;                   ///< why there are none
   std::vector<QString> assumptions;

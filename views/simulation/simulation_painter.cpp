@@ -57,7 +57,8 @@ QString tick_text(double ms, std::vector<double> ticks) {
 double legend_item(QPainter& p, double x, QRectF room, const QString& text, const Theme& theme) {
   p.setPen(theme.faint);
   const double wide = QFontMetricsF(p.font()).horizontalAdvance(text);
-  p.drawText(QRectF(x, room.top(), std::min(wide + 2, room.right() - x), room.height()), Qt::AlignLeft | Qt::AlignVCenter, text);
+  p.drawText(QRectF(x, room.top(), std::min(wide + 2, room.right() - x), room.height()),
+             Qt::AlignLeft | Qt::AlignVCenter, text);
   return x + wide + 18;
 }
 
@@ -86,7 +87,8 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
   }
   if (page.part == SimulationPart::messages) {
     legend_item(p, x, room,
-                tr("who sends to whom, a colour for each sender: from the first moment, at which all begin, until all of it has come"),
+                tr("who sends to whom, a colour for each sender: from the first moment, at which all begin, until all "
+                   "of it has come"),
                 theme);
     return;
   }
@@ -141,21 +143,25 @@ void paint_chart(QPainter& p, const SimulationLayout& layout, const BarChart& ch
     p.setPen(theme.grid);
     p.drawLine(QPointF(chart.plot.left(), y), QPointF(chart.plot.right(), y));
     p.setPen(theme.faint);
-    p.drawText(QRectF(chart.title.left(), y - layout.line() / 2, chart.plot.left() - chart.title.left() - 5, layout.line()),
-               Qt::AlignRight | Qt::AlignVCenter, tick_text(ms, chart.ticks));
+    p.drawText(
+        QRectF(chart.title.left(), y - layout.line() / 2, chart.plot.left() - chart.title.left() - 5, layout.line()),
+        Qt::AlignRight | Qt::AlignVCenter, tick_text(ms, chart.ticks));
   }
   for (size_t i = 0; i < bars; ++i) {
     paint_parts(p, layout.bar_parts(chart, i), theme);
     if (i % static_cast<size_t>(chart.every) != 0) continue;
     const QRectF column = layout.bar(chart, i);
     p.setPen(theme.faint);
-    p.drawText(QRectF(column.center().x() - 30, column.bottom() + 1, 60, layout.line()), Qt::AlignHCenter | Qt::AlignTop, name_of(i));
+    p.drawText(QRectF(column.center().x() - 30, column.bottom() + 1, 60, layout.line()),
+               Qt::AlignHCenter | Qt::AlignTop, name_of(i));
   }
 }
 
-void paint_bars(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const SimulationMarks& marks, const Theme& theme) {
+void paint_bars(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const SimulationMarks& marks,
+                const Theme& theme) {
   QString step = tr("A step, %1").arg(duration_text(page.step.mean_ms));
-  if (page.step.overlapped_ms() > 0) step += tr("; %1 of its phases lie over others").arg(duration_text(page.step.overlapped_ms()));
+  if (page.step.overlapped_ms() > 0)
+    step += tr("; %1 of its phases lie over others").arg(duration_text(page.step.overlapped_ms()));
   p.setPen(theme.text);
   write_line(p, layout.step.translated(0, -layout.line() - 2), Qt::AlignLeft, step);
   paint_parts(p, layout.step_parts(), theme);
@@ -210,7 +216,8 @@ void paint_sensitivity(QPainter& p, const SimulationPage& page, const Simulation
              QPointF(zero, layout.sensitivity_row(layout.shown_sensitivity() - 1).bottom()));
 }
 
-void paint_cluster(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, size_t number, const Theme& theme) {
+void paint_cluster(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, size_t number,
+                   const Theme& theme) {
   const ShownCluster& c = page.clusters[number];
   const QRectF name = layout.cluster_name(number), room = layout.cluster_room(number);
   const bool two_lines = name.height() >= 2 * layout.line();
@@ -228,7 +235,8 @@ void paint_cluster(QPainter& p, const SimulationPage& page, const SimulationLayo
   p.setPen(theme.faint);
   if (page.any_calibrated) {
     const double used = QFontMetricsF(p.font()).horizontalAdvance(c.name) + layout.digit();
-    if (used < name.width()) write_line(p, {name.left() + used, top, name.width() - used, half}, Qt::AlignLeft, basis_text(c));
+    if (used < name.width())
+      write_line(p, {name.left() + used, top, name.width() - used, half}, Qt::AlignLeft, basis_text(c));
   }
   if (two_lines) write_line(p, {name.left(), top + half, name.width(), half}, Qt::AlignLeft, c.about);
   const PhaseRooms parts = layout.cluster_parts(number);
@@ -246,14 +254,14 @@ void paint_cluster(QPainter& p, const SimulationPage& page, const SimulationLayo
              tr("%1, 95 % %2").arg(duration_text(c.step.mean_ms), duration_text(c.step.p95_ms)));
 }
 
-void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const SimulationMarks& marks,
-                    const Theme& theme) {
+void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLayout& layout,
+                    const SimulationMarks& marks, const Theme& theme) {
   p.setPen(theme.text);
   write_line(p, {layout.clusters.left(), layout.clusters.top(), layout.clusters.width(), layout.line()}, Qt::AlignLeft,
-             page.any_calibrated
-                 ? tr("The same steps on each cluster; pale phases go by data sheets from zero, not to be compared with calibrated "
-                      "ones; Enter or a click takes one")
-                 : tr("The same steps on each cluster; Enter or a click takes one"));
+             page.any_calibrated ? tr("The same steps on each cluster; pale phases go by data sheets from zero, not to "
+                                      "be compared with calibrated "
+                                      "ones; Enter or a click takes one")
+                                 : tr("The same steps on each cluster; Enter or a click takes one"));
   if (page.clusters.empty()) return;
   const QRectF first = layout.cluster_row(0), last = layout.cluster_row(page.clusters.size() - 1);
   for (const double ms : layout.cluster_ticks) {
@@ -261,7 +269,8 @@ void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLay
     p.setPen(theme.grid);
     p.drawLine(QPointF(x, first.top()), QPointF(x, last.bottom() + 3));
     p.setPen(theme.faint);
-    p.drawText(QRectF(x - 40, last.bottom() + 4, 80, layout.line()), Qt::AlignHCenter | Qt::AlignTop, tick_text(ms, layout.cluster_ticks));
+    p.drawText(QRectF(x - 40, last.bottom() + 4, 80, layout.line()), Qt::AlignHCenter | Qt::AlignTop,
+               tick_text(ms, layout.cluster_ticks));
   }
   for (size_t i = 0; i < page.clusters.size(); ++i) {
     if (!page.clusters[i].fault.isEmpty()) p.fillRect(layout.cluster_room(i).adjusted(-1, 0, 0, 4), theme.background);
@@ -280,14 +289,16 @@ void paint_shares(QPainter& p, QRectF room, const std::vector<double>& shares, c
                theme.sequential(std::clamp(shares[s], 0.0, 1.0)));
 }
 
-void paint_lane_name(QPainter& p, const SimulationLayout& layout, size_t number, size_t lane, const QString& text, const Theme& theme) {
+void paint_lane_name(QPainter& p, const SimulationLayout& layout, size_t number, size_t lane, const QString& text,
+                     const Theme& theme) {
   const QRectF name = layout.lane_name(number, lane);
   if (name.isEmpty()) return;
   p.setPen(theme.faint);
   write_line(p, name, Qt::AlignRight, text);
 }
 
-void paint_ports(QPainter& p, const ShownExchange& e, const SimulationLayout& layout, size_t number, const Theme& theme) {
+void paint_ports(QPainter& p, const ShownExchange& e, const SimulationLayout& layout, size_t number,
+                 const Theme& theme) {
   for (size_t l = 0; l < e.lanes.size(); ++l) {
     const QRectF row = layout.lane(number, l);
     const double gap = row.height() > 6 ? 1 : 0, half = (row.height() - 2 * gap) / 2;
@@ -298,11 +309,13 @@ void paint_ports(QPainter& p, const ShownExchange& e, const SimulationLayout& la
 }
 
 /// A line parts senders.
-void paint_messages(QPainter& p, const ShownExchange& e, const SimulationLayout& layout, size_t number, const Theme& theme) {
+void paint_messages(QPainter& p, const ShownExchange& e, const SimulationLayout& layout, size_t number,
+                    const Theme& theme) {
   for (size_t m = 0; m < e.sent.size(); ++m) {
     const QRectF row = layout.lane(number, m);
     const double gap = std::min(0.15 * row.height(), 2.0);
-    p.fillRect(QRectF(QPointF(row.left(), row.top() + gap), QPointF(layout.exchange_x(number, e.sent[m].end_ms), row.bottom() - gap)),
+    p.fillRect(QRectF(QPointF(row.left(), row.top() + gap),
+                      QPointF(layout.exchange_x(number, e.sent[m].end_ms), row.bottom() - gap)),
                theme.category(e.sent[m].from));
     paint_lane_name(p, layout, number, m, message_name(e.sent[m]), theme);
     if (m == 0 || e.sent[m].from == e.sent[m - 1].from) continue;
@@ -311,11 +324,13 @@ void paint_messages(QPainter& p, const ShownExchange& e, const SimulationLayout&
   }
 }
 
-void paint_exchange(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, size_t number, const Theme& theme) {
+void paint_exchange(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, size_t number,
+                    const Theme& theme) {
   const ShownExchange& e = page.exchanges[number];
   p.setPen(theme.text);
   p.drawText(layout.exchange_title(number), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, e.title);
-  page.part == SimulationPart::messages ? paint_messages(p, e, layout, number, theme) : paint_ports(p, e, layout, number, theme);
+  page.part == SimulationPart::messages ? paint_messages(p, e, layout, number, theme)
+                                        : paint_ports(p, e, layout, number, theme);
   if (layout.lanes(number) == 0) return;
   const double bottom = layout.lane(number, layout.lanes(number) - 1).bottom(), top = layout.exchange(number).top();
   const std::vector<double> ticks = layout.exchange_ticks(number);
@@ -333,8 +348,8 @@ void paint_exchange(QPainter& p, const SimulationPage& page, const SimulationLay
 
 }  // namespace
 
-void paint_simulation(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const SimulationMarks& marks,
-                      const Theme& theme) {
+void paint_simulation(QPainter& p, const SimulationPage& page, const SimulationLayout& layout,
+                      const SimulationMarks& marks, const Theme& theme) {
   paint_head(p, page, layout, theme);
   paint_assumed(p, layout, theme);
   switch (page.part) {

@@ -11,7 +11,7 @@ namespace stormcell::views {
 struct SimulationMarks {
   std::optional<size_t> gpu, cluster;  ///< chosen by keys or under the pointer
 };
-void paint_simulation(QPainter& painter, const SimulationPage& page, const SimulationLayout& layout, const SimulationMarks& marks,
-                      const Theme& theme);
+void paint_simulation(QPainter& painter, const SimulationPage& page, const SimulationLayout& layout,
+                      const SimulationMarks& marks, const Theme& theme);
 
 }  // namespace stormcell::views

@@ -10,7 +10,8 @@ SimulationPicture::SimulationPicture(QWidget* parent) : PagePicture(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(520, 320);
   setAccessibleName(
-      tr("Simulated steps; left and right choose a layer, up and down a GPU or a cluster, Enter takes that cluster, the table holds the "
+      tr("Simulated steps; left and right choose a layer, up and down a GPU or a cluster, Enter takes that cluster, "
+         "the table holds the "
          "figures"));
 }
 
@@ -39,7 +40,8 @@ void SimulationPicture::tell() {
 const SimulationLayout& SimulationPicture::layout_of_page() const {
   if (!layout_) {
     const QFontMetricsF metrics(font());
-    layout_ = std::make_unique<SimulationLayout>(page_, QSizeF(size()), metrics.height(), metrics.horizontalAdvance('0'));
+    layout_ =
+        std::make_unique<SimulationLayout>(page_, QSizeF(size()), metrics.height(), metrics.horizontalAdvance('0'));
   }
   return *layout_;
 }
@@ -54,7 +56,8 @@ void SimulationPicture::paintEvent(QPaintEvent*) {
 QString SimulationPicture::tip(QPointF place) const {
   if (is_empty()) return {};
   const SimulationLayout& layout = layout_of_page();
-  if (layout.assumed.contains(place)) return QStringList(page_.assumptions.begin(), page_.assumptions.end()).join(";\n");
+  if (layout.assumed.contains(place))
+    return QStringList(page_.assumptions.begin(), page_.assumptions.end()).join(";\n");
   if (page_.part == SimulationPart::clusters) {
     const auto cluster = layout.cluster_at(place);
     return cluster ? describe_cluster(page_, *cluster) : QString();
@@ -63,7 +66,8 @@ QString SimulationPicture::tip(QPointF place) const {
     const auto at = layout.lane_at(place);
     if (!at) return {};
     const ShownExchange& e = page_.exchanges[at->exchange];
-    return page_.part == SimulationPart::messages ? describe_message(e, at->lane) : describe_lane(e, at->lane, at->span);
+    return page_.part == SimulationPart::messages ? describe_message(e, at->lane)
+                                                  : describe_lane(e, at->lane, at->span);
   }
   if (const auto layer = layout.bar_at(layout.layers, place)) return describe_layer(page_, *layer);
   if (const auto gpu = layout.bar_at(layout.gpus, place)) return describe_gpu_share(page_, *gpu);
@@ -82,7 +86,8 @@ void SimulationPicture::mousePressEvent(QMouseEvent* event) {
     tell();
     if (marks_.cluster) emit cluster_wanted(static_cast<int>(*marks_.cluster));
   } else if (page_.part == SimulationPart::phases) {
-    if (const auto layer = layout.bar_at(layout.layers, event->position())) return emit layer_wanted(static_cast<int>(*layer));
+    if (const auto layer = layout.bar_at(layout.layers, event->position()))
+      return emit layer_wanted(static_cast<int>(*layer));
     marks_.gpu = layout.bar_at(layout.gpus, event->position());
     tell();
   }

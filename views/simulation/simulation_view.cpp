@@ -36,8 +36,8 @@ std::optional<SimulateFigures> simulated(const SimulateOptions& options, std::st
   }
 }
 
-/// What to try on a cluster: the wanted placement where it is one of so many GPUs; else the contiguous layout, and where experts do not
-/// divide among the GPUs, what the session holds for so many, the newest first.
+/// What to try on a cluster: the wanted placement where it is one of so many GPUs; else the contiguous layout, and
+/// where experts do not divide among the GPUs, what the session holds for so many, the newest first.
 std::vector<int64_t> starts_on(const Cluster& cluster, int64_t wanted, const std::vector<StoredLayout>& stored) {
   std::vector<int64_t> out = {0};
   for (auto s = stored.rbegin(); s != stored.rend(); ++s) {
@@ -57,7 +57,8 @@ SimulationView::SimulationView(QWidget* parent) : View(parent) {
   show_part();
   connect(cluster_, &ClusterChoice::chosen, this, &View::load_wanted);
   connect(choices_, &StepChoices::chosen, this, &View::load_wanted);
-  for (QComboBox* box : {start_, overlap_, step_, dtype_, tokens_}) connect(box, &QComboBox::currentIndexChanged, this, &View::load_wanted);
+  for (QComboBox* box : {start_, overlap_, step_, dtype_, tokens_})
+    connect(box, &QComboBox::currentIndexChanged, this, &View::load_wanted);
   for (QDoubleSpinBox* box : {hidden_, ffn_, capacity_, uplinks_, rest_})
     connect(box, &QDoubleSpinBox::valueChanged, this, &View::load_wanted);
   connect(show_, &QComboBox::currentIndexChanged, this, [this] {
@@ -74,33 +75,40 @@ SimulationView::SimulationView(QWidget* parent) : View(parent) {
 }
 
 void SimulationView::add_controls() {
-  show_ = add_choice(tr("Show"), tr("What of the simulation is drawn"),
-                     {{tr("phases"), tr("Of a step by layer and by GPU, and what the step is sensitive to")},
-                      {tr("clusters"), tr("The same steps on every cluster of the list, beside each other")},
-                      {tr("exchange"), tr("The messages of one layer of one step, sharing ports and uplinks in time; up to 64 GPUs")},
-                      {tr("messages"), tr("Which GPU sends to which in that exchange, and when it has come; up to 8 GPUs")}});
+  show_ = add_choice(
+      tr("Show"), tr("What of the simulation is drawn"),
+      {{tr("phases"), tr("Of a step by layer and by GPU, and what the step is sensitive to")},
+       {tr("clusters"), tr("The same steps on every cluster of the list, beside each other")},
+       {tr("exchange"), tr("The messages of one layer of one step, sharing ports and uplinks in time; up to 64 GPUs")},
+       {tr("messages"), tr("Which GPU sends to which in that exchange, and when it has come; up to 8 GPUs")}});
   cluster_ = new ClusterChoice(
-      add_choice(tr("Cluster"), tr("Whose GPUs, nodes and links the steps are simulated on; its figures are published ones")), this);
+      add_choice(tr("Cluster"),
+                 tr("Whose GPUs, nodes and links the steps are simulated on; its figures are published ones")),
+      this);
   bar()->addWidget(cluster_->button());
-  start_ = add_choice(tr("Placement"), tr("Which expert stands on which GPU: contiguous, or one that the session holds for so many GPUs"));
+  start_ =
+      add_choice(tr("Placement"),
+                 tr("Which expert stands on which GPU: contiguous, or one that the session holds for so many GPUs"));
   start_->addItem(tr("contiguous"), qlonglong{0});
   start_->setItemData(0, tr("Expert after expert, as servers begin"), Qt::ToolTipRole);
   overlap_ = add_choice(tr("Overlap"), tr("Of messages with experts: two micro-batches take turns, or no overlap"));
   for (const std::string_view word : overlaps()) {
     overlap_->addItem(to_qstring(word));
-    overlap_->setItemData(
-        overlap_->count() - 1,
-        word == to_text(Overlap::none) ? tr("One phase behind the other") : tr("While one half computes, the other's messages travel"),
-        Qt::ToolTipRole);
+    overlap_->setItemData(overlap_->count() - 1,
+                          word == to_text(Overlap::none) ? tr("One phase behind the other")
+                                                         : tr("While one half computes, the other's messages travel"),
+                          Qt::ToolTipRole);
   }
-  layer_ = add_choice(tr("Layer"), tr("The router whose GPUs or exchange are shown; PageUp and PageDown go through them"));
+  layer_ =
+      add_choice(tr("Layer"), tr("The router whose GPUs or exchange are shown; PageUp and PageDown go through them"));
   step_ = add_choice(tr("Step"), tr("Whose messages the exchange sends: of the simulated ones, from 0"));
   step_->addItem("0");
   step_->setItemData(0, tr("Counted from 0, as they were recorded or drawn"), Qt::ToolTipRole);
   auto* more = new QToolButton(this);
   more->setText(tr("Model and steps"));
   more->setToolTip(
-      tr("Sizes of the model where the session does not say them, what tokens of a step do, measured times, uplinks of nodes"));
+      tr("Sizes of the model where the session does not say them, what tokens of a step do, measured times, uplinks of "
+         "nodes"));
   more->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(more);
   auto* panel = new QWidget(menu);
@@ -119,7 +127,8 @@ void SimulationView::add_more(QFormLayout* more) {
     control->setToolTip(tip);
     more->addRow(name, control);
   };
-  const auto add_number = [&](const QString& name, const QString& tip, double least, double most, const QString& at_least) {
+  const auto add_number = [&](const QString& name, const QString& tip, double least, double most,
+                              const QString& at_least) {
     auto* box = new QDoubleSpinBox(more->parentWidget());
     box->setDecimals(0);
     box->setRange(least, most);
@@ -129,9 +138,10 @@ void SimulationView::add_more(QFormLayout* more) {
     return box;
   };
   constexpr double kMostWidth = 1 << 20;
-  hidden_ = add_number(tr("Hidden size"), tr("Width of a token; 0: as the session or the published architecture says"), 0, kMostWidth,
-                       tr("as known"));
-  ffn_ = add_number(tr("Expert width"), tr("Inner width of an expert; 0: as the session or the published architecture says"), 0, kMostWidth,
+  hidden_ = add_number(tr("Hidden size"), tr("Width of a token; 0: as the session or the published architecture says"),
+                       0, kMostWidth, tr("as known"));
+  ffn_ = add_number(tr("Expert width"),
+                    tr("Inner width of an expert; 0: as the session or the published architecture says"), 0, kMostWidth,
                     tr("as known"));
   dtype_ = new QComboBox(more->parentWidget());
   const QString format = tr("Number format of the experts' weights");
@@ -144,27 +154,31 @@ void SimulationView::add_more(QFormLayout* more) {
   for (const int count : {0, 16, 64, 256, 1024, 4096, 16384}) {
     tokens_->addItem(count == 0 ? tr("recorded") : count_text(count), count);
     tokens_->setItemData(tokens_->count() - 1,
-                         count == 0 ? tr("The steps as they were recorded") : tr("Steps of so many tokens, drawn from the recorded ones"),
+                         count == 0 ? tr("The steps as they were recorded")
+                                    : tr("Steps of so many tokens, drawn from the recorded ones"),
                          Qt::ToolTipRole);
   }
-  add(tokens_, tr("Tokens a step"), tr("Recorded steps, or so many tokens drawn with replacement, all layers of a token together"));
+  add(tokens_, tr("Tokens a step"),
+      tr("Recorded steps, or so many tokens drawn with replacement, all layers of a token together"));
   choices_ = new StepChoices(more, this);
   capacity_ = add_number(tr("Capacity factor"),
-                         tr("What if an expert took at most so many times its even share of a step's choices, and the others were dropped; "
+                         tr("What if an expert took at most so many times its even share of a step's choices, and the "
+                            "others were dropped; "
                             "0: all are taken"),
                          0, kMostFactor, tr("none"));
   capacity_->setDecimals(2);
   constexpr double kCapacityStep = 0.25;
   capacity_->setSingleStep(kCapacityStep);
   more->addRow(tr("Calibration"), make_calibration(more->parentWidget()));
-  rest_ =
-      add_number(tr("Rest of a step, ms"),
-                 tr("Milliseconds of a step that are neither experts nor exchange: attention, norms, sampling; 0: not stated, and without "
-                    "a calibration no tokens a second are"),
-                 0, kMostRestMs, tr("not stated"));
+  rest_ = add_number(tr("Rest of a step, ms"),
+                     tr("Milliseconds of a step that are neither experts nor exchange: attention, norms, sampling; 0: "
+                        "not stated, and without "
+                        "a calibration no tokens a second are"),
+                     0, kMostRestMs, tr("not stated"));
   rest_->setDecimals(3);
   uplinks_ = add_number(tr("Oversubscription"),
-                        tr("What the network ports of a node could send / what its uplink carries; 1: nothing binds"), 1, kMostFactor, {});
+                        tr("What the network ports of a node could send / what its uplink carries; 1: nothing binds"),
+                        1, kMostFactor, {});
 }
 
 /// A file's name that can be typed, and a button that finds one.
@@ -178,8 +192,8 @@ QWidget* SimulationView::make_calibration(QWidget* parent) {
   calibration_->setMinimumContentsLength(kShown);
   calibration_->setAccessibleName(tr("Calibration"));
   calibration_->lineEdit()->setAccessibleName(tr("Calibration"));
-  calibration_->setToolTip(
-      tr("Times of measured calls and products, as stormcell calibrate wrote them, in place of the data sheets' rates"));
+  calibration_->setToolTip(tr(
+      "Times of measured calls and products, as stormcell calibrate wrote them, in place of the data sheets' rates"));
   calibration_->setItemData(0, tr("Rates of data sheets alone, no start-up times"), Qt::ToolTipRole);
   auto* open = new QToolButton(row);
   open->setText("...");
@@ -229,7 +243,8 @@ SimulationView::Wanted SimulationView::wanted(const Context& context, const Sele
   w.hidden = static_cast<int64_t>(hidden_->value()), w.ffn = static_cast<int64_t>(ffn_->value());
   w.oversubscription = uplinks_->value(), w.capacity = capacity_->value(), w.rest_ms = rest_->value();
   w.replicas = choices_->replicas(), w.residence = choices_->residence();
-  if (const QString file = calibration_->currentText().trimmed(); file != calibration_->itemText(0)) w.calibration = file.toStdString();
+  if (const QString file = calibration_->currentText().trimmed(); file != calibration_->itemText(0))
+    w.calibration = file.toStdString();
   const bool same_run = w.file == shown_.file && w.run == shown_.run;
   if (same_run && w.cluster == shown_.cluster) w.start = start_->currentData().toLongLong();  // else of another shape
   if (!shows_exchange(part())) return w;
@@ -248,7 +263,8 @@ SimulationView::Read SimulationView::read(const Wanted& want, const Progress& pr
 }
 
 std::vector<ComparedCluster> SimulationView::compare(const Wanted& want, const std::vector<std::string>& clusters,
-                                                     const std::vector<StoredLayout>& stored, const Progress& progress) {
+                                                     const std::vector<StoredLayout>& stored,
+                                                     const Progress& progress) {
   std::vector<ComparedCluster> out;
   for (const std::string& spec : clusters) {
     const Cluster cluster = read_cluster(spec);
@@ -285,7 +301,8 @@ View::Load SimulationView::load(const Context& context, const Selection& selecti
   Wanted any = want;
   any.cluster.clear(), any.collective = -1, any.step = 0;
   const std::vector<std::string> specs = cluster_->specs();
-  const bool compares = part() == SimulationPart::clusters && (changed || !(any == compared_for_) || specs != compared_specs_);
+  const bool compares =
+      part() == SimulationPart::clusters && (changed || !(any == compared_for_) || specs != compared_specs_);
   if (!again && !compares) {
     if (!has_content()) refresh_page();  // another choice was refused or stopped meanwhile
     return nullptr;
@@ -343,7 +360,8 @@ void SimulationView::fill_layers() {
 
 void SimulationView::fill_steps() {
   const QSignalBlocker quiet(step_);
-  const int before = step_->currentIndex(), count = static_cast<int>(std::clamp<int64_t>(read_.figures->steps, 1, kMostSteps));
+  const int before = step_->currentIndex(),
+            count = static_cast<int>(std::clamp<int64_t>(read_.figures->steps, 1, kMostSteps));
   while (step_->count() > count) step_->removeItem(step_->count() - 1);
   while (step_->count() < count) {
     step_->addItem(QString::number(step_->count()));
@@ -370,8 +388,8 @@ void SimulationView::select(const Selection& selection) {
 /// To the layer of the common selection, where that is here.
 void SimulationView::follow_router() {
   const std::vector<SimulatedLayer>& layers = read_.figures->layers;
-  const auto at =
-      std::find_if(layers.begin(), layers.end(), [&](const SimulatedLayer& l) { return to_qstring(l.name) == selection_.router; });
+  const auto at = std::find_if(layers.begin(), layers.end(),
+                               [&](const SimulatedLayer& l) { return to_qstring(l.name) == selection_.router; });
   if (at == layers.end()) return;
   const QSignalBlocker quiet(layer_);
   layer_->setCurrentIndex(static_cast<int>(at - layers.begin()));
@@ -393,16 +411,18 @@ void SimulationView::refresh_page() {
     if (!figures && part() == SimulationPart::clusters && c.figures) figures = &*c.figures;
   if (!figures) {
     picture_->set_page({});
-    return show_message(
-        tr("%1.\n\nAnother Cluster or Placement may hold the experts; ones with spare slots are made in the Placement view. "
-           "Hidden size and Expert width can be entered where the session does not say them, and Tokens a step where it is "
-           "one sum of steps.")
-            .arg(to_qstring(read_.fault)));
+    return show_message(tr("%1.\n\nAnother Cluster or Placement may hold the experts; ones with spare slots are made "
+                           "in the Placement view. "
+                           "Hidden size and Expert width can be entered where the session does not say them, and "
+                           "Tokens a step where it is "
+                           "one sum of steps.")
+                            .arg(to_qstring(read_.fault)));
   }
   const size_t layer = std::max(0, layer_->currentIndex());
   SimulationPage page = make_simulation_page(*figures, part(), std::min(layer, figures->layers.size() - 1));
   if (!read_.figures)
-    page.headline = tr("Simulated on other clusters than %1: %2").arg(to_qstring(read_.cluster.name), to_qstring(read_.fault));
+    page.headline =
+        tr("Simulated on other clusters than %1: %2").arg(to_qstring(read_.cluster.name), to_qstring(read_.fault));
   if (page.part == SimulationPart::clusters) {
     add_clusters(compared_, page);
     for (size_t c = 0; c < page.clusters.size(); ++c) page.clusters[c].chosen = compared_specs_[c] == shown_.cluster;
@@ -411,6 +431,8 @@ void SimulationView::refresh_page() {
   show_content();
 }
 
-Table SimulationView::table() const { return picture_->page().layers.empty() ? Table() : make_simulation_table(picture_->page()); }
+Table SimulationView::table() const {
+  return picture_->page().layers.empty() ? Table() : make_simulation_table(picture_->page());
+}
 
 }  // namespace stormcell::views

@@ -34,7 +34,7 @@ class SimulationView : public View {
   /// What was simulated, or is to be.
   struct Wanted {
     std::string file, cluster, phase, overlap, dtype, calibration;  ///< calibration: a file, empty: data sheets
-    int64_t run = 0, start = 0;                                     ///< start: a placement of the session, 0: the contiguous layout
+    int64_t run = 0, start = 0;  ///< start: a placement of the session, 0: the contiguous layout
     int64_t tokens = 0, hidden = 0, ffn = 0;
     double oversubscription = 1, capacity = 0;  ///< capacity: a factor, 0: nothing is dropped
     double rest_ms = 0;                         ///< rest of a step; 0: not stated

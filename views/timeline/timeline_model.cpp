@@ -11,7 +11,8 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
 
-/// Numbers of the events that belong to each of `groups` groups, ascending by begin. `group_of`: of each step, -1: none.
+/// Numbers of the events that belong to each of `groups` groups, ascending by begin. `group_of`: of each step, -1:
+/// none.
 std::vector<std::vector<uint32_t>> chosen_by(const Timeline& t, const std::vector<int>& group_of, size_t groups) {
   std::vector<size_t> counts(groups);
   for (const TimelineLane& lane : t.workers)
@@ -65,7 +66,8 @@ std::vector<TimelineRow> make_rows(const Timeline& t) {
   using Kind = TimelineRow::Kind;
   std::vector<TimelineRow> rows;
   rows.push_back({Kind::batches, tr("batches"), TimelineEvents(t.spans)});
-  for (size_t w = 0; w < t.workers.size(); ++w) rows.push_back({Kind::worker, tr("worker %1").arg(w), TimelineEvents(t.workers[w])});
+  for (size_t w = 0; w < t.workers.size(); ++w)
+    rows.push_back({Kind::worker, tr("worker %1").arg(w), TimelineEvents(t.workers[w])});
 
   std::vector<std::string> ops;
   std::vector<int> op_of, router_of;
@@ -80,13 +82,16 @@ std::vector<TimelineRow> make_rows(const Timeline& t) {
     for (size_t i = 0; i < lane.size(); ++i) total[op_of[lane.step[i]]] += static_cast<double>(lane.length_ns[i]);
   std::vector<size_t> order(ops.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return total[a] != total[b] ? total[a] > total[b] : ops[a] < ops[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return total[a] != total[b] ? total[a] > total[b] : ops[a] < ops[b]; });
   auto by_op = chosen_by(t, op_of, ops.size()), by_router = chosen_by(t, router_of, t.routers.size());
   for (const size_t o : order)
-    if (!by_op[o].empty()) rows.push_back({Kind::op, QString::fromStdString(ops[o]), TimelineEvents(t.workers, std::move(by_op[o]))});
+    if (!by_op[o].empty())
+      rows.push_back({Kind::op, QString::fromStdString(ops[o]), TimelineEvents(t.workers, std::move(by_op[o]))});
   for (size_t r = 0; r < t.routers.size(); ++r)
     if (!by_router[r].empty())
-      rows.push_back({Kind::router, QString::fromStdString(t.routers[r]), TimelineEvents(t.workers, std::move(by_router[r]))});
+      rows.push_back(
+          {Kind::router, QString::fromStdString(t.routers[r]), TimelineEvents(t.workers, std::move(by_router[r]))});
   return rows;
 }
 
@@ -104,7 +109,8 @@ TimeWindow TimeWindow::moved(double by_ns, double length_ns) const {
 std::vector<TimelineBar> make_bars(const TimelineEvents& events, const TimeWindow& window, double width, double least) {
   std::vector<TimelineBar> bars;
   const double ns_per_pixel = (window.end_ns - window.begin_ns) / std::max(1.0, width);
-  // Events of a row do not overlap, or hardly: the first one on show is at most one before the first that begins on show.
+  // Events of a row do not overlap, or hardly: the first one on show is at most one before the first that begins on
+  // show.
   size_t i = events.first_at(static_cast<int64_t>(window.begin_ns));
   if (i > 0 && static_cast<double>(events.end_ns(i - 1)) > window.begin_ns) --i;
   while (i < events.size() && static_cast<double>(events.begin_ns(i)) < window.end_ns) {
@@ -113,13 +119,15 @@ std::vector<TimelineBar> make_bars(const TimelineEvents& events, const TimeWindo
     if (static_cast<double>(events.length_ns(i)) < least * ns_per_pixel) {
       // All that begins within the bar's least width goes into it.
       next = events.first_at(static_cast<int64_t>(begin + least * ns_per_pixel), next);
-      // A long event that begins there as well stays a bar of its own; only the last can be one, since they do not overlap.
+      // A long event that begins there as well stays a bar of its own; only the last can be one, since they do not
+      // overlap.
       if (next - i > 1 && static_cast<double>(events.length_ns(next - 1)) >= least * ns_per_pixel) --next;
     }
     const double from = window.x(begin, width);
-    const double to =
-        std::max(from + (next - i > 1 ? least : std::min(least, 1.0)), window.x(static_cast<double>(events.end_ns(next - 1)), width));
-    bars.push_back({static_cast<float>(std::max(from, -1.0)), static_cast<float>(std::min(to, width + 1)), i, next - i});
+    const double to = std::max(from + (next - i > 1 ? least : std::min(least, 1.0)),
+                               window.x(static_cast<double>(events.end_ns(next - 1)), width));
+    bars.push_back(
+        {static_cast<float>(std::max(from, -1.0)), static_cast<float>(std::min(to, width + 1)), i, next - i});
     i = next;
   }
   return bars;
@@ -134,8 +142,9 @@ std::optional<size_t> event_at(const TimelineEvents& events, double ns) {
 std::vector<OpStatistics> statistics(const Timeline& t, double begin_ns, double end_ns) {
   std::map<std::string, std::vector<float>> lengths;
   for (const TimelineLane& lane : t.workers) {
-    auto i = static_cast<size_t>(std::lower_bound(lane.begin_ns.begin(), lane.begin_ns.end(), static_cast<int64_t>(std::ceil(begin_ns))) -
-                                 lane.begin_ns.begin());
+    auto i = static_cast<size_t>(
+        std::lower_bound(lane.begin_ns.begin(), lane.begin_ns.end(), static_cast<int64_t>(std::ceil(begin_ns))) -
+        lane.begin_ns.begin());
     for (; i < lane.size() && static_cast<double>(lane.begin_ns[i]) < end_ns; ++i)
       lengths[t.steps[lane.step[i]].op].push_back(lane.length_ns[i]);
   }
@@ -154,7 +163,8 @@ std::vector<OpStatistics> statistics(const Timeline& t, double begin_ns, double 
     all.push_back(std::move(s));
   }
   for (OpStatistics& s : all) s.share = total > 0 ? s.total_ns / total : 0;
-  std::stable_sort(all.begin(), all.end(), [](const OpStatistics& a, const OpStatistics& b) { return a.total_ns > b.total_ns; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const OpStatistics& a, const OpStatistics& b) { return a.total_ns > b.total_ns; });
   return all;
 }
 
@@ -168,7 +178,8 @@ Table make_table(const std::vector<OpStatistics>& statistics) {
                    {tr("p95 us"), tr("95 of 100 were not longer (nearest rank)")},
                    {tr("longest us"), {}}};
   for (const OpStatistics& s : statistics)
-    table.rows.push_back({s.op, s.count, s.total_ns * 1e-6, s.share, s.mean_ns * 1e-3, s.p95_ns * 1e-3, s.longest_ns * 1e-3});
+    table.rows.push_back(
+        {s.op, s.count, s.total_ns * 1e-6, s.share, s.mean_ns * 1e-3, s.p95_ns * 1e-3, s.longest_ns * 1e-3});
   return table;
 }
 

@@ -11,8 +11,8 @@
 
 namespace stormcell::views {
 
-/// Events of one row, ascending by begin: a whole lane, or some events of several lanes by their number (counted through all lanes), 4
-/// bytes each. Looks into lanes that somebody else keeps.
+/// Events of one row, ascending by begin: a whole lane, or some events of several lanes by their number (counted
+/// through all lanes), 4 bytes each. Looks into lanes that somebody else keeps.
 class TimelineEvents {
  public:
   explicit TimelineEvents(const TimelineLane& lane) : lanes_(&lane), ends_{lane.size()}, whole_(true) {}
@@ -48,7 +48,8 @@ struct TimelineRow {
   QString name;
   TimelineEvents events;  ///< of `batches`: step is the batch's number
 };
-/// Batches, workers, operators by total time, and routers with their decisions and branches. The rows look into `timeline`.
+/// Batches, workers, operators by total time, and routers with their decisions and branches. The rows look into
+/// `timeline`.
 std::vector<TimelineRow> make_rows(const Timeline& timeline);
 
 /// Which part of time is on show.
@@ -66,9 +67,10 @@ struct TimelineBar {
   float from, to;       ///< pixels
   size_t first, count;  ///< events of the row
 };
-/// What is wider than `least` pixels is a bar of its own, what is narrower merges with its neighbours: the number of bars is bounded by the
-/// pixels, the work by pixels times log of the events.
-std::vector<TimelineBar> make_bars(const TimelineEvents& events, const TimeWindow& window, double width, double least = 2);
+/// What is wider than `least` pixels is a bar of its own, what is narrower merges with its neighbours: the number of
+/// bars is bounded by the pixels, the work by pixels times log of the events.
+std::vector<TimelineBar> make_bars(const TimelineEvents& events, const TimeWindow& window, double width,
+                                   double least = 2);
 /// The event at a time, nearest if several pixels are one bar.
 std::optional<size_t> event_at(const TimelineEvents& events, double ns);
 

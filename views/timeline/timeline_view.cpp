@@ -50,13 +50,15 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
   Data wanted;
   if (same_events) wanted = data_;
   wanted.range_begin = range_begin_, wanted.range_end = range_end_;
-  return [this, wanted, source = context.main, selection, first = first_events_](const Progress& progress) mutable -> Deliver {
+  return [this, wanted, source = context.main, selection,
+          first = first_events_](const Progress& progress) mutable -> Deliver {
     if (!wanted.timeline || wanted.begun) {
       const int64_t most = wanted.begun ? kMostEvents : first;
-      wanted.timeline = read_timeline(source.file, source.run, {selection.first_batch, selection.end_batch}, most, progress);
+      wanted.timeline =
+          read_timeline(source.file, source.run, {selection.first_batch, selection.end_batch}, most, progress);
       const int64_t batches = wanted.timeline->batches;
-      wanted.begun =
-          !wanted.begun && wanted.timeline->end_batch < (selection.end_batch < 0 ? batches : std::min(selection.end_batch, batches));
+      wanted.begun = !wanted.begun && wanted.timeline->end_batch <
+                                          (selection.end_batch < 0 ? batches : std::min(selection.end_batch, batches));
       wanted.rows = std::make_shared<const std::vector<TimelineRow>>(make_rows(*wanted.timeline));
     }
     const bool all = wanted.range_end <= wanted.range_begin;
@@ -72,8 +74,10 @@ void TimelineView::show_data(Data data) {
   const bool other_events = data.timeline != data_.timeline;
   // The rest of what was begun: who came closer meanwhile stays there.
   const bool goes_on = data_.begun && !data.begun && data_.timeline->run == data.timeline->run &&
-                       data_.timeline->first_batch == data.timeline->first_batch && data_.timeline->length_ns <= data.timeline->length_ns;
-  const bool looks_closer = goes_on && (window_.begin_ns > 0 || window_.end_ns < static_cast<double>(data_.timeline->length_ns));
+                       data_.timeline->first_batch == data.timeline->first_batch &&
+                       data_.timeline->length_ns <= data.timeline->length_ns;
+  const bool looks_closer =
+      goes_on && (window_.begin_ns > 0 || window_.end_ns < static_cast<double>(data_.timeline->length_ns));
   data_ = std::move(data);
   const Timeline& t = *data_.timeline;
   if (t.events == 0) {
@@ -112,7 +116,8 @@ void TimelineView::choose_range(double begin_ns, double end_ns) {
 }
 
 bool TimelineView::eventFilter(QObject* object, QEvent* event) {
-  if (object != canvas_ || event->type() != QEvent::KeyPress || !data_.timeline) return View::eventFilter(object, event);
+  if (object != canvas_ || event->type() != QEvent::KeyPress || !data_.timeline)
+    return View::eventFilter(object, event);
   const auto length = static_cast<double>(data_.timeline->length_ns), middle = (window_.begin_ns + window_.end_ns) / 2,
              step = (window_.end_ns - window_.begin_ns) / 6;
   switch (static_cast<QKeyEvent*>(event)->key()) {
@@ -145,8 +150,8 @@ void TimelineView::frame() {
   if (!data_.timeline) return;
   begin_whole_window("timeline");
   const ImVec2 origin = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
-  const float statistics_height =
-      std::min(room.y * 0.35f, ImGui::GetTextLineHeightWithSpacing() * (static_cast<float>(data_.statistics.size()) + 2.5f));
+  const float statistics_height = std::min(
+      room.y * 0.35f, ImGui::GetTextLineHeightWithSpacing() * (static_cast<float>(data_.statistics.size()) + 2.5f));
   const float label = std::min(room.x * 0.25f, 190.0f), axis = ImGui::GetTextLineHeight() + 8;
   lane_left_ = origin.x + label, lane_width_ = std::max(10.0f, room.x - label - 8);
   draw_axis(lane_left_, lane_width_, origin.y);
@@ -190,9 +195,11 @@ void TimelineView::follow_mouse(bool hovered) {
   const ImGuiIO& io = ImGui::GetIO();
   const double length = data_.timeline->length_ns;
   const double at = window_.ns(io.MousePos.x - lane_left_, lane_width_);
-  if (hovered && io.MouseWheel != 0 && io.MousePos.x > lane_left_) window_ = window_.zoomed(at, std::pow(1.25, io.MouseWheel), length);
+  if (hovered && io.MouseWheel != 0 && io.MousePos.x > lane_left_)
+    window_ = window_.zoomed(at, std::pow(1.25, io.MouseWheel), length);
   if (hovered && ImGui::IsMouseClicked(0) && io.MousePos.x > lane_left_) drag_from_ = at;
-  if (drag_from_ >= 0 && ImGui::IsMouseDown(0) && std::abs(window_.x(at, lane_width_) - window_.x(drag_from_, lane_width_)) > 3)
+  if (drag_from_ >= 0 && ImGui::IsMouseDown(0) &&
+      std::abs(window_.x(at, lane_width_) - window_.x(drag_from_, lane_width_)) > 3)
     range_begin_ = std::min(at, drag_from_), range_end_ = std::max(at, drag_from_);
   if (drag_from_ >= 0 && ImGui::IsMouseReleased(0)) {
     drag_from_ = -1;
@@ -206,9 +213,11 @@ void TimelineView::draw_range(float top, float bottom) {
   if (range_end_ <= range_begin_) return;
   const Theme& theme = Theme::of(palette());
   const auto x = [&](double ns) {
-    return lane_left_ + static_cast<float>(std::clamp(window_.x(ns, lane_width_), 0.0, static_cast<double>(lane_width_)));
+    return lane_left_ +
+           static_cast<float>(std::clamp(window_.x(ns, lane_width_), 0.0, static_cast<double>(lane_width_)));
   };
-  ImGui::GetForegroundDrawList()->AddRectFilled({x(range_begin_), top}, {x(range_end_), bottom}, color(theme.accent, 0.14));
+  ImGui::GetForegroundDrawList()->AddRectFilled({x(range_begin_), top}, {x(range_end_), bottom},
+                                                color(theme.accent, 0.14));
   ImGui::GetForegroundDrawList()->AddRect({x(range_begin_), top}, {x(range_end_), bottom}, color(theme.accent, 0.8));
 }
 
@@ -216,14 +225,16 @@ void TimelineView::draw_axis(float left, float width, float top) {
   const Theme& theme = Theme::of(palette());
   ImDrawList* draw = ImGui::GetWindowDrawList();
   // Steps of 1, 2 or 5, about 110 pixels apart.
-  const double wanted = (window_.end_ns - window_.begin_ns) / width * 110, power = std::pow(10, std::floor(std::log10(wanted)));
+  const double wanted = (window_.end_ns - window_.begin_ns) / width * 110,
+               power = std::pow(10, std::floor(std::log10(wanted)));
   const double step = power * (wanted / power > 5 ? 10 : wanted / power > 2 ? 5 : wanted / power > 1 ? 2 : 1);
   for (double ns = std::ceil(window_.begin_ns / step) * step; ns < window_.end_ns; ns += step) {
     const float x = left + static_cast<float>(window_.x(ns, width));
     draw->AddLine({x, top}, {x, top + ImGui::GetTextLineHeight() + 6}, color(theme.grid));
     const QByteArray text = duration(ns).toUtf8();
     // A label that is cut at the edge names another time.
-    if (x + 4 + ImGui::CalcTextSize(text.constData()).x <= left + width) draw->AddText({x + 4, top}, color(theme.faint), text.constData());
+    if (x + 4 + ImGui::CalcTextSize(text.constData()).x <= left + width)
+      draw->AddText({x + 4, top}, color(theme.faint), text.constData());
   }
 }
 
@@ -235,27 +246,30 @@ void TimelineView::draw_lane(const TimelineRow& row, float left, float width, fl
   for (const TimelineBar& bar : make_bars(row.events, window_, width)) {
     const uint32_t step = row.events.step(bar.first);
     const bool batches = row.kind == TimelineRow::Kind::batches;
-    const QColor fill =
-        batches ? theme.category(static_cast<int>(step % 2) * 5) : theme.category(category_of(data_.timeline->steps[step].op));
+    const QColor fill = batches ? theme.category(static_cast<int>(step % 2) * 5)
+                                : theme.category(category_of(data_.timeline->steps[step].op));
     const float from = left + std::max(0.0f, bar.from), to = left + std::min(width, bar.to);
-    draw->AddRectFilled({from, top + 1}, {std::max(to - (bar.count == 1 && to - from > 4 ? 1.0f : 0.0f), from + 1), top + height - 1},
+    draw->AddRectFilled({from, top + 1},
+                        {std::max(to - (bar.count == 1 && to - from > 4 ? 1.0f : 0.0f), from + 1), top + height - 1},
                         color(fill, bar.count > 1 ? 0.65 : 1));
     if (bar.count == 1 && to - from > 44) {
-      const QString name = batches                             ? QString("#%1").arg(step)
-                           : row.kind == TimelineRow::Kind::op ? QString::fromStdString(data_.timeline->steps[step].name)
-                                                               : QString::fromStdString(data_.timeline->steps[step].op);
+      const QString name = batches ? QString("#%1").arg(step)
+                           : row.kind == TimelineRow::Kind::op
+                               ? QString::fromStdString(data_.timeline->steps[step].name)
+                               : QString::fromStdString(data_.timeline->steps[step].op);
       draw->PushClipRect({from, top}, {to - 2, top + height}, true);
       draw->AddText({from + 3, top + 2}, color(Theme::text_on(fill)), name.toUtf8().constData());
       draw->PopClipRect();
     }
-    if (ImGui::IsWindowHovered() && io.MousePos.x >= from && io.MousePos.x < to && io.MousePos.y >= top && io.MousePos.y < top + height) {
+    if (ImGui::IsWindowHovered() && io.MousePos.x >= from && io.MousePos.x < to && io.MousePos.y >= top &&
+        io.MousePos.y < top + height) {
       if (bar.count > 1)
-        ImGui::SetTooltip(
-            "%s", tr("%1 steps, %2 in all; zoom in to tell them apart")
-                      .arg(bar.count)
-                      .arg(duration(static_cast<double>(row.events.end_ns(bar.first + bar.count - 1) - row.events.begin_ns(bar.first))))
-                      .toUtf8()
-                      .constData());
+        ImGui::SetTooltip("%s", tr("%1 steps, %2 in all; zoom in to tell them apart")
+                                    .arg(bar.count)
+                                    .arg(duration(static_cast<double>(row.events.end_ns(bar.first + bar.count - 1) -
+                                                                      row.events.begin_ns(bar.first))))
+                                    .toUtf8()
+                                    .constData());
       else
         tip(row, window_.ns(io.MousePos.x - left, width));
     }
@@ -267,32 +281,38 @@ void TimelineView::tip(const TimelineRow& row, double ns) {
   if (!i) return;
   const QString length = duration(static_cast<double>(row.events.length_ns(*i)));
   if (row.kind == TimelineRow::Kind::batches)
-    return ImGui::SetTooltip("%s",
-                             tr("batch %1: %2 from its first step to its last").arg(row.events.step(*i)).arg(length).toUtf8().constData());
+    return ImGui::SetTooltip(
+        "%s",
+        tr("batch %1: %2 from its first step to its last").arg(row.events.step(*i)).arg(length).toUtf8().constData());
   const TimelineStep& step = data_.timeline->steps[row.events.step(*i)];
   QString text = QString("%1 (%2): %3").arg(QString::fromStdString(step.name), QString::fromStdString(step.op), length);
   if (step.router >= 0 && static_cast<size_t>(step.router) < data_.timeline->routers.size())
     text += "\n" + QString::fromStdString(data_.timeline->routers[step.router]) +
             (step.branch >= 0 ? tr(", branch %1").arg(step.branch) : QString());
-  if (step.flops > 0) text += "\n" + tr("planned: %1 MFLOP, %2 KiB").arg(step.flops * 1e-6, 0, 'g', 4).arg(step.bytes / 1024, 0, 'g', 4);
+  if (step.flops > 0)
+    text += "\n" + tr("planned: %1 MFLOP, %2 KiB").arg(step.flops * 1e-6, 0, 'g', 4).arg(step.bytes / 1024, 0, 'g', 4);
   ImGui::SetTooltip("%s", text.toUtf8().constData());
 }
 
 void TimelineView::draw_statistics() {
   const bool all = range_end_ <= range_begin_;
-  ImGui::TextDisabled("%s", (all ? tr("All events here; drag over the lanes for a range")
-                                 : tr("Steps that begin between %1 and %2").arg(duration(range_begin_), duration(range_end_)))
-                                .toUtf8()
-                                .constData());
-  if (!ImGui::BeginTable("statistics", 6, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg)) return;
+  ImGui::TextDisabled("%s",
+                      (all ? tr("All events here; drag over the lanes for a range")
+                           : tr("Steps that begin between %1 and %2").arg(duration(range_begin_), duration(range_end_)))
+                          .toUtf8()
+                          .constData());
+  if (!ImGui::BeginTable("statistics", 6,
+                         ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg))
+    return;
   ImGui::TableSetupScrollFreeze(0, 1);
   for (const QString& name : {tr("operator"), tr("steps"), tr("total"), tr("share"), tr("mean"), tr("p95")})
     ImGui::TableSetupColumn(name.toUtf8().constData(), 0, name == tr("operator") ? 170.0f : 90.0f);
   ImGui::TableHeadersRow();
   for (const OpStatistics& s : data_.statistics) {
     ImGui::TableNextRow();
-    for (const QString& text : {s.op, QString::number(s.count), duration(s.total_ns), QString("%1 %").arg(100 * s.share, 0, 'f', 1),
-                                duration(s.mean_ns), duration(s.p95_ns)}) {
+    for (const QString& text :
+         {s.op, QString::number(s.count), duration(s.total_ns), QString("%1 %").arg(100 * s.share, 0, 'f', 1),
+          duration(s.mean_ns), duration(s.p95_ns)}) {
       ImGui::TableNextColumn();
       ImGui::TextUnformatted(text.toUtf8().constData());
     }

@@ -32,7 +32,8 @@ class Layouting {
     layout_.steps = static_cast<int>(flow.steps.size());
     layout_.last_column = columns_ - 1;
     layout_.gap = (bounds.width() - bar_width_) / layout_.last_column - bar_width_;
-    if (std::any_of(flow.merged.begin(), flow.merged.end(), [](int64_t cells) { return cells > 0; })) make_room_for_lane(line);
+    if (std::any_of(flow.merged.begin(), flow.merged.end(), [](int64_t cells) { return cells > 0; }))
+      make_room_for_lane(line);
   }
 
   RibbonLayout run() {
@@ -56,12 +57,15 @@ class Layouting {
   const FlowRibbons::Step& step_of(const FlowRibbons::Ribbon& r) const { return flow_.steps[r.step]; }
   Bar& from_of(const FlowRibbons::Ribbon& r) { return bars_[step_of(r).from][r.from]; }
   Bar& to_of(const FlowRibbons::Ribbon& r) { return bars_[step_of(r).to][r.to]; }
-  double left(int column) const { return bounds_.left() + (bounds_.width() - bar_width_) * column / static_cast<double>(columns_ - 1); }
+  double left(int column) const {
+    return bounds_.left() + (bounds_.width() - bar_width_) * column / static_cast<double>(columns_ - 1);
+  }
 
   void make_room_for_lane(double line) {
     // A line above it says what it is.
     const double height = std::min(2 * line + 6, bounds_.height() / 4);
-    layout_.lane = {bounds_.left() + bar_width_ / 2, bounds_.bottom() - height, bounds_.width() - bar_width_, height};  // from bar to bar
+    layout_.lane = {bounds_.left() + bar_width_ / 2, bounds_.bottom() - height, bounds_.width() - bar_width_,
+                    height};  // from bar to bar
     bounds_.setBottom(std::max(bounds_.top() + 8, layout_.lane.top() - line - 10));
   }
 
@@ -92,14 +96,16 @@ class Layouting {
     // By number; where not all of them are there, the hottest chain runs along the top.
     std::vector<std::pair<const int, Bar>*> order;
     for (auto& entry : bars_[column]) order.push_back(&entry);
-    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->second.chain < b->second.chain; });
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto* a, const auto* b) { return a->second.chain < b->second.chain; });
     const double gap = order.empty() ? 0 : gaps_ / static_cast<double>(order.size());
     double y = bounds_.top();
     for (auto* entry : order) {
       Bar& bar = entry->second;
       const double height = static_cast<double>(bar.count()) * scale_;
       const int category = flow_.chains.empty() ? entry->first : bar.chain < kChainsInColour ? bar.chain : -1;
-      layout_.nodes.push_back({column, entry->first, bar.count(), QRectF(left(column), y, bar_width_, std::max(1.0, height)), category});
+      layout_.nodes.push_back(
+          {column, entry->first, bar.count(), QRectF(left(column), y, bar_width_, std::max(1.0, height)), category});
       bar.in_at = bar.out_at = y;
       y += height + gap;
     }
@@ -137,7 +143,8 @@ class Layouting {
       Bar &from = from_of(r), &to = to_of(r);
       const double height = std::max(0.5, static_cast<double>(r.count) * scale_);
       (flow_.in_colour(r) ? before : behind)
-          .push_back({i, band({left(step_of(r).from) + bar_width_, from.out_at}, height, {left(step_of(r).to), to.in_at}, height)});
+          .push_back({i, band({left(step_of(r).from) + bar_width_, from.out_at}, height,
+                              {left(step_of(r).to), to.in_at}, height)});
       from.out_at += static_cast<double>(r.count) * scale_;
       to.in_at += static_cast<double>(r.count) * scale_;
     }

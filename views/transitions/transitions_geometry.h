@@ -23,8 +23,8 @@ inline constexpr double kTallest = 38;
 /// `left`, `top`: room for labels.
 PairGrid pair_grid(QRectF bounds, int rows, int columns, double left, double top);
 
-/// The flow laid out: a bar for each branch that has a ribbon, a band for each ribbon, and below them a lane for the pairs that have none:
-/// in proportion to the ribbons these would leave no room for them.
+/// The flow laid out: a bar for each branch that has a ribbon, a band for each ribbon, and below them a lane for the
+/// pairs that have none: in proportion to the ribbons these would leave no room for them.
 struct RibbonLayout {
   struct Node {
     int column = 0, branch = 0;

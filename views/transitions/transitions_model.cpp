@@ -26,7 +26,8 @@ struct Candidate {
 };
 using Steps = std::vector<std::vector<Candidate>>;
 
-/// Candidates that follow one another from a first column to a last one and of which the least has most left; empty: none do.
+/// Candidates that follow one another from a first column to a last one and of which the least has most left; empty:
+/// none do.
 std::vector<Candidate*> widest_chain(const FlowRibbons& f, Steps& steps) {
   struct Reached {
     int64_t least = 0, sum = 0;
@@ -92,23 +93,26 @@ void take_chains(Steps& steps, int most, FlowRibbons& f) {
 PairText text_of(PairValue value) {
   switch (value) {
     case PairValue::share:
-      return {tr("Share of the row"), tr("pairs of this row and column / all pairs of the row: where the row's cells went (of k choices a "
-                                         "cell, each is 1/k at most); measured")};
+      return {tr("Share of the row"),
+              tr("pairs of this row and column / all pairs of the row: where the row's cells went (of k choices a "
+                 "cell, each is 1/k at most); measured")};
     case PairValue::cells:
       return {tr("Cells"), tr("pairs (kept branch here, kept branch there) of one cell, without padding; measured")};
     case PairValue::lift:
-      return {
-          tr("Lift"),
-          tr("pairs / what chance would give: 1 is chance, 2 is twice as often. By chance: drawn by how many pairs each branch has, of two "
-             "that one cell got together one and then another one, as analyze does; the tone is the logarithm")};
+      return {tr("Lift"),
+              tr("pairs / what chance would give: 1 is chance, 2 is twice as often. By chance: drawn by how many pairs "
+                 "each branch has, of two "
+                 "that one cell got together one and then another one, as analyze does; the tone is the logarithm")};
   }
   return {};
 }
 
-PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QString& to, PairValue value, bool together) {
+PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QString& to, PairValue value,
+                      bool together) {
   PairMatrix m;
   m.from = from, m.to = to;
-  m.title = together ? tr("%1: branches that one cell got together").arg(from) : tr("%1 (rows) to %2 (columns)").arg(from, to);
+  m.title = together ? tr("%1: branches that one cell got together").arg(from)
+                     : tr("%1 (rows) to %2 (columns)").arg(from, to);
   m.rows = pairs.rows, m.columns = pairs.columns, m.together = together, m.shown = value;
   const size_t size = static_cast<size_t>(m.rows) * static_cast<size_t>(m.columns);
   m.count.assign(size, 0);
@@ -137,7 +141,9 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
       if (std::isfinite(v)) most = std::max(most, v);
     }
   // Of many branches none gets near all: then the largest share is the strongest tone.
-  m.high = value == PairValue::lift ? std::exp2(kStrongLift) : most <= 0 || (value == PairValue::share && most > kNearAll) ? 1 : most;
+  m.high = value == PairValue::lift                                      ? std::exp2(kStrongLift)
+           : most <= 0 || (value == PairValue::share && most > kNearAll) ? 1
+                                                                         : most;
   m.tone.resize(size);
   for (size_t i = 0; i < size; ++i) {
     const double v = m.value[i];
@@ -155,7 +161,8 @@ double PairMatrix::by_chance(int row, int column) const {
 
 double FlowRibbons::drawn() const {
   double all = 0, rest = 0;
-  for (size_t s = 0; s < total.size(); ++s) all += static_cast<double>(total[s]), rest += static_cast<double>(merged[s]);
+  for (size_t s = 0; s < total.size(); ++s)
+    all += static_cast<double>(total[s]), rest += static_cast<double>(merged[s]);
   return all > 0 ? 1 - rest / all : 0;
 }
 
@@ -197,7 +204,8 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
       f.merged_pairs.push_back(edge.pairs.pairs);
       f.pairs += edge.pairs.pairs;
       steps.emplace_back();
-      for (const BranchPairs::Entry& p : edge.pairs.entries) steps.back().push_back({{step, p.from, p.to, p.count}, p.count});
+      for (const BranchPairs::Entry& p : edge.pairs.entries)
+        steps.back().push_back({{step, p.from, p.to, p.count}, p.count});
     }
   if (f.pairs > most && !steps.empty()) take_chains(steps, most, f);
   // Other pairs beside chains would only hide them: the strongest stand in the same few steps.
@@ -216,10 +224,12 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
 QString describe(const PairMatrix& m, int row, int column) {
   const size_t at = m.at(row, column);
   const double row_sum = m.row_sum[row], by_chance = m.by_chance(row, column);
-  QString text =
-      m.together
-          ? tr("<b>%1</b>: branches %2 and %3").arg(m.from.toHtmlEscaped()).arg(row).arg(column)
-          : tr("<b>%1</b> branch %2, then <b>%3</b> branch %4").arg(m.from.toHtmlEscaped()).arg(row).arg(m.to.toHtmlEscaped()).arg(column);
+  QString text = m.together ? tr("<b>%1</b>: branches %2 and %3").arg(m.from.toHtmlEscaped()).arg(row).arg(column)
+                            : tr("<b>%1</b> branch %2, then <b>%3</b> branch %4")
+                                  .arg(m.from.toHtmlEscaped())
+                                  .arg(row)
+                                  .arg(m.to.toHtmlEscaped())
+                                  .arg(column);
   text += tr("<br>%1").arg(counted_text(std::llround(m.count[at]), "cell"));
   if (row_sum > 0) text += tr(", %1 % of the row's").arg(100 * m.count[at] / row_sum, 0, 'f', 1);
   if (by_chance > 0) text += tr(", %1 times what chance would give").arg(m.count[at] / by_chance, 0, 'f', 2);
@@ -229,15 +239,15 @@ QString describe(const PairMatrix& m, int row, int column) {
 
 Table make_table(const RoutingFlow& flow) {
   Table table;
-  table.columns = {
-      {tr("kind"), tr("transition: to a router that the cells meet next; together: two branches that one cell got from one router")},
-      {tr("router"), tr("the model's name of the router")},
-      {tr("branch"), tr("of this router")},
-      {tr("to router"), tr("a router that the cells meet next, or the same one")},
-      {tr("to branch"), tr("of that router")},
-      {tr("cells"), text_of(PairValue::cells).definition},
-      {tr("share of row"), text_of(PairValue::share).definition},
-      {tr("lift"), text_of(PairValue::lift).definition}};
+  table.columns = {{tr("kind"), tr("transition: to a router that the cells meet next; together: two branches that one "
+                                   "cell got from one router")},
+                   {tr("router"), tr("the model's name of the router")},
+                   {tr("branch"), tr("of this router")},
+                   {tr("to router"), tr("a router that the cells meet next, or the same one")},
+                   {tr("to branch"), tr("of that router")},
+                   {tr("cells"), text_of(PairValue::cells).definition},
+                   {tr("share of row"), text_of(PairValue::share).definition},
+                   {tr("lift"), text_of(PairValue::lift).definition}};
   if (flow.router < 0) return table;
   const FlowRouter& router = flow.routers[flow.router];
   const QString from = QString::fromStdString(router.line.name);
@@ -246,8 +256,8 @@ Table make_table(const RoutingFlow& flow) {
     const PairMatrix m = make_pairs(pairs, from, to, PairValue::lift, together);
     for (const BranchPairs::Entry& e : pairs.entries)
       table.rows.push_back({together ? tr("together") : tr("transition"), from, static_cast<qlonglong>(e.from), to,
-                            static_cast<qlonglong>(e.to), static_cast<qlonglong>(e.count), static_cast<double>(e.count) / m.row_sum[e.from],
-                            m.value[m.at(e.from, e.to)]});
+                            static_cast<qlonglong>(e.to), static_cast<qlonglong>(e.count),
+                            static_cast<double>(e.count) / m.row_sum[e.from], m.value[m.at(e.from, e.to)]});
   };
   if (flow.next >= 0) add(flow.transitions, QString::fromStdString(flow.routers[flow.next].line.name), false);
   add(flow.together, from, true);

@@ -29,16 +29,18 @@ struct PairMatrix {
   bool two_sided() const { return shown == PairValue::lift; }
   /// The count that chance would give; 0: it cannot be.
   double by_chance(int row, int column) const;
-  size_t at(int row, int column) const { return static_cast<size_t>(row) * static_cast<size_t>(columns) + static_cast<size_t>(column); }
+  size_t at(int row, int column) const {
+    return static_cast<size_t>(row) * static_cast<size_t>(columns) + static_cast<size_t>(column);
+  }
 };
 PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QString& to, PairValue value, bool together);
 
 inline constexpr int kMostRibbons = 200;
 /// Chains that have a colour of their own: as many as there are categories.
 inline constexpr int kChainsInColour = 8;
-/// Ribbons between the branches of routers that follow each other: a column for each router, a step for each edge of their graph. Where
-/// there are too many pairs, those of the hottest chains get them: the strongest pairs alone are scattered over the routers, and nobody can
-/// follow them.
+/// Ribbons between the branches of routers that follow each other: a column for each router, a step for each edge of
+/// their graph. Where there are too many pairs, those of the hottest chains get them: the strongest pairs alone are
+/// scattered over the routers, and nobody can follow them.
 struct FlowRibbons {
   struct Step {
     int from = 0, to = 0;  ///< columns, from < to
@@ -49,8 +51,8 @@ struct FlowRibbons {
     int64_t count = 0;
     int chain = -1;  ///< the hottest chain through it, -1: none
   };
-  /// Pairs that follow one another from a router that none leads to, to one that leads to none. Sessions count pairs, not whole ways of
-  /// cells: at each step at least `count` cells took the chain's pair and are in no hotter chain.
+  /// Pairs that follow one another from a router that none leads to, to one that leads to none. Sessions count pairs,
+  /// not whole ways of cells: at each step at least `count` cells took the chain's pair and are in no hotter chain.
   struct Chain {
     std::vector<int> branches;  ///< by column, -1: it goes past that router
     int64_t count = 0;
@@ -65,7 +67,9 @@ struct FlowRibbons {
   int64_t pairs = 0;                  ///< of all steps
   double drawn() const;               ///< share of all transitions
   bool in_colour(const Ribbon& r) const { return chains.empty() || (r.chain >= 0 && r.chain < kChainsInColour); }
-  double merged_share(size_t step) const { return static_cast<double>(merged[step]) / (std::max<int64_t>(1, total[step])); }
+  double merged_share(size_t step) const {
+    return static_cast<double>(merged[step]) / (std::max<int64_t>(1, total[step]));
+  }
 };
 /// The routers that edges join with flow.router.
 FlowRibbons make_ribbons(const RoutingFlow& flow, int most = kMostRibbons);

@@ -15,7 +15,9 @@ QString figure(const PairMatrix& m, double v) {
   if (!std::isfinite(v)) return {};
   if (m.shown == PairValue::share) return v > 0 && v < 0.005 ? QString("<1%") : QString::number(100 * v, 'f', 0) + "%";
   if (m.shown == PairValue::lift) return QString::number(v, 'f', v < 9.95 ? 1 : 0);
-  return v >= 1e6 ? QString::number(v / 1e6, 'f', 1) + "M" : v >= 1e4 ? QString::number(v / 1e3, 'f', 0) + "k" : QString::number(v, 'f', 0);
+  return v >= 1e6   ? QString::number(v / 1e6, 'f', 1) + "M"
+         : v >= 1e4 ? QString::number(v / 1e3, 'f', 0) + "k"
+                    : QString::number(v, 'f', 0);
 }
 
 QImage tone_image(const PairMatrix& m, const Theme& theme) {
@@ -40,18 +42,19 @@ void paint_labels(QPainter& p, const PairGrid& g, const PairMatrix& m, const Pai
   for (int c = 0; c < m.columns; ++c) {
     if (c % columns && c != marks.column) continue;
     p.setPen(c == marks.column ? theme.accent : theme.faint);
-    p.drawText(QRectF(g.cell(0, c).center().x() - 30, g.area.top() - metrics.height() - 2, 60, metrics.height()), Qt::AlignCenter,
-               QString::number(c));
+    p.drawText(QRectF(g.cell(0, c).center().x() - 30, g.area.top() - metrics.height() - 2, 60, metrics.height()),
+               Qt::AlignCenter, QString::number(c));
   }
 }
 
 }  // namespace
 
-void paint_pairs(QPainter& p, QRectF bounds, const PairGrid& g, const PairMatrix& m, const PairMarks& marks, const Theme& theme) {
+void paint_pairs(QPainter& p, QRectF bounds, const PairGrid& g, const PairMatrix& m, const PairMarks& marks,
+                 const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   p.setPen(theme.text);
-  p.drawText(QRectF(bounds.left(), bounds.top(), bounds.width(), metrics.height() + 2), Qt::AlignLeft | Qt::AlignVCenter,
-             metrics.elidedText(m.title, Qt::ElideMiddle, bounds.width()));
+  p.drawText(QRectF(bounds.left(), bounds.top(), bounds.width(), metrics.height() + 2),
+             Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(m.title, Qt::ElideMiddle, bounds.width()));
   p.setRenderHint(QPainter::SmoothPixmapTransform, false);
   p.drawImage(g.area, tone_image(m, theme));
   const bool figures = g.side() >= metrics.horizontalAdvance("100%") + 4 && g.row_height() >= metrics.height() + 2;
@@ -64,7 +67,8 @@ void paint_pairs(QPainter& p, QRectF bounds, const PairGrid& g, const PairMatrix
   if (g.side() >= 8 && g.row_height() >= 8) {
     p.setPen(theme.background);
     for (int r = 0; r <= m.rows; ++r) p.drawLine(g.cell(r, 0).topLeft(), QPointF(g.area.right(), g.cell(r, 0).top()));
-    for (int c = 0; c <= m.columns; ++c) p.drawLine(g.cell(0, c).topLeft(), QPointF(g.cell(0, c).left(), g.area.bottom()));
+    for (int c = 0; c <= m.columns; ++c)
+      p.drawLine(g.cell(0, c).topLeft(), QPointF(g.cell(0, c).left(), g.area.bottom()));
   }
   p.setBrush(Qt::NoBrush);
   p.setPen(theme.grid);
@@ -84,7 +88,8 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
   const double width = std::min(160.0, bounds.width() * 0.3);
   for (int i = 0; i < static_cast<int>(width); ++i) {
     const double t = i / (width - 1);
-    p.fillRect(QRectF(bounds.left() + i, bounds.top() + 2, 1.5, 10), theme.tone(m.two_sided() ? 2 * t - 1 : t, m.two_sided()));
+    p.fillRect(QRectF(bounds.left() + i, bounds.top() + 2, 1.5, 10),
+               theme.tone(m.two_sided() ? 2 * t - 1 : t, m.two_sided()));
   }
   p.setPen(theme.faint);
   const QRectF ends(bounds.left(), bounds.top() + 13, width, metrics.height());
@@ -103,7 +108,8 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
 QString flow_caption(const FlowRibbons& f) {
   const auto ribbons = std::ssize(f.ribbons);
   if (ribbons == f.pairs)
-    return tr("all %1 that any cell took; height: cells").arg(counted_text(ribbons, "pair of branches", "pairs of branches"));
+    return tr("all %1 that any cell took; height: cells")
+        .arg(counted_text(ribbons, "pair of branches", "pairs of branches"));
   return tr("%1 of %2 pairs, %3 % of all transitions; the %4 hottest chains of pairs in colour; height: cells")
       .arg(ribbons)
       .arg(count_text(f.pairs))
@@ -115,7 +121,9 @@ namespace {
 
 QString brief(int64_t count) {
   const double c = count;
-  return c >= 1e6 ? QString::number(c / 1e6, 'f', 1) + "M" : c >= 1e4 ? QString::number(c / 1e3, 'f', 0) + "k" : QString::number(count);
+  return c >= 1e6   ? QString::number(c / 1e6, 'f', 1) + "M"
+         : c >= 1e4 ? QString::number(c / 1e3, 'f', 0) + "k"
+                    : QString::number(count);
 }
 
 QColor ribbon_color(const FlowRibbons& f, const FlowRibbons::Ribbon& r, const Theme& theme) {
@@ -127,9 +135,11 @@ void paint_lane(QPainter& p, const FlowRibbons& f, const RibbonLayout& layout, i
   if (layout.lane.isEmpty()) return;
   const QFontMetricsF metrics(p.font());
   p.setPen(theme.faint);
-  p.drawText(QRectF(layout.lane.left(), layout.lane.top() - metrics.height() - 3, layout.lane.width(), metrics.height()),
-             Qt::AlignLeft | Qt::AlignVCenter,
-             metrics.elidedText(tr("The other pairs, merged: their share of each step's cells"), Qt::ElideRight, layout.lane.width()));
+  p.drawText(
+      QRectF(layout.lane.left(), layout.lane.top() - metrics.height() - 3, layout.lane.width(), metrics.height()),
+      Qt::AlignLeft | Qt::AlignVCenter,
+      metrics.elidedText(tr("The other pairs, merged: their share of each step's cells"), Qt::ElideRight,
+                         layout.lane.width()));
   const double width = layout.lane_step(0, 1).width(), widest = metrics.horizontalAdvance("100%");
   const int every = std::max(1, static_cast<int>(std::ceil((widest + 4) / width)));
   for (int s = 0; s < layout.steps && s < static_cast<int>(f.merged.size()); ++s)
@@ -151,14 +161,16 @@ void paint_lane(QPainter& p, const FlowRibbons& f, const RibbonLayout& layout, i
   p.drawRect(layout.lane);
 }
 
-/// Numbers beside the bars that are high enough for them; smaller ones where columns stand close, none where they stand closer still.
+/// Numbers beside the bars that are high enough for them; smaller ones where columns stand close, none where they stand
+/// closer still.
 void paint_branches(QPainter& p, const RibbonLayout& layout, const FlowMarks& marks, const Theme& theme) {
   if (layout.nodes.empty()) return;
   constexpr double kSmallest = 0.65, kSpace = 2;
   int most = 0;
   for (const RibbonLayout::Node& n : layout.nodes) most = std::max(most, n.branch);
   const QString widest(QString::number(most).size(), '0');
-  const double room = layout.gap - 2 * kSpace, fits = room / std::max(1.0, QFontMetricsF(p.font()).horizontalAdvance(widest));
+  const double room = layout.gap - 2 * kSpace,
+               fits = room / std::max(1.0, QFontMetricsF(p.font()).horizontalAdvance(widest));
   if (fits < kSmallest) return;
   p.save();
   QFont font = p.font();
@@ -170,8 +182,8 @@ void paint_branches(QPainter& p, const RibbonLayout& layout, const FlowMarks& ma
   for (const RibbonLayout::Node& n : layout.nodes) {
     const bool marked = n.column == marks.column && n.branch == marks.branch, last = n.column == layout.last_column;
     if (n.box.height() < metrics.height() - 3 || (n.category < 0 && !marked) || (last && !last_has_room)) continue;
-    const QRectF label(last ? n.box.left() - 44 : n.box.right() + kSpace + 2, n.box.center().y() - metrics.height() / 2, 40,
-                       metrics.height());
+    const QRectF label(last ? n.box.left() - 44 : n.box.right() + kSpace + 2, n.box.center().y() - metrics.height() / 2,
+                       40, metrics.height());
     p.drawText(label, (last ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, QString::number(n.branch));
   }
   p.restore();
@@ -194,8 +206,8 @@ void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f,
     const auto& r = f.ribbons[band.ribbon];
     QColor fill = ribbon_color(f, r, theme);
     const FlowRibbons::Step& step = f.steps[r.step];
-    const bool chosen =
-        marks.column < 0 || (step.from == marks.column && r.from == marks.branch) || (step.to == marks.column && r.to == marks.branch);
+    const bool chosen = marks.column < 0 || (step.from == marks.column && r.from == marks.branch) ||
+                        (step.to == marks.column && r.to == marks.branch);
     fill.setAlphaF(hovered ? 0.95f : !chosen ? 0.10f : marks.column >= 0 ? 0.8f : f.in_colour(r) ? 0.55f : 0.25f);
     p.fillPath(band.path, fill);
   }

@@ -12,8 +12,8 @@ struct PairMarks {
   std::optional<std::pair<int, int>> hovered;
 };
 /// With labels of rows and columns in the room that pair_grid() left; its title stands above.
-void paint_pairs(QPainter& painter, QRectF bounds, const PairGrid& grid, const PairMatrix& matrix, const PairMarks& marks,
-                 const Theme& theme);
+void paint_pairs(QPainter& painter, QRectF bounds, const PairGrid& grid, const PairMatrix& matrix,
+                 const PairMarks& marks, const Theme& theme);
 void paint_pair_scale(QPainter& painter, QRectF bounds, const PairMatrix& matrix, const Theme& theme);
 
 struct FlowMarks {

@@ -46,7 +46,8 @@ QRectF TransitionsPicture::flow_area() const {
 
 QRectF TransitionsPicture::scale_area() const {
   const double line = QFontMetricsF(font()).height();
-  // Below the matrix, which takes half of the height where it needs it and there are ribbons, and no more than it needs.
+  // Below the matrix, which takes half of the height where it needs it and there are ribbons, and no more than it
+  // needs.
   int rows = 1;
   for (const PairMatrix& m : matrices_) rows = std::max(rows, m.rows);
   const double needed = kMargin / 2 + 2 * line + 8 + rows * kTallest + kMargin,
@@ -62,8 +63,8 @@ QRectF TransitionsPicture::matrix_area(size_t matrix) const {
 
 PairGrid TransitionsPicture::grid(size_t matrix) const {
   const QFontMetricsF metrics(font());
-  return pair_grid(matrix_area(matrix), matrices_[matrix].rows, matrices_[matrix].columns, metrics.horizontalAdvance("0000") + 8,
-                   2 * metrics.height() + 8);
+  return pair_grid(matrix_area(matrix), matrices_[matrix].rows, matrices_[matrix].columns,
+                   metrics.horizontalAdvance("0000") + 8, 2 * metrics.height() + 8);
 }
 
 const RibbonLayout& TransitionsPicture::ribbon_layout() const {
@@ -137,12 +138,12 @@ QString TransitionsPicture::tip(QPointF point) const {
                      .arg(english.toString(static_cast<qlonglong>(r.count)))
                      .arg(100.0 * static_cast<double>(r.count) / (std::max<int64_t>(1, flow_.total[step])), 0, 'f', 1);
   if (r.chain >= 0)
-    text +=
-        tr("\nOn chain %1 of %2: pairs that follow one another. Sessions count pairs, not whole ways: at each step at least %3 cells took "
-           "its pair and are in no hotter chain.")
-            .arg(r.chain + 1)
-            .arg(flow_.chains.size())
-            .arg(english.toString(static_cast<qlonglong>(flow_.chains[r.chain].count)));
+    text += tr("\nOn chain %1 of %2: pairs that follow one another. Sessions count pairs, not whole ways: at each step "
+               "at least %3 cells took "
+               "its pair and are in no hotter chain.")
+                .arg(r.chain + 1)
+                .arg(flow_.chains.size())
+                .arg(english.toString(static_cast<qlonglong>(flow_.chains[r.chain].count)));
   return text;
 }
 
@@ -166,7 +167,8 @@ void TransitionsPicture::mousePressEvent(QMouseEvent* event) {
   }
   if (const RibbonLayout::Node* node = ribbon_layout().node_at(event->position()); node)
     return emit picked(QString::fromStdString(flow_.columns[node->column].name), node->branch);
-  if (const int band = ribbon_layout().band_at(event->position()); band >= 0 && ribbon_layout().bands[band].ribbon >= 0) {
+  if (const int band = ribbon_layout().band_at(event->position());
+      band >= 0 && ribbon_layout().bands[band].ribbon >= 0) {
     const auto& r = flow_.ribbons[ribbon_layout().bands[band].ribbon];
     const int column = flow_.steps[r.step].from;
     return emit picked(QString::fromStdString(flow_.columns[column].name), r.from);

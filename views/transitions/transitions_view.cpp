@@ -6,7 +6,8 @@
 
 namespace stormcell::views {
 namespace {
-/// Pairs of a router that may get a ribbon. More than can be drawn: a chain goes on over pairs that are not among the very strongest.
+/// Pairs of a router that may get a ribbon. More than can be drawn: a chain goes on over pairs that are not among the
+/// very strongest.
 constexpr int64_t kMostPairs = 10 * kMostRibbons;
 }  // namespace
 
@@ -46,7 +47,8 @@ bool TransitionsView::answers(const QString& router) const {
   if (shown < 0) return true;
   const auto name_of = [&](int32_t at) { return QString::fromStdString(data_.flow->routers[at].line.name); };
   // The columns' router, too: its branches are marked there.
-  return name_of(shown) == router || (data_.flow->next >= 0 && name_of(data_.flow->next) == router && selection_.branch >= 0);
+  return name_of(shown) == router ||
+         (data_.flow->next >= 0 && name_of(data_.flow->next) == router && selection_.branch >= 0);
 }
 
 View::Load TransitionsView::load(const Context& context, const Selection& selection) {
@@ -57,9 +59,9 @@ View::Load TransitionsView::load(const Context& context, const Selection& select
   }
   if (!(unread() & (Part::run | Part::range | Part::phase)) && answers(selection.router)) return nullptr;
   return [this, source = context.main, selection, next = wanted_next_](const Progress& progress) -> Deliver {
-    const auto flow =
-        read_routing_flow(source.file, source.run, {selection.first_batch, selection.end_batch},
-                          {selection.router.toStdString(), next.toStdString()}, kMostPairs, progress, selection.phase.toStdString());
+    const auto flow = read_routing_flow(source.file, source.run, {selection.first_batch, selection.end_batch},
+                                        {selection.router.toStdString(), next.toStdString()}, kMostPairs, progress,
+                                        selection.phase.toStdString());
     return [this, flow, next, asked = selection.router] {
       data_ = {asked, next, flow};
       show_data();
@@ -79,16 +81,20 @@ QStringList TransitionsView::remarks() const {
 void TransitionsView::show_data() {
   if (!data_.flow) return;
   const RoutingFlow& flow = *data_.flow;
-  if (flow.routers.empty()) return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
-  if (flow.batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
+  if (flow.routers.empty())
+    return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
+  if (flow.batches == 0)
+    return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
   if (flow.router < 0)
     return show_message(
-        tr("No cell goes from one router of this run to another, and none gets several branches: there are no pairs to show."));
+        tr("No cell goes from one router of this run to another, and none gets several branches: there are no pairs to "
+           "show."));
   const auto name_of = [&](int32_t at) { return QString::fromStdString(flow.routers[at].line.name); };
   const QSignalBlocker quiet(router_), quiet_next(next_);
   router_->clear();
   for (const FlowRouter& r : flow.routers)
-    if (!r.next.empty() || r.line.fan_out > 1) router_->addItem(QString::fromStdString(r.line.name), QString::fromStdString(r.line.name));
+    if (!r.next.empty() || r.line.fan_out > 1)
+      router_->addItem(QString::fromStdString(r.line.name), QString::fromStdString(r.line.name));
   const FlowRouter& from = flow.routers[flow.router];
   const QString name = QString::fromStdString(from.line.name);
   router_->setCurrentIndex(router_->findData(name));
@@ -101,7 +107,8 @@ void TransitionsView::show_data() {
   if (flow.next >= 0) matrices.push_back(make_pairs(flow.transitions, name, name_of(flow.next), value, false));
   if (from.line.fan_out > 1) matrices.push_back(make_pairs(flow.together, name, name, value, true));
   QString note;
-  if (flow.first_batch > 0 || flow.end_batch < flow.batches) note = tr("; batches %1 to %2").arg(flow.first_batch).arg(flow.end_batch - 1);
+  if (flow.first_batch > 0 || flow.end_batch < flow.batches)
+    note = tr("; batches %1 to %2").arg(flow.first_batch).arg(flow.end_batch - 1);
   picture_->set_data(std::move(matrices), make_ribbons(flow), note);
   picture_->set_selected(selection_.router, selection_.branch);
   show_content();

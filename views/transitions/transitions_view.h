@@ -1,4 +1,5 @@
-// From which branch to which: the pairs of a router and one that its cells meet next, and the flow through all that edges join with it.
+// From which branch to which: the pairs of a router and one that its cells meet next, and the flow through all that
+// edges join with it.
 #pragma once
 #include "views/frame/view.h"
 #include "views/transitions/transitions_picture.h"

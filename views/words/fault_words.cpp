@@ -17,7 +17,8 @@ qsizetype advice_of(const QString& fault) {
 }  // namespace
 
 QString without_options(QString fault) {
-  if (const qsizetype advice = advice_of(fault); advice >= 0 && fault.indexOf("--", advice) >= 0) fault.truncate(advice);
+  if (const qsizetype advice = advice_of(fault); advice >= 0 && fault.indexOf("--", advice) >= 0)
+    fault.truncate(advice);
   if (const qsizetype colon = fault.indexOf(": "); colon > 0 && fault.startsWith("--")) fault.remove(0, colon + 2);
   return fault;
 }

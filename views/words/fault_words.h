@@ -4,7 +4,8 @@
 
 namespace stormcell::views {
 
-/// "--cluster: 16 experts do not divide among 72 GPUs (--placement ...)" without the option and without advice that names some.
+/// "--cluster: 16 experts do not divide among 72 GPUs (--placement ...)" without the option and without advice that
+/// names some.
 QString without_options(QString fault);
 
 }  // namespace stormcell::views

@@ -21,9 +21,13 @@ QString plain(double value, int digits) {
 
 }  // namespace
 
-QString to_qstring(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+QString to_qstring(std::string_view text) {
+  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
 QString count_text(qint64 count) { return QString::fromStdString(with_commas(count)); }
-QString counted_text(qint64 count, const char* one, const char* many) { return QString::fromStdString(counted(count, one, many)); }
+QString counted_text(qint64 count, const char* one, const char* many) {
+  return QString::fromStdString(counted(count, one, many));
+}
 
 QString number_text(double value, int digits) {
   const double size = std::abs(value);
@@ -70,8 +74,9 @@ QString change_text(double before, double now) {
 }
 
 QString kept_text(qint64 kept, qint64 all) {
-  return QCoreApplication::translate(
-             "Figures", "%1 of %2 pictures are kept: some of every label and way through the routers (--record-inputs keeps more).")
+  return QCoreApplication::translate("Figures",
+                                     "%1 of %2 pictures are kept: some of every label and way through the routers "
+                                     "(--record-inputs keeps more).")
       .arg(count_text(kept), count_text(all));
 }
 

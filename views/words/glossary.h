@@ -1,4 +1,5 @@
-// The words of all views: what each means, how it is computed, where it comes from. One table, shown on hover and as a page.
+// The words of all views: what each means, how it is computed, where it comes from. One table, shown on hover and as a
+// page.
 #pragma once
 #include <QString>
 #include <vector>
@@ -17,7 +18,8 @@ struct Term {
 const std::vector<Term>& glossary();
 /// Must be there.
 const Term& term(const QString& name);
-/// HTML for a tooltip: the term that is called `text`, or all terms that `text` mentions, in the singular or plural; empty: none.
+/// HTML for a tooltip: the term that is called `text`, or all terms that `text` mentions, in the singular or plural;
+/// empty: none.
 QString glossary_tip(const QString& text);
 /// All terms, as HTML.
 QString glossary_page();

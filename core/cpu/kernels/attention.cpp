@@ -1,4 +1,5 @@
-// One task is some queries of the heads that share a key head; threads claim tasks one by one, since causal ones differ in length.
+// One task is some queries of the heads that share a key head; threads claim tasks one by one, since causal ones differ
+// in length.
 #include "core/cpu/kernels/attention.h"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ struct Cut {
     room = queries = std::max<int64_t>(1, std::min(p.q_length, kAttentionRows / group));
     const int64_t pairs = p.sequences * p.kv_heads;
     // Few heads, many threads: smaller tasks, though each packs the keys again.
-    while (pairs * ((p.q_length + queries - 1) / queries) < 2 * threads && queries * group > 24) queries = (queries + 1) / 2;
+    while (pairs * ((p.q_length + queries - 1) / queries) < 2 * threads && queries * group > 24)
+      queries = (queries + 1) / 2;
     parts = (p.q_length + queries - 1) / queries;
     tasks = pairs * parts;
   }
@@ -43,10 +45,10 @@ struct Scratch {
   }
 };
 
-/// bias[head of the group][distance + origin] for the distances of a task's queries, from the shared buckets by distance; `of` points to
-/// that of the first key and the task's last query.
-void fill_bias(const AttentionProblem& p, const Cut& cut, const int32_t* of, int64_t first_head, int64_t distances, int64_t ld,
-               float* bias) {
+/// bias[head of the group][distance + origin] for the distances of a task's queries, from the shared buckets by
+/// distance; `of` points to that of the first key and the task's last query.
+void fill_bias(const AttentionProblem& p, const Cut& cut, const int32_t* of, int64_t first_head, int64_t distances,
+               int64_t ld, float* bias) {
   for (int64_t h = 0; h < cut.group; ++h)
     for (int64_t i = 0; i < distances; ++i) bias[h * ld + i] = p.bias_table[of[i] * p.heads + first_head + h];
 }
@@ -63,8 +65,10 @@ SequenceRows rows_of(const AttentionProblem& p, int64_t sequence) {
     first = at && n > 0 ? at[0] : 0;
     return !at || n == 0 || at[n - 1] - at[0] == n - 1;
   };
-  if (p.q_offsets) r.query = p.q_offsets[sequence] - p.q_offsets[0], r.queries = p.q_offsets[sequence + 1] - p.q_offsets[sequence];
-  if (p.k_offsets) r.key = p.k_offsets[sequence] - p.k_offsets[0], r.keys = p.k_offsets[sequence + 1] - p.k_offsets[sequence];
+  if (p.q_offsets)
+    r.query = p.q_offsets[sequence] - p.q_offsets[0], r.queries = p.q_offsets[sequence + 1] - p.q_offsets[sequence];
+  if (p.k_offsets)
+    r.key = p.k_offsets[sequence] - p.k_offsets[0], r.keys = p.k_offsets[sequence + 1] - p.k_offsets[sequence];
   if (p.steps) {
     r.position = p.steps[sequence];
     r.keys = r.queries > 0 ? std::min(p.k_length, r.position + r.queries) : 0;
@@ -82,8 +86,8 @@ void* at_element(void* of, bool bf16, int64_t index) {
 }
 
 /// Positions with gaps: plain loops, key by key. Masks rarely have holes between data; where they have, this is right.
-void attend_with_gaps(const AttentionProblem& p, const KernelTable& table, const AttentionTask& task, int64_t first_query,
-                      const int32_t* q_places, const int32_t* k_places, int64_t first_head) {
+void attend_with_gaps(const AttentionProblem& p, const KernelTable& table, const AttentionTask& task,
+                      int64_t first_query, const int32_t* q_places, const int32_t* k_places, int64_t first_head) {
   for (int64_t h = 0; h < task.heads; ++h)
     for (int64_t i = 0; i < task.queries; ++i) {
       const float* q = task.q + i * task.ldq + h * task.head_dim;
@@ -93,13 +97,15 @@ void attend_with_gaps(const AttentionProblem& p, const KernelTable& table, const
       const int64_t place = q_places ? q_places[i] : first_query + i;
       const auto score = [&](int64_t j) {
         const int64_t key = k_places ? k_places[j] : j;
-        if ((task.causal && key > place) || (task.window > 0 && key <= place - task.window) || (task.key_mask && task.key_mask[j] == 0))
+        if ((task.causal && key > place) || (task.window > 0 && key <= place - task.window) ||
+            (task.key_mask && task.key_mask[j] == 0))
           return -std::numeric_limits<float>::infinity();
         float s = 0;
         for (int32_t d = 0; d < task.head_dim; ++d) s += q[d] * task.k[j * task.ldk + d];
         s *= task.scale;
         if (p.bias_table)
-          s += p.bias_table[relative_bucket(static_cast<int>(key - place), p.bidirectional, p.buckets, p.max_distance) * p.heads +
+          s += p.bias_table[relative_bucket(static_cast<int>(key - place), p.bidirectional, p.buckets, p.max_distance) *
+                                p.heads +
                             first_head + h];
         return s;
       };
@@ -131,7 +137,8 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
   const Cut cut(p, team.size());
   const Scratch sizes(p, cut);
   int32_t* buckets = reinterpret_cast<int32_t*>(scratch);
-  // From the most distant key before a query to the most distant one behind: a position is less than the bound on its sequence's cells.
+  // From the most distant key before a query to the most distant one behind: a position is less than the bound on its
+  // sequence's cells.
   int64_t last = p.q_length - 1, ahead = p.k_length - 1;
   if (p.bias_table) {
     if (p.steps) ahead = p.q_length - 1;  // no key stands behind the last query
@@ -180,12 +187,14 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
       task.ldo = ldo;
       task.scratch = reinterpret_cast<float*>(mine + sizes.bias);
       if (r.keys == 0) {
-        const size_t bytes = static_cast<size_t>(cut.group * p.value_dim) * (p.out_bf16 ? sizeof(uint16_t) : sizeof(float));
+        const size_t bytes =
+            static_cast<size_t>(cut.group * p.value_dim) * (p.out_bf16 ? sizeof(uint16_t) : sizeof(float));
         for (int64_t j = 0; j < queries; ++j) std::memset(at_element(task.out, p.out_bf16, j * ldo), 0, bytes);
         continue;
       }
       if (!r.contiguous) {
-        attend_with_gaps(p, table, task, begin, p.q_places ? p.q_places + row : nullptr, p.k_places ? p.k_places + r.key : nullptr, head);
+        attend_with_gaps(p, table, task, begin, p.q_places ? p.q_places + row : nullptr,
+                         p.k_places ? p.k_places + r.key : nullptr, head);
         continue;
       }
       if (p.bias_table) {

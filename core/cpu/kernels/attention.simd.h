@@ -1,10 +1,12 @@
 // Attention of some query rows against all keys of one key head.
 //
-// Keys are taken 256 at a time: packed k-major (so that scores are a product with a packed panel), scored, turned into weights, and their
-// values added up; the running maximum and total of each row carry over, as in online softmax. Up to 256 keys that is plain two-pass
-// softmax. Everything of a block lies in L2 (about 300 KiB at head size 64) whatever the number of keys.
+// Keys are taken 256 at a time: packed k-major (so that scores are a product with a packed panel), scored, turned into
+// weights, and their values added up; the running maximum and total of each row carry over, as in online softmax. Up to
+// 256 keys that is plain two-pass softmax. Everything of a block lies in L2 (about 300 KiB at head size 64) whatever
+// the number of keys.
 //
-// Limit: FMA ports, 4 * head_dim FLOP a (query, key) pair. Measured at 128 x 128, head size 64: docs/decisions/002-dense-products.md.
+// Limit: FMA ports, 4 * head_dim FLOP a (query, key) pair. Measured at 128 x 128, head size 64:
+// docs/decisions/002-dense-products.md.
 #pragma once
 #include "core/cpu/kernels/product.simd.h"
 #include "core/cpu/kernels/rows.simd.h"
@@ -23,8 +25,12 @@ STORMCELL_INLINE Floats weave_high(Floats a, Floats b) {
   return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 #elif STORMCELL_SIMD_BITS == 256
-STORMCELL_INLINE Floats weave_low(Floats a, Floats b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
-STORMCELL_INLINE Floats weave_high(Floats a, Floats b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
+STORMCELL_INLINE Floats weave_low(Floats a, Floats b) {
+  return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+}
+STORMCELL_INLINE Floats weave_high(Floats a, Floats b) {
+  return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+}
 #else
 STORMCELL_INLINE Floats weave_low(Floats a, Floats b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
 STORMCELL_INLINE Floats weave_high(Floats a, Floats b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
@@ -87,22 +93,30 @@ struct HeadRows {
   bool bf16;
 
   STORMCELL_INLINE int64_t offset(int64_t row) const { return row % page_rows * ld + column; }
-  /// Rows [first, first + n) of one page as floats: widened into `room` where they are not, in which case `to_next` becomes their width.
+  /// Rows [first, first + n) of one page as floats: widened into `room` where they are not, in which case `to_next`
+  /// becomes their width.
   const float* floats(int64_t first, int64_t n, float* room, int64_t& to_next) const {
     to_next = ld;
     if (!pages) return rows + first * ld;
     const uint64_t page = pages[first / page_rows];
     if (!bf16) return reinterpret_cast<const float*>(page) + offset(first);
     to_next = width;
-    for (int64_t r = 0; r < n; ++r) widen_row(reinterpret_cast<const uint16_t*>(page) + offset(first + r), 1.0f, width, room + r * width);
+    for (int64_t r = 0; r < n; ++r)
+      widen_row(reinterpret_cast<const uint16_t*>(page) + offset(first + r), 1.0f, width, room + r * width);
     return room;
   }
 };
-inline HeadRows keys_of(const AttentionTask& t) { return {t.k, t.k_pages, t.page_rows, t.k_column, t.ldk, t.head_dim, t.bf16}; }
-inline HeadRows values_of(const AttentionTask& t) { return {t.v, t.v_pages, t.page_rows, t.v_column, t.ldv, t.value_dim, t.bf16}; }
+inline HeadRows keys_of(const AttentionTask& t) {
+  return {t.k, t.k_pages, t.page_rows, t.k_column, t.ldk, t.head_dim, t.bf16};
+}
+inline HeadRows values_of(const AttentionTask& t) {
+  return {t.v, t.v_pages, t.page_rows, t.v_column, t.ldv, t.value_dim, t.bf16};
+}
 
-/// Keys and values [first, first + count), page by page: a page begins at a panel's boundary, so that what is packed is the same.
-inline void pack_block(const AttentionTask& task, int64_t first, int64_t count, float* keys, float* values, float* widened) {
+/// Keys and values [first, first + count), page by page: a page begins at a panel's boundary, so that what is packed is
+/// the same.
+inline void pack_block(const AttentionTask& task, int64_t first, int64_t count, float* keys, float* values,
+                       float* widened) {
   const HeadRows k = keys_of(task), v = values_of(task);
   for (int64_t done = 0; done < count;) {
     int64_t n = count;
@@ -122,13 +136,15 @@ struct Span {
 };
 STORMCELL_INLINE Span visible(const AttentionTask& task, int64_t query) {
   const int64_t position = task.position + query;
-  return {task.window > 0 ? larger(0, position - task.window + 1) : 0, task.causal ? smaller(task.keys, position + 1) : task.keys};
+  return {task.window > 0 ? larger(0, position - task.window + 1) : 0,
+          task.causal ? smaller(task.keys, position + 1) : task.keys};
 }
 
-/// One row of scores to weights e^(score - largest), in place; updates the row's largest score and total and scales its sums to match.
-/// scores[c] belongs to key first + c; those outside `span` are masked.
-STORMCELL_INLINE void weigh(const AttentionTask& task, float* scores, int64_t first, Span span, Span used, const float* mask,
-                            const float* bias, float& largest, float& total, float* sums, int64_t sum_columns) {
+/// One row of scores to weights e^(score - largest), in place; updates the row's largest score and total and scales its
+/// sums to match. scores[c] belongs to key first + c; those outside `span` are masked.
+STORMCELL_INLINE void weigh(const AttentionTask& task, float* scores, int64_t first, Span span, Span used,
+                            const float* mask, const float* bias, float& largest, float& total, float* sums,
+                            int64_t sum_columns) {
   const int64_t begin = larger(span.begin - first, used.begin), end = smaller(span.end - first, used.end);
   const Floats scale = splat(task.scale), lowest = splat(-__builtin_inff());
   Floats most = lowest;
@@ -182,13 +198,14 @@ inline void store_averages(const AttentionTask& task, const float* sums, int64_t
   for (int64_t r = 0; r < task.queries * task.heads; ++r) {
     Out* out = static_cast<Out*>(task.out) + r % task.queries * task.ldo + r / task.queries * task.value_dim;
     const Floats inverse = splat(1.0f / of_weights[r]);
-    for_vectors(task.value_dim, [&](int64_t c, auto lanes) { store_some(out + c, load(sums + r * ld_sums + c) * inverse, lanes); });
+    for_vectors(task.value_dim,
+                [&](int64_t c, auto lanes) { store_some(out + c, load(sums + r * ld_sums + c) * inverse, lanes); });
   }
 }
 
 /// Rows times as many columns of a panel as there are, to the next 16, 32 or 64: heads of 32 fill half a panel.
-STORMCELL_INLINE void multiply_columns(int64_t count, const float* const* rows, const float* panel, int64_t steps, bool first, float* tile,
-                                       int64_t ld, int64_t columns) {
+STORMCELL_INLINE void multiply_columns(int64_t count, const float* const* rows, const float* panel, int64_t steps,
+                                       bool first, float* tile, int64_t ld, int64_t columns) {
   const Ahead nothing{reinterpret_cast<const char*>(panel), 0};
   if (columns <= 16) return multiply_rows<F32Steps, 1, 16>(count, rows, panel, steps, false, first, tile, ld, nothing);
   if (columns <= 32) return multiply_rows<F32Steps, 1, 32>(count, rows, panel, steps, false, first, tile, ld, nothing);
@@ -196,7 +213,8 @@ STORMCELL_INLINE void multiply_columns(int64_t count, const float* const* rows, 
 }
 
 inline void attend(const AttentionTask& task) {
-  const int64_t rows = task.queries * task.heads, dim = task.head_dim, sum_columns = (task.value_dim + kPanel - 1) / kPanel * kPanel;
+  const int64_t rows = task.queries * task.heads, dim = task.head_dim,
+                sum_columns = (task.value_dim + kPanel - 1) / kPanel * kPanel;
   float* keys = task.scratch;
   float* values = keys + kAttentionKeys * dim;
   float* scores = values + kAttentionKeys * sum_columns;
@@ -235,11 +253,11 @@ inline void attend(const AttentionTask& task) {
       const float* weights[kTileRows];
       for (int64_t r = row; r < row + height; ++r) {
         const int64_t query = r % task.queries;
-        const float* bias =
-            task.bias ? task.bias + r / task.queries * task.ld_bias + first + (task.position + query) * task.bias_step + task.bias_origin
-                      : nullptr;
-        weigh(task, scores + r * kScoreStride, first, visible(task, query), used, task.key_mask ? mask : nullptr, bias, largest[r],
-              total[r], sums + r * sum_columns, sum_columns);
+        const float* bias = task.bias ? task.bias + r / task.queries * task.ld_bias + first +
+                                            (task.position + query) * task.bias_step + task.bias_origin
+                                      : nullptr;
+        weigh(task, scores + r * kScoreStride, first, visible(task, query), used, task.key_mask ? mask : nullptr, bias,
+              largest[r], total[r], sums + r * sum_columns, sum_columns);
         weights[r - row] = scores + r * kScoreStride + used.begin;
       }
       for (int64_t c = 0; c < sum_columns; c += kPanel)
@@ -252,7 +270,8 @@ inline void attend(const AttentionTask& task) {
       average_values(task, widened, sums + r * sum_columns);
       total[r] = 1;
     }
-  task.out_bf16 ? store_averages<uint16_t>(task, sums, sum_columns, total) : store_averages<float>(task, sums, sum_columns, total);
+  task.out_bf16 ? store_averages<uint16_t>(task, sums, sum_columns, total)
+                : store_averages<float>(task, sums, sum_columns, total);
 }
 
 }  // namespace stormcell::cpu::STORMCELL_ISA

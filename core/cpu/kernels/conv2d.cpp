@@ -1,9 +1,10 @@
-// A convolution is a product whose rows are the receptive fields of output pixels. They are gathered a block of pixels at a time, into
-// scratch that stays in L2, padding as zeros; k runs over (kernel row, kernel column, channel), so that a kernel row is one contiguous
-// copy.
+// A convolution is a product whose rows are the receptive fields of output pixels. They are gathered a block of pixels
+// at a time, into scratch that stays in L2, padding as zeros; k runs over (kernel row, kernel column, channel), so that
+// a kernel row is one contiguous copy.
 //
-// The gathering costs about 4 / out_channels of the product (6 % at 64 channels); in exchange stride, padding, dilation and groups need no
-// kernels of their own. A 1 x 1 convolution gathers nothing. (im2col of a whole image goes through memory and is 2-5 times slower.)
+// The gathering costs about 4 / out_channels of the product (6 % at 64 channels); in exchange stride, padding, dilation
+// and groups need no kernels of their own. A 1 x 1 convolution gathers nothing. (im2col of a whole image goes through
+// memory and is 2-5 times slower.)
 #include "core/cpu/kernels/conv2d.h"
 
 #include <algorithm>
@@ -24,11 +25,13 @@ namespace {
 int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
 int64_t pixels(const Conv2dShape& s) { return s.images * s.out_height() * s.out_width(); }
 bool plain_rows(const Conv2dShape& s) {
-  return s.kernel_height == 1 && s.kernel_width == 1 && s.stride_height == 1 && s.stride_width == 1 && s.pad_height == 0 &&
-         s.pad_width == 0 && s.groups == 1;
+  return s.kernel_height == 1 && s.kernel_width == 1 && s.stride_height == 1 && s.stride_width == 1 &&
+         s.pad_height == 0 && s.pad_width == 0 && s.groups == 1;
 }
 /// Pixels whose fields of one group are about 384 KiB.
-int64_t block_pixels(const Conv2dShape& s) { return std::clamp<int64_t>(96 * 1024 / std::max<int64_t>(1, s.group_k()), 12, kUnitRows); }
+int64_t block_pixels(const Conv2dShape& s) {
+  return std::clamp<int64_t>(96 * 1024 / std::max<int64_t>(1, s.group_k()), 12, kUnitRows);
+}
 /// Scratch of one thread's block: its fields, and the same in bf16.
 struct BlockBytes {
   size_t fields, rounded;
@@ -42,8 +45,10 @@ bool gather_first(const Conv2dShape& s, int threads) { return pixels(s) < 4 * th
 
 /// The field of one output pixel in one group: kernel_height * kernel_width * (in_channels / groups) floats.
 void gather_field(const Conv2dShape& s, const float* x, int64_t pixel, int64_t group, float* to) {
-  const int64_t channels = s.in_channels / s.groups, ox = pixel % s.out_width(), oy = pixel / s.out_width() % s.out_height();
-  const float* image = x + pixel / (s.out_width() * s.out_height()) * s.height * s.width * s.in_channels + group * channels;
+  const int64_t channels = s.in_channels / s.groups, ox = pixel % s.out_width(),
+                oy = pixel / s.out_width() % s.out_height();
+  const float* image =
+      x + pixel / (s.out_width() * s.out_height()) * s.height * s.width * s.in_channels + group * channels;
   const int64_t x0 = ox * s.stride_width - s.pad_width;
   const bool whole_rows = s.groups == 1 && s.dilation_width == 1 && x0 >= 0 && x0 + s.kernel_width <= s.width;
   for (int64_t ky = 0; ky < s.kernel_height; ++ky, to += s.kernel_width * channels) {
@@ -51,14 +56,16 @@ void gather_field(const Conv2dShape& s, const float* x, int64_t pixel, int64_t g
     if (iy < 0 || iy >= s.height) {
       std::memset(to, 0, static_cast<size_t>(s.kernel_width * channels) * sizeof(float));
     } else if (whole_rows) {
-      std::memcpy(to, image + (iy * s.width + x0) * s.in_channels, static_cast<size_t>(s.kernel_width * channels) * sizeof(float));
+      std::memcpy(to, image + (iy * s.width + x0) * s.in_channels,
+                  static_cast<size_t>(s.kernel_width * channels) * sizeof(float));
     } else {
       for (int64_t kx = 0; kx < s.kernel_width; ++kx) {
         const int64_t ix = x0 + kx * s.dilation_width;
         if (ix < 0 || ix >= s.width)
           std::memset(to + kx * channels, 0, static_cast<size_t>(channels) * sizeof(float));
         else
-          std::memcpy(to + kx * channels, image + (iy * s.width + ix) * s.in_channels, static_cast<size_t>(channels) * sizeof(float));
+          std::memcpy(to + kx * channels, image + (iy * s.width + ix) * s.in_channels,
+                      static_cast<size_t>(channels) * sizeof(float));
       }
     }
   }
@@ -75,8 +82,8 @@ Epilogue of_group(const Epilogue& e, int64_t column) {
 }
 
 /// One thread's block of gathered rows through all panels of a group.
-void multiply_block(const KernelTable& table, const float* fields, int64_t rows, const PackedWeight& w, const Epilogue& e,
-                    int64_t first_row, float* y, int64_t ldy, float* tile, uint16_t* rounded) {
+void multiply_block(const KernelTable& table, const float* fields, int64_t rows, const PackedWeight& w,
+                    const Epilogue& e, int64_t first_row, float* y, int64_t ldy, float* tile, uint16_t* rounded) {
   ProductTask product;
   product.x = fields;
   product.ldx = w.k;
@@ -104,8 +111,8 @@ void multiply_block(const KernelTable& table, const float* fields, int64_t rows,
 int64_t depthwise_block(const Conv2dShape& s) { return std::max<int64_t>(1, 4096 / s.in_channels); }
 int64_t depthwise_floats(const Conv2dShape& s) { return padded(depthwise_block(s) * s.in_channels + 16); }
 
-void depthwise(ThreadTeam& team, const Conv2dShape& s, const float* x, const float* weights, const Epilogue& e, float* y,
-               std::byte* scratch) {
+void depthwise(ThreadTeam& team, const Conv2dShape& s, const float* x, const float* weights, const Epilogue& e,
+               float* y, std::byte* scratch) {
   const KernelTable& table = kernels();
   const int64_t channels = s.in_channels, block = depthwise_block(s);
   const int64_t grain = std::max<int64_t>(1, kAloneFloats / 4 / (channels * s.kernel_height * s.kernel_width));
@@ -128,8 +135,10 @@ size_t packed_conv2d_bytes(const Conv2dShape& s, DType dtype) {
   return static_cast<size_t>(s.groups) * packed_bytes(s.out_channels / s.groups, s.group_k(), dtype);
 }
 
-void pack_conv2d(const Conv2dShape& s, const void* weights, DType stored, const float* channel_scale, DType to, std::byte* out) {
-  // [out, in / groups, ky, kx] to rows of (ky, kx, in / groups): one output channel after the other through a small buffer of 64 rows.
+void pack_conv2d(const Conv2dShape& s, const void* weights, DType stored, const float* channel_scale, DType to,
+                 std::byte* out) {
+  // [out, in / groups, ky, kx] to rows of (ky, kx, in / groups): one output channel after the other through a small
+  // buffer of 64 rows.
   const int64_t channels = s.in_channels / s.groups, taps = s.kernel_height * s.kernel_width, k = s.group_k(),
                 n = s.out_channels / s.groups;
   const std::byte* from = static_cast<const std::byte*>(weights);
@@ -139,7 +148,8 @@ void pack_conv2d(const Conv2dShape& s, const void* weights, DType stored, const 
       const int64_t count = std::min(kPanelColumns, n - first);
       for (int64_t c = 0; c < count; ++c) {
         const int64_t channel = g * n + first + c;
-        to_f32(from + static_cast<size_t>(channel * k) * element_size(stored), stored, read.data(), static_cast<size_t>(k));
+        to_f32(from + static_cast<size_t>(channel * k) * element_size(stored), stored, read.data(),
+               static_cast<size_t>(k));
         const float scale = channel_scale ? channel_scale[channel] : 1.0f;
         for (int64_t i = 0; i < channels; ++i)
           for (int64_t t = 0; t < taps; ++t) rows[c * k + t * channels + i] = read[i * taps + t] * scale;
@@ -148,7 +158,8 @@ void pack_conv2d(const Conv2dShape& s, const void* weights, DType stored, const 
         for (int64_t t = 0; t < taps; ++t) reinterpret_cast<float*>(out)[t * s.in_channels + g] = rows[t];
       } else {
         std::byte* panels = out + static_cast<size_t>(g) * packed_bytes(n, k, to);
-        pack({rows.data(), DType::f32, count, k}, to, panels + static_cast<size_t>(first / kPanelColumns) * panel_bytes(k, to), 0, 1);
+        pack({rows.data(), DType::f32, count, k}, to,
+             panels + static_cast<size_t>(first / kPanelColumns) * panel_bytes(k, to), 0, 1);
       }
     }
 }
@@ -165,14 +176,18 @@ size_t conv2d_scratch_bytes(const Conv2dShape& s, DType dtype, int threads) {
   return std::max(gathered, t * (kTileBytes + block_bytes(s, dtype).fields + block_bytes(s, dtype).rounded));
 }
 
-void conv2d(ThreadTeam& team, const Conv2dShape& s, const float* x, const std::byte* weights, DType dtype, const Epilogue& epilogue,
-            float* y, std::byte* scratch) {
+void conv2d(ThreadTeam& team, const Conv2dShape& s, const float* x, const std::byte* weights, DType dtype,
+            const Epilogue& epilogue, float* y, std::byte* scratch) {
   if (pixels(s) <= 0) return;
   const int64_t n = s.out_channels / s.groups, k = s.group_k(), rows = pixels(s);
   if (s.depthwise()) return depthwise(team, s, x, reinterpret_cast<const float*>(weights), epilogue, y, scratch);
-  if (plain_rows(s)) return linear(team, x, s.in_channels, rows, {weights, n, k, dtype}, of_group(epilogue, 0), y, s.out_channels, scratch);
+  if (plain_rows(s))
+    return linear(team, x, s.in_channels, rows, {weights, n, k, dtype}, of_group(epilogue, 0), y, s.out_channels,
+                  scratch);
 
-  const auto weight_of = [&](int64_t g) { return PackedWeight{weights + static_cast<size_t>(g) * packed_bytes(n, k, dtype), n, k, dtype}; };
+  const auto weight_of = [&](int64_t g) {
+    return PackedWeight{weights + static_cast<size_t>(g) * packed_bytes(n, k, dtype), n, k, dtype};
+  };
   if (gather_first(s, team.size())) {
     float* fields = reinterpret_cast<float*>(scratch);
     std::byte* rest = scratch + static_cast<size_t>(rows * padded(k)) * sizeof(float);

@@ -30,7 +30,8 @@ struct Axis {
 
 }  // namespace
 
-void depthwise_pixels(const Conv2dShape& s, const float* x, const float* weights, int64_t first, int64_t end, float* y) {
+void depthwise_pixels(const Conv2dShape& s, const float* x, const float* weights, int64_t first, int64_t end,
+                      float* y) {
   const KernelTable& table = kernels();
   const int64_t channels = s.in_channels, map = s.height * s.width * channels;
   const Axis rows{s.height, s.kernel_height, s.stride_height, s.pad_height, s.dilation_height, s.out_height()};
@@ -54,9 +55,10 @@ void depthwise_pixels(const Conv2dShape& s, const float* x, const float* weights
       std::fill_n(task.y, task.pixels * channels, 0.0f);
       continue;
     }
-    task.x =
-        x + pixel / (columns.outputs * rows.outputs) * map +
-        ((rows.start(row) + down.begin * s.dilation_height) * s.width + columns.start(column) + across.begin * s.dilation_width) * channels;
+    task.x = x + pixel / (columns.outputs * rows.outputs) * map +
+             ((rows.start(row) + down.begin * s.dilation_height) * s.width + columns.start(column) +
+              across.begin * s.dilation_width) *
+                 channels;
     task.weights = weights + (down.begin * s.kernel_width + across.begin) * channels;
     table.depthwise(task);
   }

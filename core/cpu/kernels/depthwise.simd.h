@@ -1,8 +1,8 @@
 // A depthwise convolution: neighbouring output pixels of one row, each channel by itself, vectors of channels.
 //
-// A vector of the kernel's weights serves all pixels of a tile; fields overlap, so most of what they read is in L1. What comes new comes
-// from the last row of the fields, in steps of a pixel that the processor does not foresee: it is fetched 18 pixels ahead, two or three
-// tiles (64 channels of 256 x 512 on one thread: 3.4 ms, 7.9 without).
+// A vector of the kernel's weights serves all pixels of a tile; fields overlap, so most of what they read is in L1.
+// What comes new comes from the last row of the fields, in steps of a pixel that the processor does not foresee: it is
+// fetched 18 pixels ahead, two or three tiles (64 channels of 256 x 512 on one thread: 3.4 ms, 7.9 without).
 //
 // Kernels of three columns in steps of one pixel load each pixel of a row once for the three that it counts in.
 //
@@ -40,11 +40,13 @@ __attribute__((noinline)) void depthwise_tile(const DepthwiseTask& task, const f
       } else {
         for (int64_t column = 0; column < task.columns; ++column, from += task.ld_column, w += task.channels) {
           const Floats weight = load_some(w, lanes);
-          static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED { sum[p] = fma(load_some(from + p * task.ldx, lanes), weight, sum[p]); });
+          static_for<0, Pixels>(
+              [&](auto p) STORMCELL_UNROLLED { sum[p] = fma(load_some(from + p * task.ldx, lanes), weight, sum[p]); });
         }
       }
     }
-    static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED { store_some(y + p * task.channels + channel, sum[p], lanes); });
+    static_for<0, Pixels>([&](auto p)
+                              STORMCELL_UNROLLED { store_some(y + p * task.channels + channel, sum[p], lanes); });
   });
 }
 
@@ -54,7 +56,8 @@ STORMCELL_INLINE void depthwise_tiles(const DepthwiseTask& task) {
   for (int64_t first = 0; first < task.pixels; first += Pixels) {
     const int64_t count = smaller(Pixels, task.pixels - first);
     static_for<1, Pixels + 1>([&](auto pixels) STORMCELL_UNROLLED {
-      if (count == pixels) depthwise_tile<pixels, ThreeColumns>(task, task.x + first * task.ldx, task.y + first * task.channels);
+      if (count == pixels)
+        depthwise_tile<pixels, ThreeColumns>(task, task.x + first * task.ldx, task.y + first * task.channels);
     });
   }
 }

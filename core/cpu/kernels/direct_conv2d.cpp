@@ -1,8 +1,10 @@
-// The work is cut into bands of output rows times panels, branch after branch on one line. A band's input rows are copied once with their
-// padding, where there is any, and all of its panels read them there; a kernel of 1 x 1 without stride takes a map as one row of pixels.
+// The work is cut into bands of output rows times panels, branch after branch on one line. A band's input rows are
+// copied once with their padding, where there is any, and all of its panels read them there; a kernel of 1 x 1 without
+// stride takes a map as one row of pixels.
 //
-// Where there are bands for every thread, a thread takes whole bands with all their panels: the copy serves them all. Where there are
-// not (small maps with many channels, where weights are most of what is read), panels are shared out, and each is read by one thread.
+// Where there are bands for every thread, a thread takes whole bands with all their panels: the copy serves them all.
+// Where there are not (small maps with many channels, where weights are most of what is read), panels are shared out,
+// and each is read by one thread.
 #include "core/cpu/kernels/direct_conv2d.h"
 
 #include <algorithm>
@@ -29,8 +31,8 @@ struct OutputRows {
   int64_t maps, rows, pixels;  ///< pixels of a row of outputs
   /// `in_a_row`: the maps lie one after the other.
   OutputRows(const Conv2dShape& s, bool in_a_row)
-      : flat(in_a_row && s.kernel_height == 1 && s.kernel_width == 1 && s.stride_height == 1 && s.stride_width == 1 && s.pad_height == 0 &&
-             s.pad_width == 0),
+      : flat(in_a_row && s.kernel_height == 1 && s.kernel_width == 1 && s.stride_height == 1 && s.stride_width == 1 &&
+             s.pad_height == 0 && s.pad_width == 0),
         maps(s.images),
         rows(s.out_height()),
         pixels(s.out_width()) {
@@ -41,15 +43,21 @@ struct OutputRows {
 
 bool is_padded(const Conv2dShape& s) { return s.pad_height > 0 || s.pad_width > 0; }
 /// Floats of an input row with its padding, as far as outputs read it.
-int64_t padded_row(const Conv2dShape& s) { return ((s.out_width() - 1) * s.stride_width + s.kernel_width) * s.in_channels; }
-int64_t input_rows(const Conv2dShape& s, int64_t out_rows) { return (out_rows - 1) * s.stride_height + s.kernel_height; }
+int64_t padded_row(const Conv2dShape& s) {
+  return ((s.out_width() - 1) * s.stride_width + s.kernel_width) * s.in_channels;
+}
+int64_t input_rows(const Conv2dShape& s, int64_t out_rows) {
+  return (out_rows - 1) * s.stride_height + s.kernel_height;
+}
 int64_t aligned(int64_t floats) { return (floats + 15) / 16 * 16; }
 
 /// Floats of one thread for a band of so many rows.
 int64_t copied_floats(const Conv2dShape& s, int64_t out_rows) {
   return is_padded(s) ? aligned(input_rows(s, out_rows) * padded_row(s)) : 0;
 }
-int64_t band_floats(const Conv2dShape& s, int64_t out_rows) { return copied_floats(s, out_rows) + out_rows * s.out_width() * kWidest; }
+int64_t band_floats(const Conv2dShape& s, int64_t out_rows) {
+  return copied_floats(s, out_rows) + out_rows * s.out_width() * kWidest;
+}
 
 /// Rows of a band at most, by what stays in L2; pixels of one in the flat case.
 int64_t most_rows(const Conv2dShape& s, const OutputRows& rows) {
@@ -77,8 +85,8 @@ struct Band {
 class DirectConvolution {
  public:
   /// `most`: rows of a band (most_rows()); `wanted`: units of this branch.
-  DirectConvolution(const Conv2dShape& shape, int64_t most, int64_t wanted, const GroupedMaps<float>& maps, int32_t branch,
-                    const Epilogue& epilogue, float* y, bool non_temporal)
+  DirectConvolution(const Conv2dShape& shape, int64_t most, int64_t wanted, const GroupedMaps<float>& maps,
+                    int32_t branch, const Epilogue& epilogue, float* y, bool non_temporal)
       : s_(shape),
         rows_(shape, !maps.map_of_slot),
         maps_(maps),
@@ -108,7 +116,8 @@ class DirectConvolution {
 
  private:
   Band at(int64_t band) const {
-    const int64_t map = band / bands_of_map_, part = band % bands_of_map_, extent = rows_.flat ? rows_.pixels : rows_.rows;
+    const int64_t map = band / bands_of_map_, part = band % bands_of_map_,
+                  extent = rows_.flat ? rows_.pixels : rows_.rows;
     return {map, extent * part / bands_of_map_, extent * (part + 1) / bands_of_map_};
   }
   const float* map(int64_t index) const { return maps_.map(slot_ + index, s_.height * s_.width * s_.in_channels); }
@@ -213,7 +222,8 @@ void pack_direct_conv2d(const Conv2dShape& s, const void* weights, DType stored,
     for (int64_t c = 0; c < panel.width; ++c) {
       const int64_t o = panel.first + c;
       if (o < s.out_channels)
-        to_f32(from + static_cast<size_t>(o * k) * element_size(stored), stored, channel.data(), static_cast<size_t>(k));
+        to_f32(from + static_cast<size_t>(o * k) * element_size(stored), stored, channel.data(),
+               static_cast<size_t>(k));
       else
         std::fill(channel.begin(), channel.end(), 0.0f);
       for (int64_t i = 0; i < k; ++i) to[i * panel.width + c] = channel[i];
@@ -221,22 +231,25 @@ void pack_direct_conv2d(const Conv2dShape& s, const void* weights, DType stored,
   }
 }
 
-void direct_conv2d(ThreadTeam& team, const Conv2dShape& s, const float* x, const float* weights, const Epilogue& epilogue, float* y,
-                   std::byte* scratch) {
+void direct_conv2d(ThreadTeam& team, const Conv2dShape& s, const float* x, const float* weights,
+                   const Epilogue& epilogue, float* y, std::byte* scratch) {
   const OneBranch<float> all(x, s.images, weights, epilogue.bias);
   direct_conv2d(team, s, all.maps, epilogue, y, scratch);
 }
 
-void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<float>& maps, const Epilogue& epilogue, float* y,
-                   std::byte* scratch) {
+void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<float>& maps, const Epilogue& epilogue,
+                   float* y, std::byte* scratch) {
   const int64_t images = maps.maps(), floats = thread_floats(shape), threads = team.size();
   if (images <= 0) return;
-  const int64_t most = most_rows(shape, OutputRows(shape, !maps.map_of_slot)), units = threads > 1 ? kBandsOfThread * threads : 0;
-  const bool non_temporal = is_non_temporal(epilogue, y, images * shape.out_height() * shape.out_width(), shape.out_channels);
+  const int64_t most = most_rows(shape, OutputRows(shape, !maps.map_of_slot)),
+                units = threads > 1 ? kBandsOfThread * threads : 0;
+  const bool non_temporal =
+      is_non_temporal(epilogue, y, images * shape.out_height() * shape.out_width(), shape.out_channels);
   const auto of_branch = [&](int32_t branch) {
     Conv2dShape s = shape;
     s.images = maps.maps(branch);
-    return DirectConvolution(s, most, (units * s.images + images - 1) / images, maps, branch, epilogue, y, non_temporal);
+    return DirectConvolution(s, most, (units * s.images + images - 1) / images, maps, branch, epilogue, y,
+                             non_temporal);
   };
   int64_t total = 0, count = 0;
   for (int32_t b = 0; b < maps.branches; ++b)

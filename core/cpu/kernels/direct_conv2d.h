@@ -10,7 +10,8 @@
 
 namespace stormcell::cpu {
 
-/// Output channels [first, first + width) of a convolution: 64 of them, of the last ones 16 or 32; those beyond out_channels are zeros.
+/// Output channels [first, first + width) of a convolution: 64 of them, of the last ones 16 or 32; those beyond
+/// out_channels are zeros.
 struct ConvPanel {
   int64_t first = 0, width = 0;
 };
@@ -26,12 +27,12 @@ size_t direct_conv2d_bytes(const Conv2dShape& shape);
 void pack_direct_conv2d(const Conv2dShape& shape, const void* weights, DType stored, float* out);
 
 /// As conv2d() does, bit for bit the same with any number of threads and images.
-void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const float* x, const float* weights, const Epilogue& epilogue, float* y,
-                   std::byte* scratch);
-/// The same for the maps of all branches, each with its branch's weights and bias (that of the epilogue does not count); residual and y are
-/// indexed by slot. `shape.images` does not count.
-void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<float>& maps, const Epilogue& epilogue, float* y,
-                   std::byte* scratch);
+void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const float* x, const float* weights,
+                   const Epilogue& epilogue, float* y, std::byte* scratch);
+/// The same for the maps of all branches, each with its branch's weights and bias (that of the epilogue does not
+/// count); residual and y are indexed by slot. `shape.images` does not count.
+void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<float>& maps, const Epilogue& epilogue,
+                   float* y, std::byte* scratch);
 /// Bytes of 64-byte aligned scratch, for any number of images.
 size_t direct_conv2d_scratch_bytes(const Conv2dShape& shape, int threads);
 

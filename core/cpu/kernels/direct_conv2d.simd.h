@@ -1,14 +1,16 @@
 // Output pixels of a convolution, straight from the map: no field is gathered.
 //
-// A field is `kernel_rows` runs of k floats (kernel width times channels: channels lie last), ld_row apart, and neighbouring pixels' fields
-// begin ldx apart, overlapping. So a tile of pixels times a panel of 16, 32 or 64 output channels is the register tile of a dense product
-// whose rows overlap; narrow panels take more pixels instead of columns that are not there.
+// A field is `kernel_rows` runs of k floats (kernel width times channels: channels lie last), ld_row apart, and
+// neighbouring pixels' fields begin ldx apart, overlapping. So a tile of pixels times a panel of 16, 32 or 64 output
+// channels is the register tile of a dense product whose rows overlap; narrow panels take more pixels instead of
+// columns that are not there.
 //
-// Limit: the FMA ports. A step loads the panel's vectors and one number a pixel: 13 loads for 12 FMA with 16 channels, 14 for 24 with 32,
-// 10 for 24 with 64, where a core does two of each a cycle.
+// Limit: the FMA ports. A step loads the panel's vectors and one number a pixel: 13 loads for 12 FMA with 16 channels,
+// 14 for 24 with 32, 10 for 24 with 64, where a core does two of each a cycle.
 //
-// A panel is walked in chunks that stay in L1 while every pixel of the task uses them. Each sum is one chain over (kernel row, kernel
-// column, channel), continued where the last chunk left it: results do not depend on chunks, tiles, or how many pixels there are.
+// A panel is walked in chunks that stay in L1 while every pixel of the task uses them. Each sum is one chain over
+// (kernel row, kernel column, channel), continued where the last chunk left it: results do not depend on chunks, tiles,
+// or how many pixels there are.
 #pragma once
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/simd.h"
@@ -32,14 +34,16 @@ struct ConvChunk {
   bool first;  ///< sums begin here
 };
 
-/// The numbers at `x` of Pixels fields: pixel 4 g + j is at base[g] + j * ldx, so that few registers hold all addresses.
+/// The numbers at `x` of Pixels fields: pixel 4 g + j is at base[g] + j * ldx, so that few registers hold all
+/// addresses.
 template <int Pixels>
 struct FieldBases {
   static constexpr int kGroups = (Pixels + 3) / 4;
   const char* base[kGroups];
   int64_t step, three_steps;  ///< bytes
   STORMCELL_INLINE FieldBases(const float* x, int64_t ldx) : step(ldx * 4), three_steps(ldx * 12) {
-    static_for<0, kGroups>([&](auto g) STORMCELL_UNROLLED { base[g] = reinterpret_cast<const char*>(x + 4 * g * ldx); });
+    static_for<0, kGroups>([&](auto g)
+                               STORMCELL_UNROLLED { base[g] = reinterpret_cast<const char*>(x + 4 * g * ldx); });
   }
   template <int Pixel>
   STORMCELL_INLINE float at(int64_t offset) const {
@@ -55,13 +59,15 @@ struct FieldBases {
 };
 
 template <int Pixels, int Vectors>
-__attribute__((noinline)) void convolve_tile(const ConvolutionTask& task, const ConvChunk& chunk, const float* x, float* tile) {
+__attribute__((noinline)) void convolve_tile(const ConvolutionTask& task, const ConvChunk& chunk, const float* x,
+                                             float* tile) {
   constexpr int kColumns = Vectors * kLanes;
   for (int64_t column = 0; column < task.width; column += kColumns) {
     Floats sum[Pixels][Vectors];
     static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED {
-      static_for<0, Vectors>(
-          [&](auto v) STORMCELL_UNROLLED { sum[p][v] = chunk.first ? splat(0) : load(tile + p * task.width + column + v * kLanes); });
+      static_for<0, Vectors>([&](auto v) STORMCELL_UNROLLED {
+        sum[p][v] = chunk.first ? splat(0) : load(tile + p * task.width + column + v * kLanes);
+      });
     });
     const float* w = chunk.weights + column;
     for (int64_t row = chunk.row; row < chunk.row_end; ++row) {
@@ -76,12 +82,14 @@ __attribute__((noinline)) void convolve_tile(const ConvolutionTask& task, const 
       }
     }
     static_for<0, Pixels>([&](auto p) STORMCELL_UNROLLED {
-      static_for<0, Vectors>([&](auto v) STORMCELL_UNROLLED { store(tile + p * task.width + column + v * kLanes, sum[p][v]); });
+      static_for<0, Vectors>([&](auto v)
+                                 STORMCELL_UNROLLED { store(tile + p * task.width + column + v * kLanes, sum[p][v]); });
     });
   }
 }
 
-/// What is read after the task, as many pixels of it as a tile has: memory would stand still while the tile is multiplied.
+/// What is read after the task, as many pixels of it as a tile has: memory would stand still while the tile is
+/// multiplied.
 inline void fetch_coming(const ConvolutionTask& task, int64_t first, int64_t count) {
   const char* const from = reinterpret_cast<const char*>(task.coming + first * task.ld_coming);
   for (int64_t byte = 0; byte < count * task.ld_coming * 4; byte += 64) prefetch(from + byte);
@@ -119,15 +127,16 @@ inline void convolve(const ConvolutionTask& task) {
   if (task.k <= steps) {
     const int64_t rows = smaller(task.kernel_rows, steps / task.k);
     for (int64_t row = 0; row < task.kernel_rows; row += rows)
-      convolve_chunk_of(task, {row, smaller(task.kernel_rows, row + rows), 0, task.k, task.weights + row * task.k * task.width, row == 0});
+      convolve_chunk_of(task, {row, smaller(task.kernel_rows, row + rows), 0, task.k,
+                               task.weights + row * task.k * task.width, row == 0});
     return;
   }
   const int64_t parts = (task.k + steps - 1) / steps;
   for (int64_t row = 0; row < task.kernel_rows; ++row)
     for (int64_t part = 0; part < parts; ++part) {
       const int64_t k = task.k * part / parts;
-      convolve_chunk_of(
-          task, {row, row + 1, k, task.k * (part + 1) / parts, task.weights + (row * task.k + k) * task.width, row == 0 && part == 0});
+      convolve_chunk_of(task, {row, row + 1, k, task.k * (part + 1) / parts,
+                               task.weights + (row * task.k + k) * task.width, row == 0 && part == 0});
     }
 }
 

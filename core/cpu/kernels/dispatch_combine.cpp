@@ -9,12 +9,13 @@ namespace stormcell::cpu {
 
 void gather_rows(ThreadTeam& team, const float* x, int64_t d, const int32_t* cells, int64_t slots, float* y) {
   split_rows(team, slots, d, [&](int64_t begin, int64_t end) {
-    for (int64_t s = begin; s < end; ++s) std::memcpy(y + s * d, x + cells[s] * d, static_cast<size_t>(d) * sizeof(float));
+    for (int64_t s = begin; s < end; ++s)
+      std::memcpy(y + s * d, x + cells[s] * d, static_cast<size_t>(d) * sizeof(float));
   });
 }
 
-void combine_rows(ThreadTeam& team, const float* y, int64_t d, const int32_t* slot_of, const float* weight, int64_t cells, int32_t fan_out,
-                  const float* residual, float* out) {
+void combine_rows(ThreadTeam& team, const float* y, int64_t d, const int32_t* slot_of, const float* weight,
+                  int64_t cells, int32_t fan_out, const float* residual, float* out) {
   const KernelTable& table = kernels();
   split_rows(team, cells, d * (fan_out + 1), [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c)

@@ -10,7 +10,9 @@ namespace stormcell::cpu {
 
 namespace {
 /// Floats of traffic that an element costs as much as.
-int64_t cost_of(Activation activation) { return activation == Activation::none || activation == Activation::relu ? 1 : 4; }
+int64_t cost_of(Activation activation) {
+  return activation == Activation::none || activation == Activation::relu ? 1 : 4;
+}
 }  // namespace
 
 void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, float* y) {
@@ -21,8 +23,9 @@ void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n
 
 void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, uint16_t* y) {
   const KernelTable& table = kernels();
-  split_rows(team, n, cost_of(activation),
-             [&](int64_t begin, int64_t end) { table.activate_to_bf16(activation, x + begin, end - begin, y + begin); });
+  split_rows(team, n, cost_of(activation), [&](int64_t begin, int64_t end) {
+    table.activate_to_bf16(activation, x + begin, end - begin, y + begin);
+  });
 }
 
 void add(ThreadTeam& team, const float* a, const float* b, int64_t n, float* y) {
@@ -39,12 +42,14 @@ void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, float
 
 void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, uint16_t* y) {
   const KernelTable& table = kernels();
-  split_rows(team, n, 1, [&](int64_t begin, int64_t end) { table.multiply_to_bf16(a + begin, b + begin, end - begin, y + begin); });
+  split_rows(team, n, 1,
+             [&](int64_t begin, int64_t end) { table.multiply_to_bf16(a + begin, b + begin, end - begin, y + begin); });
 }
 
 void scale(ThreadTeam& team, const float* x, float factor, int64_t n, float* y) {
   const KernelTable& table = kernels();
-  split_result(team, n, 1, y, y == x, [&](int64_t begin, int64_t end, float* to) { table.scale(x + begin, factor, end - begin, to); });
+  split_result(team, n, 1, y, y == x,
+               [&](int64_t begin, int64_t end, float* to) { table.scale(x + begin, factor, end - begin, to); });
 }
 
 void scale_rows(ThreadTeam& team, const float* x, const float* factor, int64_t rows, int64_t d, float* y) {
@@ -91,7 +96,8 @@ void multiply_row(ThreadTeam& team, const float* x, const float* row, int64_t ro
 
 void softmax_rows(ThreadTeam& team, const float* x, int64_t rows, int64_t d, float* y) {
   const KernelTable& table = kernels();
-  split_rows(team, rows, 4 * d, [&](int64_t begin, int64_t end) { table.softmax_rows(x + begin * d, end - begin, d, y + begin * d); });
+  split_rows(team, rows, 4 * d,
+             [&](int64_t begin, int64_t end) { table.softmax_rows(x + begin * d, end - begin, d, y + begin * d); });
 }
 
 void argmax_rows(ThreadTeam& team, const float* x, int64_t rows, int64_t d, int32_t* index, float* value) {

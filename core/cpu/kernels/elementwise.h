@@ -20,7 +20,8 @@ void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, uint1
 void scale(ThreadTeam& team, const float* x, float factor, int64_t n, float* y);
 /// y[r] = x[r] * factor[r], over x[rows, d].
 void scale_rows(ThreadTeam& team, const float* x, const float* factor, int64_t rows, int64_t d, float* y);
-/// y += x * factor on this thread, product and sum rounded each, whatever the processor could do at once; by 1 the sum alone.
+/// y += x * factor on this thread, product and sum rounded each, whatever the processor could do at once; by 1 the sum
+/// alone.
 void add_scaled(const float* x, float factor, int64_t n, float* y);
 /// y[r] = x[r] + row: the same row [d] to each of the rows; y[r] = x[r] * row likewise.
 void add_row(ThreadTeam& team, const float* x, const float* row, int64_t rows, int64_t d, float* y);
@@ -29,8 +30,8 @@ void multiply_row(ThreadTeam& team, const float* x, const float* row, int64_t ro
 /// y[r] = softmax(x[r]) over x[rows, d].
 void softmax_rows(ThreadTeam& team, const float* x, int64_t rows, int64_t d, float* y);
 
-/// index[r] = position of the largest element of x[r] over x[rows, d]: the lowest position wins ties, NaN never wins (0 if all are NaN).
-/// value[r], if not null, gets the element.
+/// index[r] = position of the largest element of x[r] over x[rows, d]: the lowest position wins ties, NaN never wins (0
+/// if all are NaN). value[r], if not null, gets the element.
 void argmax_rows(ThreadTeam& team, const float* x, int64_t rows, int64_t d, int32_t* index, float* value);
 
 }  // namespace stormcell::cpu

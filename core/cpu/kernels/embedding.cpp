@@ -6,7 +6,8 @@
 
 namespace stormcell::cpu {
 
-void embed_rows(ThreadTeam& team, const void* table, DType dtype, const int32_t* ids, int64_t rows, int64_t d, float scale, float* y) {
+void embed_rows(ThreadTeam& team, const void* table, DType dtype, const int32_t* ids, int64_t rows, int64_t d,
+                float scale, float* y) {
   const KernelTable& kernel = kernels();
   const std::byte* bytes = static_cast<const std::byte*>(table);
   const size_t row_bytes = static_cast<size_t>(d) * element_size(dtype);

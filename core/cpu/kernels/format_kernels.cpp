@@ -12,8 +12,10 @@ namespace {
 
 constexpr std::array kFormatKernels = {
     FormatKernels{.format = DType::f32, .panel_step = 1, .product = &KernelTable::product_f32, .dot = dot_f32},
-    FormatKernels{
-        .format = DType::bf16, .panel_step = 2, .product = &KernelTable::product_bf16, .rounds_x = &KernelTable::product_bf16_rounds_x},
+    FormatKernels{.format = DType::bf16,
+                  .panel_step = 2,
+                  .product = &KernelTable::product_bf16,
+                  .rounds_x = &KernelTable::product_bf16_rounds_x},
     FormatKernels{.format = DType::q8_0, .dot = dot_q8_0},
 };
 
@@ -22,7 +24,8 @@ constexpr std::array kFormatKernels = {
 std::span<const FormatKernels> format_kernels() { return kFormatKernels; }
 
 const FormatKernels* find_kernels(DType format) {
-  const auto at = std::find_if(kFormatKernels.begin(), kFormatKernels.end(), [&](const FormatKernels& k) { return k.format == format; });
+  const auto at = std::find_if(kFormatKernels.begin(), kFormatKernels.end(),
+                               [&](const FormatKernels& k) { return k.format == format; });
   return at == kFormatKernels.end() ? nullptr : &*at;
 }
 

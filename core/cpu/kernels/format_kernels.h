@@ -12,12 +12,14 @@ namespace stormcell::cpu {
 
 struct FormatKernels {
   DType format = DType::f32;
-  /// Products with panels of it (packed_weight.h): elements of k in a step of 256 bytes. 0: there are no panels of it, and no product.
+  /// Products with panels of it (packed_weight.h): elements of k in a step of 256 bytes. 0: there are no panels of it,
+  /// and no product.
   int64_t panel_step = 0;
   void (*KernelTable::*product)(const ProductTask&) = nullptr;
   /// Whether that product wants rows of x in this format; null: it never does.
   bool KernelTable::*rounds_x = nullptr;
-  /// The sum over n of x[i] times element i of a row as it is stored. Null: the weights are held in f32 for the plain product.
+  /// The sum over n of x[i] times element i of a row as it is stored. Null: the weights are held in f32 for the plain
+  /// product.
   float (*dot)(const float* x, const std::byte* row, int64_t n) = nullptr;
 };
 
@@ -26,11 +28,13 @@ std::span<const FormatKernels> format_kernels();
 /// Null: no kernel multiplies by weights in this format.
 const FormatKernels* find_kernels(DType format);
 
-/// The format in which panels hold weights that are stored in `stored`: the same where there are panels of it, else f32.
+/// The format in which panels hold weights that are stored in `stored`: the same where there are panels of it, else
+/// f32.
 DType panel_format(DType stored);
 /// Of a format with panels. Throws Error(failed) for another one.
 const FormatKernels& panel_kernels(DType format);
-/// The format in which the plain product reads weights that are stored in `stored`: the same where it has a dot product, else f32.
+/// The format in which the plain product reads weights that are stored in `stored`: the same where it has a dot
+/// product, else f32.
 DType plain_format(DType stored);
 /// The formats with panels: those that DeviceInfo::formats names.
 std::vector<DType> panel_formats();

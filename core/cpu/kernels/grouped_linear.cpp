@@ -1,6 +1,7 @@
-// All (branch, row block, panel) units of a call lie on one line, weighted by their cost; each thread takes one contiguous piece of it.
-// Pieces are found by counting, so nothing is allocated, empty branches cost a comparison, and every thread knows which panel it reads next
-// and can prefetch it, across branches. Claiming units dynamically was measured no better even beside a competing process.
+// All (branch, row block, panel) units of a call lie on one line, weighted by their cost; each thread takes one
+// contiguous piece of it. Pieces are found by counting, so nothing is allocated, empty branches cost a comparison, and
+// every thread knows which panel it reads next and can prefetch it, across branches. Claiming units dynamically was
+// measured no better even beside a competing process.
 #include "core/cpu/kernels/grouped_linear.h"
 
 #include "core/cpu/kernels/format_kernels.h"
@@ -37,8 +38,8 @@ struct Call {
   }
 };
 
-void run_unit(const Call& call, const KernelTable& table, int32_t branch, const ProductUnits& units, int64_t unit, const std::byte* next,
-              float* tile) {
+void run_unit(const Call& call, const KernelTable& table, int32_t branch, const ProductUnits& units, int64_t unit,
+              const std::byte* next, float* tile) {
   const int64_t part = unit / units.panels, panel = unit % units.panels;
   const int64_t begin = units.row_begin(part), rows = units.row_begin(part + 1) - begin;
   const int64_t slot = call.rows.offsets[branch] + begin, column = panel * kPanelColumns;
@@ -126,10 +127,12 @@ size_t grouped_linear_scratch_bytes(int64_t slots, int64_t k, DType weight_dtype
   const bool reads_bf16 = rounds_rows_of_x(weight_dtype);
   const size_t tiles = static_cast<size_t>(threads) * kTileBytes;
   if (is_halves(x_dtype)) return tiles + (reads_bf16 ? 0 : static_cast<size_t>(slots * k) * sizeof(float));
-  return tiles + (panel_kernels(weight_dtype).rounds_x ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
+  return tiles +
+         (panel_kernels(weight_dtype).rounds_x ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
 }
 
-void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& epilogue, void* y, int64_t ldy, std::byte* scratch) {
+void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& epilogue, void* y, int64_t ldy,
+                    std::byte* scratch) {
   const PackedWeight* weight = nullptr;
   for (int32_t b = 0; b < rows.branches && !weight; ++b)
     if (rows.offsets[b + 1] > rows.offsets[b]) weight = rows.weights[b];
@@ -160,11 +163,14 @@ void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& e
   } else if (reads_bf16) {
     auto* to = reinterpret_cast<uint16_t*>(converted);
     const int64_t ld = rounded_ld(call.k);
-    convert_rows(team, call, [&](int64_t from, int64_t slot) { table.round_row(rows.x + from, call.k, to + slot * ld); });
+    convert_rows(team, call,
+                 [&](int64_t from, int64_t slot) { table.round_row(rows.x + from, call.k, to + slot * ld); });
     call.x = to, call.x_size = sizeof(uint16_t), call.ldx = ld, call.row_of_slot = nullptr;
   } else if (rows.x_bf16) {
     auto* to = reinterpret_cast<float*>(converted);
-    convert_rows(team, call, [&](int64_t from, int64_t slot) { table.widen_row(rows.x_bf16 + from, 1.0f, call.k, to + slot * call.k); });
+    convert_rows(team, call, [&](int64_t from, int64_t slot) {
+      table.widen_row(rows.x_bf16 + from, 1.0f, call.k, to + slot * call.k);
+    });
     call.x = to, call.ldx = call.k, call.row_of_slot = nullptr;
   }
   int64_t total = 0;

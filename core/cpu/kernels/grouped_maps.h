@@ -26,13 +26,15 @@ struct GroupedMaps {
   const float* bias(int32_t branch) const { return biases ? biases[branch] : nullptr; }
 };
 
-/// visit(branch, slot, part) for the units [begin, end) of the line, on which each map of a present branch has `parts` of them.
+/// visit(branch, slot, part) for the units [begin, end) of the line, on which each map of a present branch has `parts`
+/// of them.
 template <class Weights, class Visit>
 void for_each_unit(const GroupedMaps<Weights>& maps, int64_t parts, int64_t begin, int64_t end, Visit&& visit) {
   int64_t first = 0;
   for (int32_t b = 0; b < maps.branches && first < end; ++b) {
     const int64_t units = maps.maps(b) * parts, last = std::min(units, end - first);
-    for (int64_t u = std::max<int64_t>(begin - first, 0); u < last; ++u) visit(b, maps.offsets[b] + u / parts, u % parts);
+    for (int64_t u = std::max<int64_t>(begin - first, 0); u < last; ++u)
+      visit(b, maps.offsets[b] + u / parts, u % parts);
     first += units;
   }
 }
@@ -45,7 +47,8 @@ struct OneBranch {
   const float* biases[1];
   GroupedMaps<Weights> maps;
   OneBranch(const float* x, int64_t count, const Weights* of_all, const float* bias)
-      : offsets{0, static_cast<int32_t>(count)}, weights{of_all}, biases{bias}, maps{x, nullptr, offsets, 1, weights, biases} {}
+      : offsets{0, static_cast<int32_t>(count)}, weights{of_all}, biases{bias}, maps{x, nullptr, offsets,
+                                                                                     1, weights, biases} {}
   OneBranch(const OneBranch&) = delete;
   OneBranch& operator=(const OneBranch&) = delete;
 };

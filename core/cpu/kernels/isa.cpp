@@ -30,14 +30,15 @@ constexpr Variant kVariants[] = {
 #if defined(__x86_64__)
     {Isa::avx512_bf16,
      [] {
-       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512bf16");
+       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512bf16");
      },
      avx512_bf16_kernels},
     {Isa::avx512,
      [] {
-       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma");
+       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma");
      },
      avx512_kernels},
     {Isa::avx2, [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }, avx2_kernels},
@@ -83,10 +84,10 @@ struct ProductTimer {
   }
 };
 
-/// Whether the bf16 dot instruction beats widening to f32 and multiplying there. Having it does not mean that: against f32 it has twice the
-/// FLOP rate on Zen 5 but half on Sapphire and Emerald Rapids (105 against 200 GFLOP/s a core), and it rounds x besides. So it is measured,
-/// about 0.1 ms; the two cases lie a factor of four apart, and each time is the shortest of 24 alternated ones, so that noise does not
-/// decide.
+/// Whether the bf16 dot instruction beats widening to f32 and multiplying there. Having it does not mean that: against
+/// f32 it has twice the FLOP rate on Zen 5 but half on Sapphire and Emerald Rapids (105 against 200 GFLOP/s a core),
+/// and it rounds x besides. So it is measured, about 0.1 ms; the two cases lie a factor of four apart, and each time is
+/// the shortest of 24 alternated ones, so that noise does not decide.
 bool dot_products_are_faster(const KernelTable& with, const KernelTable& without) {
   ProductTimer timer;
   double dot = 1e18, widened = 1e18;
@@ -102,7 +103,8 @@ const KernelTable* choose() {
   for (const Variant& variant : kVariants)
     if (wish && to_text(variant.isa) == wish) return best(variant.isa);
   const KernelTable* special = best(Isa::avx512_bf16);
-  if (special->isa == Isa::avx512_bf16 && !dot_products_are_faster(*special, *best(Isa::avx512))) return best(Isa::avx512);
+  if (special->isa == Isa::avx512_bf16 && !dot_products_are_faster(*special, *best(Isa::avx512)))
+    return best(Isa::avx512);
   return special;
 }
 

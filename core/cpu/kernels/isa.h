@@ -16,9 +16,9 @@ std::string_view to_text(Isa isa);
 std::span<const Isa> available_isas();
 
 /// The variant in use: the best available one, or the best at most as special as the environment variable STORMCELL_ISA
-/// (generic, avx2, avx512, avx512_bf16) says. Decided at the first call, by CPUID feature bits and never by vendor or family: libraries
-/// that ask for the family run at half speed on processors they do not know yet. avx512_bf16 must also measure faster than avx512, which it
-/// does not everywhere.
+/// (generic, avx2, avx512, avx512_bf16) says. Decided at the first call, by CPUID feature bits and never by vendor or
+/// family: libraries that ask for the family run at half speed on processors they do not know yet. avx512_bf16 must
+/// also measure faster than avx512, which it does not everywhere.
 Isa active_isa();
 
 /// Tests run every variant in one process. Empty goes back to the choice above. Not while a kernel runs.

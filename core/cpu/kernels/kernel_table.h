@@ -1,5 +1,5 @@
-// The hot loops of one instruction set as a table of functions on raw pointers; each runs on one thread. Private to the kernels and their
-// tests.
+// The hot loops of one instruction set as a table of functions on raw pointers; each runs on one thread. Private to the
+// kernels and their tests.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,9 @@ struct ProductTask {
   int64_t rows = 0;
   int64_t k = 0;
   const std::byte* panel = nullptr;
-  const std::byte* next = nullptr;  ///< what the thread reads after this panel: fetched while it computes; null: nothing
-  float* tile = nullptr;            ///< [rows][64] results, 64-byte aligned
+  /// what the thread reads after this panel: fetched while it computes; null: nothing
+  const std::byte* next = nullptr;
+  float* tile = nullptr;  ///< [rows][64] results, 64-byte aligned
 };
 
 /// The finished product of a block, on its way to y. Pointers are to the block's first row and column.
@@ -38,29 +39,34 @@ struct EpilogueTask {
   void* y = nullptr;  ///< f32, or bf16 where y_bf16 says so
   int64_t ldy = 0;    ///< elements
   bool y_bf16 = false;
-  bool non_temporal = false;  ///< y is f32, 64-byte aligned, its columns and ldy multiples of 16: stored past the caches
+  /// y is f32, 64-byte aligned, its columns and ldy multiples of 16: stored past the caches
+  bool non_temporal = false;
 };
 
 /// Output pixels of a convolution, some rows of them, times one panel. A pixel's field is kernel_rows runs of k floats.
 struct ConvolutionTask {
-  const float* x = nullptr;                     ///< the field of the first pixel of the first row
-  int64_t ldx = 0, ld_row = 0, ld_out_row = 0;  ///< floats between neighbouring pixels' fields, runs of a field, rows of pixels
-  int64_t pixels = 0, out_rows = 1;             ///< of one row, and rows
+  const float* x = nullptr;  ///< the field of the first pixel of the first row
+  int64_t ldx = 0, ld_row = 0,
+          ld_out_row = 0;            ///< floats between neighbouring pixels' fields, runs of a field, rows of pixels
+  int64_t pixels = 0, out_rows = 1;  ///< of one row, and rows
   int64_t kernel_rows = 1, k = 0;
   const float* weights = nullptr;  ///< [kernel_rows * k][width]
   int64_t width = 0;               ///< 16, 32 or 64
   float* tile = nullptr;           ///< [out_rows * pixels][width] sums, 64-byte aligned
-  const float* coming = nullptr;   ///< what the thread reads after this task, ld_coming floats a pixel: fetched while it computes; or null
+  /// what the thread reads after this task, ld_coming floats a pixel: fetched while it computes; or null
+  const float* coming = nullptr;
   int64_t ld_coming = 0;
 };
 
-/// Neighbouring output pixels of one row of a depthwise convolution, all of which see the same rows and columns of the kernel.
+/// Neighbouring output pixels of one row of a depthwise convolution, all of which see the same rows and columns of the
+/// kernel.
 struct DepthwiseTask {
-  const float* x = nullptr;                    ///< what the first pixel's field begins with, of these rows and columns
-  int64_t ldx = 0, ld_row = 0, ld_column = 0;  ///< floats between neighbouring pixels' fields, and between rows and columns of a field
-  int64_t rows = 1, columns = 1;               ///< of the kernel
-  const float* weights = nullptr;              ///< [rows][columns][channels]
-  int64_t ld_weights = 0;                      ///< floats between rows
+  const float* x = nullptr;  ///< what the first pixel's field begins with, of these rows and columns
+  int64_t ldx = 0, ld_row = 0,
+          ld_column = 0;  ///< floats between neighbouring pixels' fields, and between rows and columns of a field
+  int64_t rows = 1, columns = 1;   ///< of the kernel
+  const float* weights = nullptr;  ///< [rows][columns][channels]
+  int64_t ld_weights = 0;          ///< floats between rows
   int64_t pixels = 0, channels = 0;
   float* y = nullptr;  ///< [pixels][channels] sums
 };
@@ -81,8 +87,8 @@ struct ResizeTask {
   bool non_temporal = false;  ///< y is 64-byte aligned, channels a multiple of 16: stored past the caches
 };
 
-/// Output pixels of a convolution in planes, some rows of them, for one group of output channels. A vector beyond the last pixel of x is
-/// read, and changes nothing.
+/// Output pixels of a convolution in planes, some rows of them, for one group of output channels. A vector beyond the
+/// last pixel of x is read, and changes nothing.
 struct PlanarTask {
   const float* x = nullptr;        ///< the field of the first pixel of the first row, in the first plane
   int64_t x_plane = 0, x_row = 0;  ///< floats between planes, and rows
@@ -96,22 +102,24 @@ struct PlanarTask {
   int64_t y_plane = 0, y_row = 0;
 };
 
-/// Some queries of the heads that share one key head, against all keys of their sequence. Pointers are to the first of each.
+/// Some queries of the heads that share one key head, against all keys of their sequence. Pointers are to the first of
+/// each.
 struct AttentionTask {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
   int64_t ldq = 0, ldk = 0, ldv = 0;
   int32_t heads = 1, head_dim = 0, value_dim = 0;
   int64_t queries = 0, keys = 0;
   int64_t position = 0;  ///< of the first query
-  // In pages of page_rows rows: addresses of the pages of keys, of values, and the head's first column there; k, v is null.
+  // In pages of page_rows rows: addresses of the pages of keys, of values, and the head's first column there; k, v is
+  // null.
   const uint64_t *k_pages = nullptr, *v_pages = nullptr;
   int64_t page_rows = 0, k_column = 0, v_column = 0;
   bool bf16 = false;  ///< keys and values lie in pages, and are bf16 there
   float scale = 1;
   bool causal = false;
   int32_t window = 0;
-  /// Of key j and the query at position i: bias[h * ld_bias + j + i * bias_step + bias_origin]; or null. By distance, a step of -1; a row
-  /// for each query, a step of its length.
+  /// Of key j and the query at position i: bias[h * ld_bias + j + i * bias_step + bias_origin]; or null. By distance, a
+  /// step of -1; a row for each query, a step of its length.
   const float* bias = nullptr;
   int64_t ld_bias = 0, bias_origin = 0, bias_step = -1;
   const int32_t* key_mask = nullptr;  ///< [keys] or null
@@ -120,7 +128,8 @@ struct AttentionTask {
   bool out_bf16 = false;
   float* scratch = nullptr;  ///< attention_task_floats()
 };
-/// Query rows (queries times heads) of a task at most, unless one query of all heads is more; and keys that it takes at a time.
+/// Query rows (queries times heads) of a task at most, unless one query of all heads is more; and keys that it takes at
+/// a time.
 inline constexpr int64_t kAttentionRows = 128, kAttentionKeys = 256;
 /// Rows of bf16 that are widened at a time.
 inline constexpr int64_t kAttentionWidened = 64;
@@ -143,9 +152,11 @@ struct KernelTable {
 
   // Rows of d floats; see norm.h and elementwise.h.
   void (*rms_norm)(const float* x, int64_t rows, int64_t d, const float* gain, float eps, float* y) = nullptr;
-  void (*rms_norm_to_bf16)(const float* x, int64_t rows, int64_t d, const float* gain, float eps, uint16_t* y) = nullptr;
+  void (*rms_norm_to_bf16)(const float* x, int64_t rows, int64_t d, const float* gain, float eps,
+                           uint16_t* y) = nullptr;
   void (*rms_row_scale)(const float* x, int64_t rows, int64_t d, float eps, float* out) = nullptr;
-  void (*layer_norm)(const float* x, int64_t rows, int64_t d, const float* gain, const float* bias, float eps, float* y) = nullptr;
+  void (*layer_norm)(const float* x, int64_t rows, int64_t d, const float* gain, const float* bias, float eps,
+                     float* y) = nullptr;
   void (*softmax_rows)(const float* x, int64_t rows, int64_t d, float* y) = nullptr;
   void (*argmax_rows)(const float* x, int64_t rows, int64_t d, int32_t* index, float* value) = nullptr;
 
@@ -165,8 +176,8 @@ struct KernelTable {
   /// bf16 to f32, times scale.
   void (*widen_row)(const uint16_t* from, float scale, int64_t n, float* to) = nullptr;
   /// out = residual + sum of weight[j] * y[slot_of[j]] over rows of d; see dispatch_combine.h.
-  void (*combine_row)(const float* y, int64_t d, const int32_t* slot_of, const float* weight, int32_t fan_out, const float* residual,
-                      float* out) = nullptr;
+  void (*combine_row)(const float* y, int64_t d, const int32_t* slot_of, const float* weight, int32_t fan_out,
+                      const float* residual, float* out) = nullptr;
   /// (a, b) = (a cos - b sin, b cos + a sin) for the two halves of a head.
   void (*rotate)(float* a, float* b, const float* cosines, const float* sines, int64_t half) = nullptr;
 

@@ -6,8 +6,8 @@
 namespace stormcell::cpu {
 namespace {
 
-void one_group(ThreadTeam& team, GroupedRows group, int64_t rows, const PackedWeight& weight, const Epilogue& epilogue, void* y,
-               int64_t ldy, std::byte* scratch) {
+void one_group(ThreadTeam& team, GroupedRows group, int64_t rows, const PackedWeight& weight, const Epilogue& epilogue,
+               void* y, int64_t ldy, std::byte* scratch) {
   const int32_t offsets[2] = {0, static_cast<int32_t>(rows)};
   const PackedWeight* weights[1] = {&weight};
   group.offsets = offsets;
@@ -22,16 +22,16 @@ size_t linear_scratch_bytes(int64_t rows, int64_t k, DType weight_dtype, int thr
   return grouped_linear_scratch_bytes(rows, k, weight_dtype, threads, x_dtype);
 }
 
-void linear(ThreadTeam& team, const float* x, int64_t ldx, int64_t rows, const PackedWeight& weight, const Epilogue& epilogue, void* y,
-            int64_t ldy, std::byte* scratch) {
+void linear(ThreadTeam& team, const float* x, int64_t ldx, int64_t rows, const PackedWeight& weight,
+            const Epilogue& epilogue, void* y, int64_t ldy, std::byte* scratch) {
   GroupedRows group;
   group.x = x;
   group.ldx = ldx;
   one_group(team, group, rows, weight, epilogue, y, ldy, scratch);
 }
 
-void linear(ThreadTeam& team, const uint16_t* x, int64_t ldx, int64_t rows, const PackedWeight& weight, const Epilogue& epilogue, void* y,
-            int64_t ldy, std::byte* scratch) {
+void linear(ThreadTeam& team, const uint16_t* x, int64_t ldx, int64_t rows, const PackedWeight& weight,
+            const Epilogue& epilogue, void* y, int64_t ldy, std::byte* scratch) {
   GroupedRows group;
   group.x_bf16 = x;
   group.ldx = ldx;

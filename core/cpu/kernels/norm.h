@@ -16,9 +16,11 @@ void rms_norm(ThreadTeam& team, const float* x, int64_t rows, int64_t d, const f
 void rms_row_scale(ThreadTeam& team, const float* x, int64_t rows, int64_t d, float eps, float* out);
 
 /// y = (x - mean) / sqrt(variance + eps) * gain + bias, with the biased variance. gain, bias [d] or null.
-void layer_norm(ThreadTeam& team, const float* x, int64_t rows, int64_t d, const float* gain, const float* bias, float eps, float* y);
+void layer_norm(ThreadTeam& team, const float* x, int64_t rows, int64_t d, const float* gain, const float* bias,
+                float eps, float* y);
 
-/// Rows, gains and biases of the branches of a router; row r of y is of branch b where offsets[b] <= r < offsets[b + 1].
+/// Rows, gains and biases of the branches of a router; row r of y is of branch b where offsets[b] <= r < offsets[b +
+/// 1].
 struct GroupedNorm {
   const float* x = nullptr;
   const int32_t* row_of_slot = nullptr;  ///< row r of y is made of row row_of_slot[r] of x; null: of row r

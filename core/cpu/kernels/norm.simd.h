@@ -1,6 +1,7 @@
 // Root-mean-square and layer norms of rows.
 //
-// Limit: one read and one write of x; rows are read two or three times from L1. Sums run over four vectors at once to hide the FMA latency.
+// Limit: one read and one write of x; rows are read two or three times from L1. Sums run over four vectors at once to
+// hide the FMA latency.
 #pragma once
 #include "core/cpu/kernels/simd.h"
 
@@ -17,7 +18,8 @@ STORMCELL_INLINE float sum_row(const float* x, int64_t d, F&& f) {
     s2 = s2 + f(load(x + i + 2 * kLanes));
     s3 = s3 + f(load(x + i + 3 * kLanes));
   }
-  for_vectors(d - i, [&](int64_t j, auto count) { s0 = s0 + keep_lanes(f(load_some(x + i + j, count)), splat(0), count); });
+  for_vectors(d - i,
+              [&](int64_t j, auto count) { s0 = s0 + keep_lanes(f(load_some(x + i + j, count)), splat(0), count); });
   return sum_lanes((s0 + s1) + (s2 + s3));
 }
 
@@ -43,7 +45,8 @@ inline void rms_norm(const float* x, int64_t rows, int64_t d, const float* gain,
   }
 }
 
-inline void layer_norm(const float* x, int64_t rows, int64_t d, const float* gain, const float* bias, float eps, float* y) {
+inline void layer_norm(const float* x, int64_t rows, int64_t d, const float* gain, const float* bias, float eps,
+                       float* y) {
   for (int64_t r = 0; r < rows; ++r, x += d, y += d) {
     const float mean = sum_row(x, d, [](Floats v) { return v; }) / static_cast<float>(d);
     const Floats centre = splat(mean);

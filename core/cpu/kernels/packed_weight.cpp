@@ -8,11 +8,13 @@
 namespace stormcell::cpu {
 namespace {
 
-// A block of weights is brought to f32 [64 columns][kBlock] first, then written out k-major: both sides then run along cache lines.
+// A block of weights is brought to f32 [64 columns][kBlock] first, then written out k-major: both sides then run along
+// cache lines.
 constexpr int64_t kBlock = 64;
 
 /// W[first + c][j + i] to block[c][i], one row of the file [n, k] after the other.
-void read_rows(const StoredWeight& from, int64_t first, int64_t columns, int64_t j, int64_t count, float (*block)[kBlock]) {
+void read_rows(const StoredWeight& from, int64_t first, int64_t columns, int64_t j, int64_t count,
+               float (*block)[kBlock]) {
   const std::byte* data = static_cast<const std::byte*>(from.data);
   for (int64_t c = 0; c < columns; ++c) {
     to_f32(data + static_cast<size_t>((first + c) * from.k + j) * element_size(from.dtype), from.dtype, block[c],
@@ -23,11 +25,13 @@ void read_rows(const StoredWeight& from, int64_t first, int64_t columns, int64_t
 }
 
 /// The same from a file [k, n].
-void read_columns(const StoredWeight& from, int64_t first, int64_t columns, int64_t j, int64_t count, float (*block)[kBlock]) {
+void read_columns(const StoredWeight& from, int64_t first, int64_t columns, int64_t j, int64_t count,
+                  float (*block)[kBlock]) {
   const std::byte* data = static_cast<const std::byte*>(from.data);
   for (int64_t i = 0; i < count; ++i) {
     float row[kPanelColumns];
-    to_f32(data + static_cast<size_t>((j + i) * from.n + first) * element_size(from.dtype), from.dtype, row, static_cast<size_t>(columns));
+    to_f32(data + static_cast<size_t>((j + i) * from.n + first) * element_size(from.dtype), from.dtype, row,
+           static_cast<size_t>(columns));
     const float scale = from.column_scale ? from.column_scale[j + i] : 1.0f;
     for (int64_t c = 0; c < columns; ++c) block[c][i] = row[c] * scale;
   }
@@ -64,7 +68,8 @@ size_t panel_bytes(int64_t k, DType dtype) {
 
 void pack(const StoredWeight& from, DType to, std::byte* out, int64_t begin_panel, int64_t end_panel) {
   const size_t bytes = panel_bytes(from.k, to);
-  for (int64_t panel = begin_panel; panel < end_panel; ++panel) pack_panel(from, panel, to, out + static_cast<size_t>(panel) * bytes);
+  for (int64_t panel = begin_panel; panel < end_panel; ++panel)
+    pack_panel(from, panel, to, out + static_cast<size_t>(panel) * bytes);
 }
 
 }  // namespace stormcell::cpu

@@ -23,19 +23,23 @@ struct PackedWeight {
 inline int64_t panel_count(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }
 /// Bytes of one panel: 256 a step. Throws Error(failed) for a format without panels.
 size_t panel_bytes(int64_t k, DType dtype);
-inline size_t packed_bytes(int64_t n, int64_t k, DType dtype) { return static_cast<size_t>(panel_count(n)) * panel_bytes(k, dtype); }
+inline size_t packed_bytes(int64_t n, int64_t k, DType dtype) {
+  return static_cast<size_t>(panel_count(n)) * panel_bytes(k, dtype);
+}
 
 /// Weights as a file has them.
 struct StoredWeight {
   const void* data = nullptr;
   DType dtype = DType::f32;  ///< f32, f16 or bf16
   int64_t n = 0, k = 0;
-  bool transposed = false;              ///< false: [n, k] row-major; true: [k, n] row-major
-  const float* column_scale = nullptr;  ///< [k] or null: W[i][j] *= column_scale[j], which folds the gain of a norm before the product
+  bool transposed = false;  ///< false: [n, k] row-major; true: [k, n] row-major
+  /// [k] or null: W[i][j] *= column_scale[j], which folds the gain of a norm before the product
+  const float* column_scale = nullptr;
 };
 
-/// Packs panels [begin_panel, end_panel) to their place in `out`, the start of packed_bytes(n, k, to) bytes, 64-byte aligned. Ranges may be
-/// packed by several threads at once. `to` is f32 or bf16 (rounded to nearest even); f16 weights go to f32.
+/// Packs panels [begin_panel, end_panel) to their place in `out`, the start of packed_bytes(n, k, to) bytes, 64-byte
+/// aligned. Ranges may be packed by several threads at once. `to` is f32 or bf16 (rounded to nearest even); f16 weights
+/// go to f32.
 void pack(const StoredWeight& from, DType to, std::byte* out, int64_t begin_panel, int64_t end_panel);
 
 }  // namespace stormcell::cpu

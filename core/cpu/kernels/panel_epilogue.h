@@ -1,4 +1,5 @@
-// The epilogue of some columns of a product in f32, as a task for the table: private to the kernels that multiply by panels.
+// The epilogue of some columns of a product in f32, as a task for the table: private to the kernels that multiply by
+// panels.
 #pragma once
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/linear.h"
@@ -14,7 +15,8 @@ struct PanelSums {
   bool non_temporal = false;  ///< y is stored past the caches
 };
 
-/// On their way to y, whose rows are `ldy` floats apart. `bias` is of all columns, or null; that of the epilogue does not count.
+/// On their way to y, whose rows are `ldy` floats apart. `bias` is of all columns, or null; that of the epilogue does
+/// not count.
 inline EpilogueTask panel_epilogue(const Epilogue& e, const float* bias, const PanelSums& sums, float* y, int64_t ldy) {
   const int64_t extra = sums.first_row * e.ld_extra + sums.column;
   EpilogueTask task;
@@ -35,7 +37,8 @@ inline EpilogueTask panel_epilogue(const Epilogue& e, const float* bias, const P
   return task;
 }
 
-/// Whether y[rows, columns] is stored past the caches. What is already in them, since the epilogue reads it there, is not.
+/// Whether y[rows, columns] is stored past the caches. What is already in them, since the epilogue reads it there, is
+/// not.
 inline bool is_non_temporal(const Epilogue& e, const float* y, int64_t rows, int64_t columns) {
   return is_non_temporal(y, rows, columns) && e.residual != y && e.multiply != y;
 }

@@ -1,12 +1,14 @@
-// A map becomes planes, is convolved there and becomes pixels of channels again: for 8 channels at 32 x 32 the two turns take a third of a
-// convolution's time, so that a chain of residual blocks turns once at each end and stays in planes between.
+// A map becomes planes, is convolved there and becomes pixels of channels again: for 8 channels at 32 x 32 the two
+// turns take a third of a convolution's time, so that a chain of residual blocks turns once at each end and stays in
+// planes between.
 //
-// Rows of a plane share the zeros between them: the margin behind a row is the one before the next. The first pixel of each row is
-// aligned.
+// Rows of a plane share the zeros between them: the margin behind a row is the one before the next. The first pixel of
+// each row is aligned.
 //
-// A chain's maps go whole to threads as far as each gets as many: a map stays in one L2. All threads take what is left through the chain
-// together, each its rows of the line of these maps, and meet after each convolution: rows beside a band come from a neighbour's cache. To
-// compute them again instead would cost two rows a side for each block, more than a map has where a chain is long.
+// A chain's maps go whole to threads as far as each gets as many: a map stays in one L2. All threads take what is left
+// through the chain together, each its rows of the line of these maps, and meet after each convolution: rows beside a
+// band come from a neighbour's cache. To compute them again instead would cost two rows a side for each block, more
+// than a map has where a chain is long.
 #include "core/cpu/kernels/planar_conv2d.h"
 
 #include <algorithm>
@@ -52,9 +54,12 @@ void store4(float* p, Four a) { std::memcpy(p, &a, sizeof a); }
 
 /// Four rows of four, `from_step` apart, to their columns, `to_step` apart.
 void turn4(const float* from, int64_t from_step, float* to, int64_t to_step) {
-  const Four a = load4(from), b = load4(from + from_step), c = load4(from + 2 * from_step), d = load4(from + 3 * from_step);
-  const Four ab_low = __builtin_shuffle(a, b, FourPlaces{0, 4, 1, 5}), ab_high = __builtin_shuffle(a, b, FourPlaces{2, 6, 3, 7});
-  const Four cd_low = __builtin_shuffle(c, d, FourPlaces{0, 4, 1, 5}), cd_high = __builtin_shuffle(c, d, FourPlaces{2, 6, 3, 7});
+  const Four a = load4(from), b = load4(from + from_step), c = load4(from + 2 * from_step),
+             d = load4(from + 3 * from_step);
+  const Four ab_low = __builtin_shuffle(a, b, FourPlaces{0, 4, 1, 5}),
+             ab_high = __builtin_shuffle(a, b, FourPlaces{2, 6, 3, 7});
+  const Four cd_low = __builtin_shuffle(c, d, FourPlaces{0, 4, 1, 5}),
+             cd_high = __builtin_shuffle(c, d, FourPlaces{2, 6, 3, 7});
   store4(to, __builtin_shuffle(ab_low, cd_low, FourPlaces{0, 1, 4, 5}));
   store4(to + to_step, __builtin_shuffle(ab_low, cd_low, FourPlaces{2, 3, 6, 7}));
   store4(to + 2 * to_step, __builtin_shuffle(ab_high, cd_high, FourPlaces{0, 1, 4, 5}));
@@ -83,7 +88,8 @@ void band_to_planes(const float* map, int64_t height, int64_t begin, const Plane
 }
 void from_planes(const float* first, const PlaneLayout& from, int64_t rows, float* map) {
   for (int64_t y = 0; y < rows; ++y)
-    turn(first + y * from.row(), from.plane(), from.channels, from.width, map + y * from.width * from.channels, from.channels);
+    turn(first + y * from.row(), from.plane(), from.channels, from.width, map + y * from.width * from.channels,
+         from.channels);
 }
 
 struct Group {
@@ -126,7 +132,9 @@ void convolve(const PlaneStep& step) {
 PlaneLayout input_layout(const Conv2dShape& s, int64_t out_rows) {
   return {s.in_channels, out_rows + s.kernel_height - 1, s.width, s.pad_width};
 }
-PlaneLayout output_layout(const Conv2dShape& s, int64_t out_rows) { return {s.out_channels, out_rows, s.out_width(), 0}; }
+PlaneLayout output_layout(const Conv2dShape& s, int64_t out_rows) {
+  return {s.out_channels, out_rows, s.out_width(), 0};
+}
 int64_t band_floats(const Conv2dShape& s, int64_t out_rows) {
   return aligned(input_layout(s, out_rows).floats()) + aligned(output_layout(s, out_rows).floats());
 }
@@ -139,8 +147,8 @@ int64_t most_rows(const Conv2dShape& s) {
 /// Multiply-adds of a row of output pixels.
 int64_t row_work(const Conv2dShape& s) { return s.out_width() * s.out_channels * s.group_k(); }
 
-/// As many as L2 wants, or more where the thread that has most to do then has less: a row that two bands read is turned twice, for about
-/// half a row's time.
+/// As many as L2 wants, or more where the thread that has most to do then has less: a row that two bands read is turned
+/// twice, for about half a row's time.
 int64_t bands_of_map(const Conv2dShape& s, int threads) {
   const int64_t height = s.out_height(), least = (height + most_rows(s) - 1) / most_rows(s);
   const auto time = [&](int64_t bands) {
@@ -154,13 +162,14 @@ int64_t bands_of_map(const Conv2dShape& s, int threads) {
   return best;
 }
 
-/// A map on its way through a chain, in two sets of planes: x, and what stands between the two convolutions of a block. Each step is taken
-/// for some rows; a convolution reads those around them too.
+/// A map on its way through a chain, in two sets of planes: x, and what stands between the two convolutions of a block.
+/// Each step is taken for some rows; a convolution reads those around them too.
 class ChainMap {
  public:
   static int64_t floats(const Conv2dShape& s) { return 2 * aligned(layout(s).floats()); }
   /// `planes`: floats() of them, zeros before the map is read.
-  ChainMap(const Conv2dShape& s, float* planes) : s_(s), layout_(layout(s)), x_(planes), between_(planes + aligned(layout_.floats())) {}
+  ChainMap(const Conv2dShape& s, float* planes)
+      : s_(s), layout_(layout(s)), x_(planes), between_(planes + aligned(layout_.floats())) {}
 
   void read(const float* map, int64_t row, int64_t rows) const {
     to_planes(map + row * s_.width * s_.in_channels, rows, layout_, pixel(x_, row));
@@ -198,10 +207,16 @@ class ChainMap {
   }
 
  private:
-  static PlaneLayout layout(const Conv2dShape& s) { return {s.in_channels, s.height + 2 * s.pad_height, s.width, s.pad_width}; }
-  float* pixel(float* planes, int64_t row) const { return planes + layout_.origin() + (row + s_.pad_height) * layout_.row(); }
+  static PlaneLayout layout(const Conv2dShape& s) {
+    return {s.in_channels, s.height + 2 * s.pad_height, s.width, s.pad_width};
+  }
+  float* pixel(float* planes, int64_t row) const {
+    return planes + layout_.origin() + (row + s_.pad_height) * layout_.row();
+  }
   /// Of the first pixel of a row.
-  const float* field(const float* planes, int64_t row) const { return planes + layout_.origin() - s_.pad_width + row * layout_.row(); }
+  const float* field(const float* planes, int64_t row) const {
+    return planes + layout_.origin() - s_.pad_width + row * layout_.row();
+  }
 
   const Conv2dShape& s_;
   PlaneLayout layout_;
@@ -211,11 +226,14 @@ class ChainMap {
 }  // namespace
 
 bool is_planar(const Conv2dShape& s) {
-  return s.groups == 1 && s.stride_height == 1 && s.stride_width == 1 && s.dilation_height == 1 && s.dilation_width == 1 &&
-         s.pad_height < s.kernel_height && s.pad_width < s.kernel_width && s.kernel_width <= kBehind / 2;
+  return s.groups == 1 && s.stride_height == 1 && s.stride_width == 1 && s.dilation_height == 1 &&
+         s.dilation_width == 1 && s.pad_height < s.kernel_height && s.pad_width < s.kernel_width &&
+         s.kernel_width <= kBehind / 2;
 }
 
-size_t planar_conv2d_bytes(const Conv2dShape& s) { return static_cast<size_t>(s.out_channels * s.group_k()) * sizeof(float); }
+size_t planar_conv2d_bytes(const Conv2dShape& s) {
+  return static_cast<size_t>(s.out_channels * s.group_k()) * sizeof(float);
+}
 
 void pack_planar_conv2d(const Conv2dShape& s, const void* weights, DType stored, float* out) {
   const int64_t k = s.group_k();
@@ -224,25 +242,27 @@ void pack_planar_conv2d(const Conv2dShape& s, const void* weights, DType stored,
   for (int64_t g = 0; g < group_count(s.out_channels); ++g) {
     const Group group = group_at(s.out_channels, g);
     for (int64_t o = 0; o < group.count; ++o) {
-      to_f32(from + static_cast<size_t>((group.first + o) * k) * element_size(stored), stored, channel.data(), static_cast<size_t>(k));
+      to_f32(from + static_cast<size_t>((group.first + o) * k) * element_size(stored), stored, channel.data(),
+             static_cast<size_t>(k));
       for (int64_t i = 0; i < k; ++i) out[group.first * k + i * group.count + o] = channel[i];
     }
   }
 }
 
-void planar_conv2d(ThreadTeam& team, const Conv2dShape& s, const float* x, const float* weights, const PlanarEpilogue& epilogue, float* y,
-                   std::byte* scratch) {
+void planar_conv2d(ThreadTeam& team, const Conv2dShape& s, const float* x, const float* weights,
+                   const PlanarEpilogue& epilogue, float* y, std::byte* scratch) {
   const OneBranch<float> all(x, s.images, weights, epilogue.bias);
   planar_conv2d(team, s, all.maps, epilogue, y, scratch);
 }
 
-void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<float>& maps, const PlanarEpilogue& epilogue, float* y,
-                   std::byte* scratch) {
+void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const GroupedMaps<float>& maps,
+                   const PlanarEpilogue& epilogue, float* y, std::byte* scratch) {
   Conv2dShape s = shape;
   s.images = maps.maps();
   if (s.images <= 0) return;
   const bool relu_of_sum = epilogue.relu && epilogue.residual && epilogue.residual_first;
-  const int64_t bands = bands_of_map(s, team.size()), mine = band_floats(s, most_rows(s)), row = s.out_width() * s.out_channels;
+  const int64_t bands = bands_of_map(s, team.size()), mine = band_floats(s, most_rows(s)),
+                row = s.out_width() * s.out_channels;
   team.split(s.images * bands, 1, [&](int64_t begin_unit, int64_t end_unit, int member) {
     float* const planes = reinterpret_cast<float*>(scratch) + member * mine;
     for_each_unit(maps, bands, begin_unit, end_unit, [&](int32_t branch, int64_t slot, int64_t band) {
@@ -275,14 +295,14 @@ size_t planar_conv2d_scratch_bytes(const Conv2dShape& s, int threads) {
   return static_cast<size_t>(threads) * static_cast<size_t>(band_floats(s, most_rows(s))) * sizeof(float);
 }
 
-void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const float* x, std::span<const ResidualBlockWeights> blocks, float* y,
-                     std::byte* scratch) {
+void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const float* x,
+                     std::span<const ResidualBlockWeights> blocks, float* y, std::byte* scratch) {
   const OneBranch<ResidualBlockWeights> all(x, s.images, blocks.data(), nullptr);
   residual_blocks(team, s, all.maps, blocks.size(), y, scratch);
 }
 
-void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const GroupedMaps<ResidualBlockWeights>& maps, size_t blocks, float* y,
-                     std::byte* scratch) {
+void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const GroupedMaps<ResidualBlockWeights>& maps,
+                     size_t blocks, float* y, std::byte* scratch) {
   const int64_t all = maps.maps(), shared = maps_shared_by_threads(s, all, team.size()), whole = all - shared;
   const int64_t floats = ChainMap::floats(s), image = s.height * s.width * s.in_channels;
   float* const planes = reinterpret_cast<float*>(scratch);
@@ -302,20 +322,26 @@ void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const GroupedMaps<R
   });
   if (shared == 0) return;
 
-  // One step of the maps that are left, which all threads have taken when it returns: take(map, branch, slot, row, rows).
+  // One step of the maps that are left, which all threads have taken when it returns: take(map, branch, slot, row,
+  // rows).
   const auto step = [&](auto&& take) {
     if (team.cancelled()) return;
     team.split(shared * s.height, 1, [&](int64_t begin, int64_t end, int) {
       int64_t nth = begin / s.height;
-      for_each_unit(maps, 1, whole + nth, whole + (end + s.height - 1) / s.height, [&](int32_t branch, int64_t slot, int64_t) {
-        const int64_t row = std::max<int64_t>(begin - nth * s.height, 0), last = std::min(end - nth * s.height, s.height);
-        take(ChainMap(s, planes + nth * floats), branch, slot, row, last - row);
-        ++nth;
-      });
+      for_each_unit(maps, 1, whole + nth, whole + (end + s.height - 1) / s.height,
+                    [&](int32_t branch, int64_t slot, int64_t) {
+                      const int64_t row = std::max<int64_t>(begin - nth * s.height, 0),
+                                    last = std::min(end - nth * s.height, s.height);
+                      take(ChainMap(s, planes + nth * floats), branch, slot, row, last - row);
+                      ++nth;
+                    });
     });
   };
-  team.split(shared * floats, kAligned, [&](int64_t begin, int64_t end, int) { std::fill(planes + begin, planes + end, 0.0f); });
-  step([&](const ChainMap& map, int32_t, int64_t slot, int64_t row, int64_t rows) { map.read(maps.map(slot, image), row, rows); });
+  team.split(shared * floats, kAligned,
+             [&](int64_t begin, int64_t end, int) { std::fill(planes + begin, planes + end, 0.0f); });
+  step([&](const ChainMap& map, int32_t, int64_t slot, int64_t row, int64_t rows) {
+    map.read(maps.map(slot, image), row, rows);
+  });
   for (size_t i = 0; i < blocks; ++i) {
     step([&](const ChainMap& map, int32_t branch, int64_t, int64_t row, int64_t rows) {
       map.first_convolution(maps.weights[branch][i], row, rows);
@@ -324,11 +350,14 @@ void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const GroupedMaps<R
       map.second_convolution(maps.weights[branch][i], row, rows);
     });
   }
-  step([&](const ChainMap& map, int32_t, int64_t slot, int64_t row, int64_t rows) { map.write(y + slot * image, row, rows); });
+  step([&](const ChainMap& map, int32_t, int64_t slot, int64_t row, int64_t rows) {
+    map.write(y + slot * image, row, rows);
+  });
 }
 
 int64_t maps_shared_by_threads(const Conv2dShape& s, int64_t maps, int threads) {
-  const int64_t rest = maps % threads, rows = (rest * s.height + threads - 1) / threads;  // of a thread, where they are shared
+  const int64_t rest = maps % threads,
+                rows = (rest * s.height + threads - 1) / threads;  // of a thread, where they are shared
   return rest > 0 && (s.height - rows) * row_work(s) > kMeeting ? rest : 0;
 }
 

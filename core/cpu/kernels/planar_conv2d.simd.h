@@ -1,13 +1,14 @@
 // Output pixels of a convolution with few output channels, in planes: a channel's pixels lie side by side.
 //
-// Vectors hold neighbouring pixels of one channel, so 8, 12 or 20 channels leave no lane empty, where a panel of 16 columns has half of
-// them for 8. A step reads 2 or 4 vectors of pixels and one weight an output channel.
+// Vectors hold neighbouring pixels of one channel, so 8, 12 or 20 channels leave no lane empty, where a panel of 16
+// columns has half of them for 8. A step reads 2 or 4 vectors of pixels and one weight an output channel.
 //
-// Limit: the FMA ports. With AVX-512, 12 channels and 2 vectors are 24 FMA and 14 loads, 8 channels 16 and 10, 3 channels and 4 vectors 12
-// and 7, where a core does two of each a cycle; vectors that straddle cache lines take a second load.
+// Limit: the FMA ports. With AVX-512, 12 channels and 2 vectors are 24 FMA and 14 loads, 8 channels 16 and 10, 3
+// channels and 4 vectors 12 and 7, where a core does two of each a cycle; vectors that straddle cache lines take a
+// second load.
 //
-// Each sum is one chain over (kernel row, kernel column, channel), then bias, activation, residual: bit for bit what convolve() and the
-// epilogue give.
+// Each sum is one chain over (kernel row, kernel column, channel), then bias, activation, residual: bit for bit what
+// convolve() and the epilogue give.
 #pragma once
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/simd.h"
@@ -22,12 +23,15 @@ inline constexpr int kPlanarOutputs = 12, kPlanarWideOutputs = 6;
 inline constexpr int kPlanarOutputs = 6, kPlanarWideOutputs = 3;
 #endif
 
-/// Output channels [first, first + Outputs) of the group at `pixels` pixels, at most Vectors vectors of them, `at` floats into the planes.
+/// Output channels [first, first + Outputs) of the group at `pixels` pixels, at most Vectors vectors of them, `at`
+/// floats into the planes.
 template <int Outputs, int Vectors>
-__attribute__((noinline)) void planar_tile(const PlanarTask& task, int64_t first, const float* x, int64_t at, int64_t pixels) {
+__attribute__((noinline)) void planar_tile(const PlanarTask& task, int64_t first, const float* x, int64_t at,
+                                           int64_t pixels) {
   Floats sum[Outputs][Vectors];
-  static_for<0, Outputs>([&](auto o)
-                             STORMCELL_UNROLLED { static_for<0, Vectors>([&](auto v) STORMCELL_UNROLLED { sum[o][v] = splat(0); }); });
+  static_for<0, Outputs>([&](auto o) STORMCELL_UNROLLED {
+    static_for<0, Vectors>([&](auto v) STORMCELL_UNROLLED { sum[o][v] = splat(0); });
+  });
   const float* w = task.weights + first;
   for (int64_t row = 0; row < task.kernel_rows; ++row)
     for (int64_t column = 0; column < task.kernel_columns; ++column) {

@@ -18,7 +18,8 @@ struct Pool2dShape {
 };
 
 /// y[images, channels] = mean over all pixels; the same bits with any number of threads and images.
-void global_average_pool(ThreadTeam& team, const float* x, int64_t images, int64_t pixels, int64_t channels, float* y, std::byte* scratch);
+void global_average_pool(ThreadTeam& team, const float* x, int64_t images, int64_t pixels, int64_t channels, float* y,
+                         std::byte* scratch);
 /// Bytes of 64-byte aligned scratch for as many images or fewer.
 size_t global_average_pool_scratch_bytes(int64_t images, int64_t pixels, int64_t channels);
 /// Largest value of each window; padding never wins.

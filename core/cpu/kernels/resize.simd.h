@@ -1,7 +1,8 @@
-// A row of a map that is resized bilinearly, channels last: along the two rows that it lies between first, then between them, as PyTorch
-// does.
+// A row of a map that is resized bilinearly, channels last: along the two rows that it lies between first, then between
+// them, as PyTorch does.
 //
-// Limit: memory. A map that shrinks is read in steps that the processor does not foresee, so the pixels of a later output are fetched.
+// Limit: memory. A map that shrinks is read in steps that the processor does not foresee, so the pixels of a later
+// output are fetched.
 #pragma once
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/simd.h"

@@ -1,4 +1,5 @@
-// Angles are computed once a row and shared by its heads, in pieces of 64 pairs: head sizes are unlimited and nothing is allocated.
+// Angles are computed once a row and shared by its heads, in pieces of 64 pairs: head sizes are unlimited and nothing
+// is allocated.
 #include "core/cpu/kernels/rotary.h"
 
 #include <cmath>
@@ -11,8 +12,8 @@ namespace {
 constexpr int32_t kPiece = 64;
 }
 
-void rotate_halves(ThreadTeam& team, float* x, int64_t ldx, int64_t rows, int32_t heads, int32_t head_dim, const int32_t* positions,
-                   float theta) {
+void rotate_halves(ThreadTeam& team, float* x, int64_t ldx, int64_t rows, int32_t heads, int32_t head_dim,
+                   const int32_t* positions, float theta) {
   const KernelTable& table = kernels();
   const int32_t half = head_dim / 2;
   // A sine costs as much as moving some twenty floats.

@@ -11,16 +11,19 @@ namespace stormcell::cpu::STORMCELL_ISA {
 template <class Out>
 inline void activate_all(Activation kind, const float* x, int64_t n, Out* y) {
   with_activation(kind, [&](auto activation) {
-    for_vectors(n,
-                [&](int64_t i, auto count) { store_some(y + i, activate<decltype(activation)::value>(load_some(x + i, count)), count); });
+    for_vectors(n, [&](int64_t i, auto count) {
+      store_some(y + i, activate<decltype(activation)::value>(load_some(x + i, count)), count);
+    });
   });
 }
 inline void add(const float* a, const float* b, int64_t n, float* y) {
-  for_vectors(n, [&](int64_t i, auto count) { store_some(y + i, load_some(a + i, count) + load_some(b + i, count), count); });
+  for_vectors(
+      n, [&](int64_t i, auto count) { store_some(y + i, load_some(a + i, count) + load_some(b + i, count), count); });
 }
 template <class Out>
 inline void multiply(const float* a, const float* b, int64_t n, Out* y) {
-  for_vectors(n, [&](int64_t i, auto count) { store_some(y + i, load_some(a + i, count) * load_some(b + i, count), count); });
+  for_vectors(
+      n, [&](int64_t i, auto count) { store_some(y + i, load_some(a + i, count) * load_some(b + i, count), count); });
 }
 /// NaN wins, as in PyTorch's pooling.
 inline void larger_of(const float* a, const float* b, int64_t n, float* y) {
@@ -95,8 +98,8 @@ inline void widen_row(const uint16_t* from, float factor, int64_t n, float* to) 
   }
 }
 
-inline void combine_row(const float* y, int64_t d, const int32_t* slot_of, const float* weight, int32_t fan_out, const float* residual,
-                        float* out) {
+inline void combine_row(const float* y, int64_t d, const int32_t* slot_of, const float* weight, int32_t fan_out,
+                        const float* residual, float* out) {
   for_vectors(d, [&](int64_t i, auto count) {
     Floats v = residual ? load_some(residual + i, count) : splat(0);
     for (int32_t j = 0; j < fan_out; ++j)

@@ -1,6 +1,6 @@
-// Output pixels are taken a block at a time: the depthwise sums of a block go to scratch, where all panels of the pointwise weights read
-// them. A block's sums and one panel's results stay in L2, so memory sees x and y alone; apart, the map between would be written, fetched
-// for writing and read.
+// Output pixels are taken a block at a time: the depthwise sums of a block go to scratch, where all panels of the
+// pointwise weights read them. A block's sums and one panel's results stay in L2, so memory sees x and y alone; apart,
+// the map between would be written, fetched for writing and read.
 #include "core/cpu/kernels/separable_conv2d.h"
 
 #include <algorithm>
@@ -27,13 +27,16 @@ int64_t thread_floats(const Conv2dShape& s) { return block_sums(s) + block_pixel
 
 }  // namespace
 
-void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channels, const float* x, const float* depthwise,
-                      const float* pointwise, const Epilogue& epilogue, float* y, std::byte* scratch) {
+void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channels, const float* x,
+                      const float* depthwise, const float* pointwise, const Epilogue& epilogue, float* y,
+                      std::byte* scratch) {
   const KernelTable& table = kernels();
-  // With stride 1 only the last row of a block's fields has not been read by the block before: it is fetched while that one is multiplied.
-  // Where maps keep their size, so that pixels of both are counted alike, fields reach as far below their pixel as there is padding.
+  // With stride 1 only the last row of a block's fields has not been read by the block before: it is fetched while that
+  // one is multiplied. Where maps keep their size, so that pixels of both are counted alike, fields reach as far below
+  // their pixel as there is padding.
   const int64_t below = s.pad_height * s.width, map_pixels = s.images * s.height * s.width;
-  const bool fetches = s.stride_height == 1 && s.stride_width == 1 && s.out_height() == s.height && s.out_width() == s.width;
+  const bool fetches =
+      s.stride_height == 1 && s.stride_width == 1 && s.out_height() == s.height && s.out_width() == s.width;
   const int64_t block = block_pixels(s), panels = conv_panel_count(out_channels);
   const int64_t pixels = s.images * s.out_height() * s.out_width();
   const bool non_temporal = is_non_temporal(epilogue, y, pixels, out_channels);
@@ -54,7 +57,8 @@ void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channe
         task.weights = pointwise + panel.first * s.in_channels;
         task.width = panel.width;
         table.convolve(task);
-        const PanelSums made{task.tile,   panel.width, first, task.pixels, panel.first, std::min(panel.width, out_channels - panel.first),
+        const PanelSums made{task.tile,   panel.width, first,
+                             task.pixels, panel.first, std::min(panel.width, out_channels - panel.first),
                              non_temporal};
         table.epilogue(panel_epilogue(epilogue, epilogue.bias, made, y, out_channels));
       }

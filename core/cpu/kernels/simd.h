@@ -1,8 +1,10 @@
-// One vector type for every instruction set: the hot loops are written once on top of it and compiled once for each set.
+// One vector type for every instruction set: the hot loops are written once on top of it and compiled once for each
+// set.
 //
-// Included only by *.simd.h files, which kernels.<isa>.cpp compile inside a namespace of their own. The namespace is what keeps the binary
-// runnable everywhere: an inline function shared with baseline code, compiled here with AVX-512, might be the copy the linker keeps. For
-// the same reason the *.simd.h files use no function of the standard library that is a template or inline.
+// Included only by *.simd.h files, which kernels.<isa>.cpp compile inside a namespace of their own. The namespace is
+// what keeps the binary runnable everywhere: an inline function shared with baseline code, compiled here with AVX-512,
+// might be the copy the linker keeps. For the same reason the *.simd.h files use no function of the standard library
+// that is a template or inline.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -35,8 +37,9 @@ typedef int32_t Ints __attribute__((vector_size(16)));
 
 inline constexpr int kLanes = sizeof(Floats) / 4;
 
-/// Calls f(Index<0>), f(Index<1>), ... An array of vectors stays in registers only if every loop over it is unrolled before GCC splits it
-/// up; unrolling by pragma comes too late (measured: 2.4 to 4 times slower). The functions passed must be always_inline as well.
+/// Calls f(Index<0>), f(Index<1>), ... An array of vectors stays in registers only if every loop over it is unrolled
+/// before GCC splits it up; unrolling by pragma comes too late (measured: 2.4 to 4 times slower). The functions passed
+/// must be always_inline as well.
 template <int I>
 struct Index {
   static constexpr int value = I;
@@ -128,7 +131,8 @@ STORMCELL_INLINE void end_non_temporal() {
 }
 typedef uint32_t Words __attribute__((vector_size(sizeof(Floats))));
 typedef uint16_t Halves __attribute__((vector_size(sizeof(Floats) / 2)));
-/// f32 to bf16, nearest even, as core/base does it; bf16 dot products take what is below the least normal number as 0 anyway.
+/// f32 to bf16, nearest even, as core/base does it; bf16 dot products take what is below the least normal number as 0
+/// anyway.
 STORMCELL_INLINE Halves to_bf16(Floats a) {
 #ifdef __AVX512BF16__
   return __builtin_bit_cast(Halves, _mm512_cvtneps_pbh(a));
@@ -183,7 +187,8 @@ STORMCELL_INLINE float max_lanes(Floats a) {
   return lane[0];
 }
 
-/// To L2: into L1, prefetches of few-row products take the fill buffers from its loads (4 rows of bf16: 335 us against 290).
+/// To L2: into L1, prefetches of few-row products take the fill buffers from its loads (4 rows of bf16: 335 us against
+/// 290).
 STORMCELL_INLINE void prefetch(const char* p) { __builtin_prefetch(p, 0, 2); }
 
 }  // namespace stormcell::cpu::STORMCELL_ISA

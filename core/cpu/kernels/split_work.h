@@ -18,15 +18,16 @@ void split_rows(ThreadTeam& team, int64_t rows, int64_t floats, F&& f) {
     f(int64_t{0}, rows);
     return;
   }
-  const int64_t grain = std::max<int64_t>(1, std::min(kAloneFloats / 4 / std::max<int64_t>(floats, 1), rows / team.size()));
+  const int64_t grain =
+      std::max<int64_t>(1, std::min(kAloneFloats / 4 / std::max<int64_t>(floats, 1), rows / team.size()));
   team.split(rows, grain, [&](int64_t begin, int64_t end, int) { f(begin, end); });
 }
 
 /// Of a row that threads share out: whole cache lines, of which some stay in L2.
 inline constexpr int64_t kPieceFloats = 16384;
 
-/// f(row, begin, end) over the floats [begin, end) of rows of `width` floats each: whole rows, or pieces of rows that are long, so that a
-/// single one occupies all threads.
+/// f(row, begin, end) over the floats [begin, end) of rows of `width` floats each: whole rows, or pieces of rows that
+/// are long, so that a single one occupies all threads.
 template <class F>
 void split_floats(ThreadTeam& team, int64_t rows, int64_t width, F&& f) {
   if (width <= kPieceFloats) {
@@ -50,8 +51,8 @@ inline constexpr int64_t kSplitColumns = 64;
 /// One cache line of them, where there is little else to share.
 inline constexpr int64_t kLineColumns = 16;
 
-/// f(row, first, columns) over [first, first + columns), `most` of them at most, of the columns of each of `rows` rows `width` wide; each
-/// column costing about `floats` floats of memory traffic.
+/// f(row, first, columns) over [first, first + columns), `most` of them at most, of the columns of each of `rows` rows
+/// `width` wide; each column costing about `floats` floats of memory traffic.
 template <class F>
 void split_columns(ThreadTeam& team, int64_t rows, int64_t width, int64_t floats, F&& f, int64_t most = kSplitColumns) {
   const int64_t groups = (width + most - 1) / most;

@@ -1,7 +1,8 @@
-// exp, erf and the activation functions on vectors. Polynomials fitted for this file (least squares, reweighted towards equal error).
+// exp, erf and the activation functions on vectors. Polynomials fitted for this file (least squares, reweighted towards
+// equal error).
 //
-// Errors against double, over all floats of the range: exp 1.2e-7 relative, gelu and silu 2e-7 of max(|x|, 1), tanh and sigmoid 2e-7
-// relative.
+// Errors against double, over all floats of the range: exp 1.2e-7 relative, gelu and silu 2e-7 of max(|x|, 1), tanh and
+// sigmoid 2e-7 relative.
 #pragma once
 #include "core/cpu/kernels/activation.h"
 #include "core/cpu/kernels/simd.h"

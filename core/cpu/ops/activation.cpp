@@ -6,7 +6,8 @@ namespace {
 
 class Activate : public Kernel {
  public:
-  explicit Activate(const Making& m) : kind_(parse_activation(m.node().attributes.word("kind"))), to_bf16_(m.writes_halves(0)) {}
+  explicit Activate(const Making& m)
+      : kind_(parse_activation(m.node().attributes.word("kind"))), to_bf16_(m.writes_halves(0)) {}
   void run(const Call& c) const override {
     if (to_bf16_) {
       activate(c.team, kind_, c.in[0].reals(), c.in[0].elements(), c.out[0].halves());

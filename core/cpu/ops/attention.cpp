@@ -58,8 +58,8 @@ class Attention : public Kernel {
     if (mask_) p.key_mask = c.in[*mask_].integers();
     if (step_)
       if (const StepFailure failure = read_cache(c, p)) return c.fail(node_, failure);
-    attention(c.team, c.in[0].reals(), c.in[0].width, c.in[1].reals(), c.in[1].width, c.in[2].reals(), c.in[2].width, p, c.out[0].data,
-              c.out[0].width, c.scratch);
+    attention(c.team, c.in[0].reals(), c.in[0].width, c.in[1].reals(), c.in[1].width, c.in[2].reals(), c.in[2].width, p,
+              c.out[0].data, c.out[0].width, c.scratch);
   }
 
  private:
@@ -73,7 +73,8 @@ class Attention : public Kernel {
         const int64_t rows = queries.count(s);
         if (const StepFailure failure = check_places(s, keys->groups.per_parent, rows, p.steps[s])) return failure;
         if (rows == 0) continue;
-        if (const StepFailure failure = keys->state(keys->width * (p.bf16 ? 2 : 4)).check(s, 0, p.steps[s] + rows)) return failure;
+        if (const StepFailure failure = keys->state(keys->width * (p.bf16 ? 2 : 4)).check(s, 0, p.steps[s] + rows))
+          return failure;
       }
     p.k_pages = c.in[1].pages, p.v_pages = c.in[2].pages;
     p.pages_of_sequence = std::max(c.in[1].pages_of_parent, c.in[2].pages_of_parent);

@@ -1,5 +1,5 @@
-// What a kernel over all branches of a decision passes on by branch: where its rows begin, and its floats. The tables lie in the kernel and
-// are refilled by each run; a kernel runs on one stream at a time.
+// What a kernel over all branches of a decision passes on by branch: where its rows begin, and its floats. The tables
+// lie in the kernel and are refilled by each run; a kernel runs on one stream at a time.
 #pragma once
 #include <vector>
 
@@ -33,8 +33,8 @@ class BranchFloats {
   template <class Request>
   BranchFloats(const Making& m, size_t first, Request&& request)
       : weights_(m, first, request), at_(static_cast<size_t>(m.value(1).branches), nullptr) {}
-  /// Null: the branch is absent, its part has not come, or a wave before has computed it. Addresses are looked up at each run: weights come
-  /// and go between waves.
+  /// Null: the branch is absent, its part has not come, or a wave before has computed it. Addresses are looked up at
+  /// each run: weights come and go between waves.
   const float* const* left_to_compute(const Call& c) const { return look_up(c, true); }
   /// Those of all branches, whatever waves there were; null where there are none.
   const float* const* all(const Call& c) const { return weights_.empty() ? nullptr : look_up(c, false); }

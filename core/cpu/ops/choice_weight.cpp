@@ -8,7 +8,8 @@ namespace {
 /// Of the cells that are there by a choice.
 class ChoiceWeight : public Kernel {
  public:
-  explicit ChoiceWeight(const Making& m) : branch_(m.graph().space(SpaceId(m.node().attributes.integer("space"))).branch) {}
+  explicit ChoiceWeight(const Making& m)
+      : branch_(m.graph().space(SpaceId(m.node().attributes.integer("space"))).branch) {}
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[0].decision;
     std::copy_n(d.weight + (branch_ == kAllBranches ? 0 : d.offsets[branch_]), c.out[0].rows, c.out[0].reals());
@@ -39,7 +40,8 @@ class WeightOfBranch : public Kernel {
 }  // namespace
 std::unique_ptr<Kernel> make_choice_weight(const Making& m) {
   const Attributes& attributes = m.node().attributes;
-  if (attributes.has("branch")) return std::make_unique<WeightOfBranch>(static_cast<int32_t>(attributes.integer("branch")));
+  if (attributes.has("branch"))
+    return std::make_unique<WeightOfBranch>(static_cast<int32_t>(attributes.integer("branch")));
   return std::make_unique<ChoiceWeight>(m);
 }
 }  // namespace stormcell::cpu

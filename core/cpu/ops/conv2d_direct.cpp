@@ -15,8 +15,8 @@ class Conv2dDirect : public Kernel {
     Conv2dShape shape = shape_;
     shape.images = c.in[0].rows;
     if (shape.images == 0) return;
-    direct_conv2d(c.team, shape, c.in[0].reals(), c.floats(weight_), epilogue_.of_panels(c, shape.out_channels), c.out[0].reals(),
-                  c.scratch);
+    direct_conv2d(c.team, shape, c.in[0].reals(), c.floats(weight_), epilogue_.of_panels(c, shape.out_channels),
+                  c.out[0].reals(), c.scratch);
   }
 
  private:

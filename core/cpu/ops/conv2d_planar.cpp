@@ -14,7 +14,8 @@ class Conv2dPlanar : public Kernel {
   void run(const Call& c) const override {
     Conv2dShape shape = shape_;
     shape.images = c.in[0].rows;
-    planar_conv2d(c.team, shape, c.in[0].reals(), c.floats(weight_), epilogue_.of_planes(c), c.out[0].reals(), c.scratch);
+    planar_conv2d(c.team, shape, c.in[0].reals(), c.floats(weight_), epilogue_.of_planes(c), c.out[0].reals(),
+                  c.scratch);
   }
 
  private:

@@ -21,7 +21,9 @@ inline Conv2dShape conv2d_shape(const Making& m, size_t weight, int64_t groups) 
   shape.groups = groups;
   return shape;
 }
-inline Conv2dShape conv2d_shape(const Making& m, size_t weight = 1) { return conv2d_shape(m, weight, integer_of(m.node(), "groups")); }
+inline Conv2dShape conv2d_shape(const Making& m, size_t weight = 1) {
+  return conv2d_shape(m, weight, integer_of(m.node(), "groups"));
+}
 /// Of the depthwise half of a separable convolution.
 inline Conv2dShape separable_shape(const Making& m) { return conv2d_shape(m, 1, m.type(0).content[2].constant()); }
 
@@ -50,7 +52,8 @@ class Conv2dEpilogue {
   /// Of planes, whose kernels know no activation but ReLU.
   PlanarEpilogue of_planes(const Call& c) const {
     PlanarEpilogue e;
-    e.relu = activation_ == Activation::relu, e.bias = bias(c), e.residual = residual(c), e.residual_first = residual_first_;
+    e.relu = activation_ == Activation::relu, e.bias = bias(c), e.residual = residual(c),
+    e.residual_first = residual_first_;
     return e;
   }
   /// Of panels, whose rows are pixels.

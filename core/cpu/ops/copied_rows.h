@@ -18,7 +18,9 @@ class CopiedRows {
   /// What lies in bf16 is not widened; an odd row would be rounded past its end.
   static bool supports(const Making& m) {
     for (size_t i = 0; i < m.step.outputs.size(); ++i)
-      if (m.reads(0) != m.writes(i) && (m.reads(0) != DType::f32 || m.program.operands[m.step.outputs[i]].width % 2 != 0)) return false;
+      if (m.reads(0) != m.writes(i) &&
+          (m.reads(0) != DType::f32 || m.program.operands[m.step.outputs[i]].width % 2 != 0))
+        return false;
     return true;
   }
   int64_t row_bytes() const { return from_bytes_; }
@@ -32,7 +34,8 @@ class CopiedRows {
                           reinterpret_cast<uint16_t*>(y + to * to_bytes_) + begin);
     } else {
       const int64_t size = from_bytes_ / width_;
-      std::memcpy(y + to * to_bytes_ + begin * size, x + from * from_bytes_ + begin * size, static_cast<size_t>((end - begin) * size));
+      std::memcpy(y + to * to_bytes_ + begin * size, x + from * from_bytes_ + begin * size,
+                  static_cast<size_t>((end - begin) * size));
     }
   }
 

@@ -6,7 +6,8 @@ namespace {
 class EndSequences : public Kernel {
  public:
   explicit EndSequences(const Making& m)
-      : end_(static_cast<int32_t>(m.node().attributes.integer("end"))), pad_(static_cast<int32_t>(m.node().attributes.integer("pad"))) {}
+      : end_(static_cast<int32_t>(m.node().attributes.integer("end"))),
+        pad_(static_cast<int32_t>(m.node().attributes.integer("pad"))) {}
   void run(const Call& c) const override {
     for (int64_t i = 0; i < c.in[0].rows; ++i) {
       const bool done = c.in[1].integers()[i] != 0;

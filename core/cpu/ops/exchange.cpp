@@ -1,5 +1,6 @@
-// An exchange has two halves. The first lays together what goes to each rank and tells where it lies; the submission ends, the ranks meet
-// between submissions, and the second half takes what arrived. What they share lies in scratch memory, which nothing uses in between.
+// An exchange has two halves. The first lays together what goes to each rank and tells where it lies; the submission
+// ends, the ranks meet between submissions, and the second half takes what arrived. What they share lies in scratch
+// memory, which nothing uses in between.
 #include <cstring>
 
 #include "core/base/align.h"
@@ -18,8 +19,8 @@ class Exchange : public Kernel {
         owners_(decision.attributes.list("owners")),
         ranks_(decision.attributes.integer("ranks")) {
     if (ranks_ != m.program.ranks)
-      failed(node_text(m.node()),
-             "expected an exchange between " + std::to_string(m.program.ranks) + " ranks, got " + std::to_string(ranks_));
+      failed(node_text(m.node()), "expected an exchange between " + std::to_string(m.program.ranks) + " ranks, got " +
+                                      std::to_string(ranks_));
   }
   void run(const Call& c) const override { sends_ ? send(c) : take(c); }
 
@@ -41,7 +42,8 @@ class Exchange : public Kernel {
     return n;
   }
   static DeviceAddress address(const std::byte* at) { return {reinterpret_cast<uint64_t>(at)}; }
-  void tell(const Call& c, const std::byte* send, const std::byte* receive, int64_t row_bytes, int64_t most_rows, bool tells_rows) const {
+  void tell(const Call& c, const std::byte* send, const std::byte* receive, int64_t row_bytes, int64_t most_rows,
+            bool tells_rows) const {
     *c.status->exchange = {address(send), address(receive), row_bytes, most_rows, node_, tells_rows};
   }
 
@@ -89,7 +91,8 @@ class ExchangeDecision : public Exchange {
   int64_t most_arrive_, sent_bytes_;
 };
 
-// Rows and back: the same exchange with the ends swapped. At home rows lie by their owner's rank, away by the rank they came from.
+// Rows and back: the same exchange with the ends swapped. At home rows lie by their owner's rank, away by the rank they
+// came from.
 class ExchangeRows : public Exchange {
  public:
   ExchangeRows(const Making& m, bool back)
@@ -118,7 +121,8 @@ class ExchangeRows : public Exchange {
   }
   void take(const Call& c) const override {
     const std::byte* arrived = back_ ? c.scratch : c.scratch + home_bytes();
-    for_each_row(c, [&](int64_t slot, int64_t i) { copy(c.out[0].data + slot * row_bytes_, arrived + i * row_bytes_); });
+    for_each_row(c,
+                 [&](int64_t slot, int64_t i) { copy(c.out[0].data + slot * row_bytes_, arrived + i * row_bytes_); });
   }
 
   /// visit(slot, i): the i-th row as it travels. What is sent, and what comes back, are slots at home; else those away.
@@ -128,7 +132,8 @@ class ExchangeRows : public Exchange {
     if (sends_ == back_) {
       for (; i < *away(c).cells; ++i) visit(away(c).slot[i], i);
     } else {
-      for (int64_t r = 0; r < ranks_; ++r) for_each_slot_of(home(c), r, [&](int32_t slot, int32_t) { visit(slot, i++); });
+      for (int64_t r = 0; r < ranks_; ++r)
+        for_each_slot_of(home(c), r, [&](int32_t slot, int32_t) { visit(slot, i++); });
     }
   }
   void copy(std::byte* to, const std::byte* from) const { std::memcpy(to, from, static_cast<size_t>(row_bytes_)); }

@@ -6,13 +6,15 @@
 namespace stormcell::cpu {
 namespace {
 
-/// Moves rows to their places, from the last to the first, because no row lies behind its place: output and input may be the same memory.
+/// Moves rows to their places, from the last to the first, because no row lies behind its place: output and input may
+/// be the same memory.
 class Expand : public Kernel {
  public:
   explicit Expand(const Making& m) : row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
   void run(const Call& c) const override {
     const int64_t parents = c.out[0].groups.parents;
-    // Parents do not share cells, unless those of one lie where rows of others still wait: then threads share the columns.
+    // Parents do not share cells, unless those of one lie where rows of others still wait: then threads share the
+    // columns.
     if (c.out[0].data != c.in[0].data) {
       c.team.split(parents, 1, [&](int64_t begin, int64_t end, int) { expand(c, {begin, end}, {0, row_bytes_}); });
       return;

@@ -5,7 +5,8 @@ namespace {
 
 class Extent : public Kernel {
  public:
-  explicit Extent(const Making& m) : extent_(Dim::parse(m.node().attributes.word("extent"), m.graph().symbols, "extent")) {}
+  explicit Extent(const Making& m)
+      : extent_(Dim::parse(m.node().attributes.word("extent"), m.graph().symbols, "extent")) {}
   void run(const Call& c) const override { *c.out[0].integers() = static_cast<int32_t>(extent_.evaluate(c.bindings)); }
 
  private:

@@ -7,11 +7,12 @@
 namespace stormcell::cpu {
 namespace {
 
-// A thread takes rows of pixels of the picture and sums there what patches hold, in the order of the patches: no two threads write the same
-// pixel, and the order of the sums does not depend on their number.
+// A thread takes rows of pixels of the picture and sums there what patches hold, in the order of the patches: no two
+// threads write the same pixel, and the order of the sums does not depend on their number.
 class Fold : public Kernel {
  public:
-  explicit Fold(const Making& m) : grid_(grid_of_fold(m.graph(), m.node())), channels_(m.type(0).content[2].constant()) {
+  explicit Fold(const Making& m)
+      : grid_(grid_of_fold(m.graph(), m.node())), channels_(m.type(0).content[2].constant()) {
     down_ = times(grid_.height, grid_.patch_height, grid_.rows(), [&](int64_t i) { return grid_.top(i); });
     along_ = times(grid_.width, grid_.patch_width, grid_.columns(), [&](int64_t j) { return grid_.left(j); });
   }
@@ -19,7 +20,8 @@ class Fold : public Kernel {
     const int64_t line = grid_.width * channels_;
     split_rows(c.team, c.out[0].rows * grid_.height, line, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
-        row(c.in[0].reals() + i / grid_.height * grid_.patches() * c.in[0].width, i % grid_.height, c.out[0].reals() + i * line);
+        row(c.in[0].reals() + i / grid_.height * grid_.patches() * c.in[0].width, i % grid_.height,
+            c.out[0].reals() + i * line);
     });
   }
 

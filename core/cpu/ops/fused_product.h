@@ -8,8 +8,9 @@
 
 namespace stormcell::cpu {
 
-// What linear and grouped_linear share: a folded norm and the epilogue's operands. The rows are normalised into scratch, as the norm alone
-// would do it: the weights stay as every other product of them reads them, and so does the last bit of the result.
+// What linear and grouped_linear share: a folded norm and the epilogue's operands. The rows are normalised into
+// scratch, as the norm alone would do it: the weights stay as every other product of them reads them, and so does the
+// last bit of the result.
 struct FusedProduct {
   std::optional<size_t> gain, bias, multiply, residual;
   WeightHandle gain_handle, bias_handle;
@@ -39,15 +40,18 @@ struct FusedProduct {
     if (bias) bias_handle = m.f32_weight(*bias);
   }
 
-  /// For products with weights in `dtype`, of rows of `k`: a norm rounds its rows as it stores them where the product would.
+  /// For products with weights in `dtype`, of rows of `k`: a norm rounds its rows as it stores them where the product
+  /// would.
   void set_product(const Making& m, DType dtype, int64_t k) {
     const bool rounds = rounds_rows_of_x(dtype) && k % 2 == 0;
     x_format = m.reads_halves(0) ? m.reads(0) : gain && rounds ? dtype : DType::f32;
     reads_bf16 = is_halves(x_format);
-    norm_bytes = gain ? align_up(m.most_rows(0) * k * static_cast<int64_t>(reads_bf16 ? sizeof(uint16_t) : sizeof(float))) : 0;
+    norm_bytes =
+        gain ? align_up(m.most_rows(0) * k * static_cast<int64_t>(reads_bf16 ? sizeof(uint16_t) : sizeof(float))) : 0;
   }
   DType x_dtype() const { return x_format; }
-  /// The rows to multiply, in one of the formats; `scratch` has norm_bytes. `normed`: a wave before has left them there.
+  /// The rows to multiply, in one of the formats; `scratch` has norm_bytes. `normed`: a wave before has left them
+  /// there.
   struct ProductRows {
     const float* f32 = nullptr;
     const uint16_t* bf16 = nullptr;

@@ -35,15 +35,16 @@ class GatherChains : public Kernel {
       at += stormcell::values_of(links).size();
     }
   }
-  // A thread takes some columns of every row: no two write the same number, and each is summed in the order of the rows. It takes as many
-  // at a time as stay in L2 while rows are added to them, so that memory sees each number once.
+  // A thread takes some columns of every row: no two write the same number, and each is summed in the order of the
+  // rows. It takes as many at a time as stay in L2 while rows are added to them, so that memory sees each number once.
   void run(const Call& c) const override {
     const Rows& out = c.out[0];
     int64_t rows = out.rows;
     for (size_t i = 0; i < values_; ++i) rows += c.in[i].rows;
     const bool non_temporal = out.rows <= kPieceFloats / kLeastPiece && is_non_temporal(out.rows * out.width);
     if (rows * out.width <= kAloneFloats && !non_temporal) return join(c, {out.reals(), out.width, 0, out.width});
-    const int64_t piece = std::max(kLeastPiece, kPieceFloats / std::max<int64_t>(out.rows, 1) / kSplitColumns * kSplitColumns);
+    const int64_t piece =
+        std::max(kLeastPiece, kPieceFloats / std::max<int64_t>(out.rows, 1) / kSplitColumns * kSplitColumns);
     c.team.split(out.width, kSplitColumns, [&](int64_t begin, int64_t end, int) {
       for (int64_t at = begin; at < end; at += piece) {
         const int64_t columns = std::min(end - at, piece);
@@ -92,7 +93,8 @@ class GatherChains : public Kernel {
     });
     if (!residual_) return;
     const float* residual = c.in[*residual_].reals() + columns.first;
-    for (int64_t cell = 0; cell < out.rows; ++cell) add_scaled(residual + cell * out.width, 1, columns.count, columns.of(cell));
+    for (int64_t cell = 0; cell < out.rows; ++cell)
+      add_scaled(residual + cell * out.width, 1, columns.count, columns.of(cell));
   }
   /// visit(row, the row of its cell in the result, its weight or factor), of these columns, in the order of the inputs.
   template <class Visit>
@@ -121,7 +123,8 @@ class GatherChains : public Kernel {
     for (int64_t i = 0; i < int64_t{*d.cells} * d.fan_out; ++i) {
       if (!is_dropped(d.choice[i])) continue;
       const int64_t decided = i / d.fan_out;
-      const int64_t first = members_ ? out.groups.begin(decided) : decided, last = members_ ? out.groups.end(decided) : decided + 1;
+      const int64_t first = members_ ? out.groups.begin(decided) : decided,
+                    last = members_ ? out.groups.end(decided) : decided + 1;
       for (int64_t cell = first; cell < last; ++cell)
         add_scaled(otherwise + cell * out.width, d.choice_weight[i], columns.count, columns.of(cell));
     }
@@ -139,8 +142,8 @@ class GatherChains : public Kernel {
 
 }  // namespace
 std::unique_ptr<Kernel> make_gather_chains(const Making& m) {
-  // Every row of slots that comes is summed. What is not computed has no rows where plans come here by themselves; asked for by name, it
-  // may have. Of members it is told which count.
+  // Every row of slots that comes is summed. What is not computed has no rows where plans come here by themselves;
+  // asked for by name, it may have. Of members it is told which count.
   const auto computed = branches_computed(m);
   const SpaceId rows = m.type(0).space;
   if (m.is_asked_for() && computed && rows != kNone && m.graph().space(rows).decision != kNone &&

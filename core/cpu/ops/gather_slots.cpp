@@ -10,8 +10,9 @@
 namespace stormcell::cpu {
 namespace {
 
-// All inputs are branches (or the slots) of one decision: each cell sums its own slots in the order of its choices, cells shared over
-// threads without atomics. How the branches' rows lie in memory does not matter, so that every plan sums in the same order.
+// All inputs are branches (or the slots) of one decision: each cell sums its own slots in the order of its choices,
+// cells shared over threads without atomics. How the branches' rows lie in memory does not matter, so that every plan
+// sums in the same order.
 class GatherSlots : public Kernel {
  public:
   /// `input_of`: by branch, which input holds its rows; -1: none.

@@ -1,5 +1,6 @@
-// The convolutions of all branches of a decision. Maps of all branches lie on one line that the threads share out, in planes or in direct
-// panels as a single branch's would be; what those do not take goes branch after branch through the dense product's panels.
+// The convolutions of all branches of a decision. Maps of all branches lie on one line that the threads share out, in
+// planes or in direct panels as a single branch's would be; what those do not take goes branch after branch through the
+// dense product's panels.
 #include "core/cpu/kernels/split_work.h"
 #include "core/cpu/ops/branch_tables.h"
 #include "core/cpu/ops/conv2d_choice.h"
@@ -12,10 +13,12 @@ constexpr size_t kWeights = 2;  // the first input that serves a branch
 
 class GroupedConv2d : public Kernel {
  public:
-  GroupedConv2d(const Making& m, const Conv2dShape& shape, const std::string& layout, DType dtype) : epilogue_(m), shape_(shape), rows_(m) {
+  GroupedConv2d(const Making& m, const Conv2dShape& shape, const std::string& layout, DType dtype)
+      : epilogue_(m), shape_(shape), rows_(m) {
     weights_ = {m, kWeights, [&](size_t input) { return m.branch_weight(input, layout, dtype); }};
     if (flag_of(m.node(), "biases"))
-      biases_ = {m, kWeights + m.node().attributes.list("branches").size(), [&](size_t input) { return m.f32_weight(input); }};
+      biases_ = {m, kWeights + m.node().attributes.list("branches").size(),
+                 [&](size_t input) { return m.f32_weight(input); }};
   }
   int64_t scratch_bytes() const override { return scratch_; }
 
@@ -42,15 +45,19 @@ class GroupedConv2d : public Kernel {
 
 class GroupedConv2dPlanar : public GroupedConv2d {
  public:
-  GroupedConv2dPlanar(const Making& m, const Conv2dShape& shape) : GroupedConv2d(m, shape, kPlanarConvolution, DType::f32) {
+  GroupedConv2dPlanar(const Making& m, const Conv2dShape& shape)
+      : GroupedConv2d(m, shape, kPlanarConvolution, DType::f32) {
     scratch_ = static_cast<int64_t>(planar_conv2d_scratch_bytes(shape_, m.threads));
   }
-  void run(const Call& c) const override { planar_conv2d(c.team, shape_, maps(c), epilogue_.of_planes(c), c.out[0].reals(), c.scratch); }
+  void run(const Call& c) const override {
+    planar_conv2d(c.team, shape_, maps(c), epilogue_.of_planes(c), c.out[0].reals(), c.scratch);
+  }
 };
 
 class GroupedConv2dDirect : public GroupedConv2d {
  public:
-  GroupedConv2dDirect(const Making& m, const Conv2dShape& shape) : GroupedConv2d(m, shape, kDirectConvolution, DType::f32) {
+  GroupedConv2dDirect(const Making& m, const Conv2dShape& shape)
+      : GroupedConv2d(m, shape, kDirectConvolution, DType::f32) {
     scratch_ = static_cast<int64_t>(direct_conv2d_scratch_bytes(shape_, m.threads));
   }
   void run(const Call& c) const override {
@@ -61,7 +68,8 @@ class GroupedConv2dDirect : public GroupedConv2d {
 class GroupedConv2dPanels : public GroupedConv2d {
  public:
   GroupedConv2dPanels(const Making& m, const Conv2dShape& shape)
-      : GroupedConv2d(m, shape, conv_panels(shape.groups), panels_dtype(m, shape, kWeights)), dtype_(panels_dtype(m, shape, kWeights)) {
+      : GroupedConv2d(m, shape, conv_panels(shape.groups), panels_dtype(m, shape, kWeights)),
+        dtype_(panels_dtype(m, shape, kWeights)) {
     Conv2dShape most = shape_;
     most.images = m.program.dims[m.program.operands[m.step.outputs[0]].rows].evaluate(m.bounds);
     panels_ = static_cast<int64_t>(conv2d_scratch_bytes(most, dtype_, m.threads));
@@ -87,7 +95,8 @@ class GroupedConv2dPanels : public GroupedConv2d {
       Epilogue e = epilogue_.of_panels(c, shape_.out_channels);
       e.bias = of.bias(b);
       if (e.residual) e.residual += first * out;
-      conv2d(c.team, shape, x, reinterpret_cast<const std::byte*>(of.weights[b]), dtype_, e, c.out[0].reals() + first * out, c.scratch);
+      conv2d(c.team, shape, x, reinterpret_cast<const std::byte*>(of.weights[b]), dtype_, e,
+             c.out[0].reals() + first * out, c.scratch);
     }
   }
 
@@ -107,5 +116,7 @@ std::unique_ptr<Kernel> make_grouped_conv2d_direct(const Making& m) {
   const Conv2dShape shape = conv2d_shape(m, kWeights);
   return takes_direct(m, shape, kWeights) ? std::make_unique<GroupedConv2dDirect>(m, shape) : nullptr;
 }
-std::unique_ptr<Kernel> make_grouped_conv2d(const Making& m) { return std::make_unique<GroupedConv2dPanels>(m, conv2d_shape(m, kWeights)); }
+std::unique_ptr<Kernel> make_grouped_conv2d(const Making& m) {
+  return std::make_unique<GroupedConv2dPanels>(m, conv2d_shape(m, kWeights));
+}
 }  // namespace stormcell::cpu

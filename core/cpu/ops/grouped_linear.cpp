@@ -26,14 +26,16 @@ class GroupedLinear : public Kernel {
     biases_.resize(table_.size(), nullptr);
     slots_ = m.program.dims[m.program.operands[m.step.outputs[0]].rows].evaluate(m.bounds);
     fused_.set_product(m, dtype_, k_);
-    scratch_ = fused_.norm_bytes + static_cast<int64_t>(grouped_linear_scratch_bytes(slots_, k_, dtype_, m.threads, fused_.x_dtype()));
+    scratch_ = fused_.norm_bytes +
+               static_cast<int64_t>(grouped_linear_scratch_bytes(slots_, k_, dtype_, m.threads, fused_.x_dtype()));
   }
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
     // Nothing else runs between the waves of a step: what the first has left in scratch is there.
     const auto is_computed = [&](int64_t b) { return c.computed && c.computed[b]; };
     const bool normed = std::any_of(branches_.begin(), branches_.end(), is_computed);
-    // Addresses are looked up at each run: weights come and go between waves. What is not of this wave is left untouched.
+    // Addresses are looked up at each run: weights come and go between waves. What is not of this wave is left
+    // untouched.
     for (size_t i = 0; i < branches_.size(); ++i) {
       const size_t branch = branches_[i];
       packed_[i] = {reinterpret_cast<const std::byte*>(c.weights.address(handles_[i]).value), n_, k_, dtype_};

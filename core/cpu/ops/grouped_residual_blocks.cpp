@@ -1,6 +1,6 @@
-// The chains of all branches of a decision: a thread takes the next map, whatever branch it is of, through its branch's whole chain; of
-// all branches' maps together at most as many as there are threads, less one, are left to be shared by rows
-// (core/cpu/kernels/planar_conv2d.h).
+// The chains of all branches of a decision: a thread takes the next map, whatever branch it is of, through its branch's
+// whole chain; of all branches' maps together at most as many as there are threads, less one, are left to be shared by
+// rows (core/cpu/kernels/planar_conv2d.h).
 #include "core/cpu/kernels/planar_conv2d.h"
 #include "core/cpu/ops/branch_tables.h"
 #include "core/cpu/ops/conv2d_shape.h"
@@ -31,7 +31,8 @@ class GroupedResidualBlocks : public Kernel {
     for (size_t b = 0; b < step; ++b)
       for (size_t i = 0; i < blocks_; ++i) {
         const Convolution &first = handles_[2 * i * step + b], &second = handles_[(2 * i + 1) * step + b];
-        weights_[b * blocks_ + i] = {c.floats(first.weight), c.floats(first.bias), c.floats(second.weight), c.floats(second.bias)};
+        weights_[b * blocks_ + i] = {c.floats(first.weight), c.floats(first.bias), c.floats(second.weight),
+                                     c.floats(second.bias)};
       }
     GroupedMaps<ResidualBlockWeights> maps;
     maps.x = c.in[0].reals();
@@ -58,5 +59,7 @@ class GroupedResidualBlocks : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_grouped_residual_blocks(const Making& m) { return std::make_unique<GroupedResidualBlocks>(m); }
+std::unique_ptr<Kernel> make_grouped_residual_blocks(const Making& m) {
+  return std::make_unique<GroupedResidualBlocks>(m);
+}
 }  // namespace stormcell::cpu

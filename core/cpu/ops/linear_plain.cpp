@@ -1,5 +1,5 @@
-// A product as its definition says, row by row on weights that nobody packed: what the panels are measured against, and the kernel of
-// weights in blocks, which have no panels.
+// A product as its definition says, row by row on weights that nobody packed: what the panels are measured against, and
+// the kernel of weights in blocks, which have no panels.
 #include "core/base/number_format.h"
 #include "core/cpu/kernels/format_kernels.h"
 #include "core/cpu/kernels/kernel_table.h"

@@ -22,7 +22,8 @@ class MergeCells : public Kernel {
         for (const int64_t down : {0, 1})
           for (const int64_t right : {0, 1}) {
             const int64_t part = right * right_ + down * (3 - right_);
-            std::memcpy(to + part * channels_, c.in[0].reals() + (corner + down * 2 * columns_ + right) * channels_, bytes);
+            std::memcpy(to + part * channels_, c.in[0].reals() + (corner + down * 2 * columns_ + right) * channels_,
+                        bytes);
           }
       }
     });

@@ -18,9 +18,10 @@ class Pack : public Kernel {
       const std::byte* from = c.in[0].data;
       std::byte* to = c.out[i].data;
       // As in scatter: below 4 KiB a fork-join costs more than the copy.
-      c.team.split(c.out[i].rows, std::max<int64_t>(1, 4096 / rows_[i].row_bytes()), [&](int64_t begin, int64_t end, int) {
-        for (int64_t row = begin; row < end; ++row) rows_[i].copy(from, cells[row], to, row);
-      });
+      c.team.split(c.out[i].rows, std::max<int64_t>(1, 4096 / rows_[i].row_bytes()),
+                   [&](int64_t begin, int64_t end, int) {
+                     for (int64_t row = begin; row < end; ++row) rows_[i].copy(from, cells[row], to, row);
+                   });
     }
   }
 
@@ -29,5 +30,7 @@ class Pack : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_pack(const Making& m) { return CopiedRows::supports(m) ? std::make_unique<Pack>(m) : nullptr; }
+std::unique_ptr<Kernel> make_pack(const Making& m) {
+  return CopiedRows::supports(m) ? std::make_unique<Pack>(m) : nullptr;
+}
 }  // namespace stormcell::cpu

@@ -7,7 +7,8 @@
 namespace stormcell::cpu {
 namespace {
 
-/// A row of pixels becomes `factor` rows in the same place: output and input may be the same memory, and then each thread holds a row.
+/// A row of pixels becomes `factor` rows in the same place: output and input may be the same memory, and then each
+/// thread holds a row.
 class PixelShuffle : public Kernel {
  public:
   explicit PixelShuffle(const Making& m) : factor_(m.node().attributes.integer("factor")) {
@@ -41,7 +42,8 @@ class PixelShuffle : public Kernel {
     for (int64_t i = 0; i < factor_; ++i)
       for (int64_t x = 0; x < width_; ++x)
         for (int64_t j = 0; j < factor_; ++j)
-          for (int64_t ch = 0; ch < channels_; ++ch) *to++ = from[(x * channels_ + ch) * factor_ * factor_ + i * factor_ + j];
+          for (int64_t ch = 0; ch < channels_; ++ch)
+            *to++ = from[(x * channels_ + ch) * factor_ * factor_ + i * factor_ + j];
   }
 
   int64_t factor_, height_ = 0, width_ = 0, channels_ = 0, scratch_ = 0;

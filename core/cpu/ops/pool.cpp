@@ -18,7 +18,8 @@ class Pool : public Kernel {
       shape_.pad_height = shape_.pad_width = integer_of(m.node(), "padding");
     } else {
       const int64_t images = m.program.dims[m.program.operands[m.step.outputs[0]].rows].evaluate(m.bounds);
-      scratch_ = static_cast<int64_t>(global_average_pool_scratch_bytes(images, shape_.height * shape_.width, shape_.channels));
+      scratch_ = static_cast<int64_t>(
+          global_average_pool_scratch_bytes(images, shape_.height * shape_.width, shape_.channels));
     }
   }
   int64_t scratch_bytes() const override { return scratch_; }
@@ -27,7 +28,8 @@ class Pool : public Kernel {
     shape.images = c.in[0].rows;
     if (shape.images == 0) return;
     if (kind_ == "global_average") {
-      global_average_pool(c.team, c.in[0].reals(), shape.images, shape.height * shape.width, shape.channels, c.out[0].reals(), c.scratch);
+      global_average_pool(c.team, c.in[0].reals(), shape.images, shape.height * shape.width, shape.channels,
+                          c.out[0].reals(), c.scratch);
     } else if (kind_ == "max") {
       max_pool2d(c.team, shape, c.in[0].reals(), c.out[0].reals());
     } else {

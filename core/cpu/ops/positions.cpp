@@ -10,7 +10,8 @@ class Positions : public Kernel {
     const CellGroups& groups = c.in[0].groups;
     for (int64_t p = 0; p < groups.parents; ++p) {
       int32_t seen = from_ ? c.in[*from_].integers()[p] : 0;
-      for (int64_t i = groups.begin(p); i < groups.end(p); ++i) c.out[0].integers()[i] = c.in[0].integers()[i] ? seen++ : 1;
+      for (int64_t i = groups.begin(p); i < groups.end(p); ++i)
+        c.out[0].integers()[i] = c.in[0].integers()[i] ? seen++ : 1;
     }
   }
 

@@ -1,4 +1,5 @@
-// One image goes through the whole chain in planes, on one thread and in its L2 or on all threads (core/cpu/kernels/planar_conv2d.h).
+// One image goes through the whole chain in planes, on one thread and in its L2 or on all threads
+// (core/cpu/kernels/planar_conv2d.h).
 #include "core/cpu/kernels/planar_conv2d.h"
 #include "core/cpu/ops/conv2d_shape.h"
 #include "core/cpu/weight_layouts.h"
@@ -9,8 +10,8 @@ namespace {
 class ResidualBlocks : public Kernel {
  public:
   explicit ResidualBlocks(const Making& m) : shape_(residual_shape(m)) {
-    // No parts: a step of several parts computes a branch as soon as one of them is there, and a chain needs them all. Under a budget
-    // they stay.
+    // No parts: a step of several parts computes a branch as soon as one of them is there, and a chain needs them all.
+    // Under a budget they stay.
     for (size_t i = 1; i < m.node().inputs.size(); i += 2)
       convolutions_.push_back({m.weight(i, kPlanarConvolution, DType::f32), m.f32_weight(i + 1)});
     of_chain_ = static_cast<int64_t>(residual_blocks_scratch_bytes(shape_, m.threads));
@@ -21,8 +22,8 @@ class ResidualBlocks : public Kernel {
   void run(const Call& c) const override {
     auto* const blocks = reinterpret_cast<ResidualBlockWeights*>(c.scratch + of_chain_);
     for (size_t i = 0; i < convolutions_.size(); i += 2)
-      blocks[i / 2] = {c.floats(convolutions_[i].weight), c.floats(convolutions_[i].bias), c.floats(convolutions_[i + 1].weight),
-                       c.floats(convolutions_[i + 1].bias)};
+      blocks[i / 2] = {c.floats(convolutions_[i].weight), c.floats(convolutions_[i].bias),
+                       c.floats(convolutions_[i + 1].weight), c.floats(convolutions_[i + 1].bias)};
     Conv2dShape shape = shape_;
     shape.images = c.in[0].rows;
     residual_blocks(c.team, shape, c.in[0].reals(), {blocks, convolutions_.size() / 2}, c.out[0].reals(), c.scratch);

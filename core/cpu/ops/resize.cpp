@@ -17,9 +17,11 @@ std::vector<ResizeTap> taps_of(int64_t from, int64_t to, bool nearest) {
       taps.push_back({i * from / to, i * from / to, 0});
       continue;
     }
-    // (i + 1/2) from / to - 1/2 in units of 1 / (2 to): whole numbers, so that the share of a middle that is hit is exactly 0.
+    // (i + 1/2) from / to - 1/2 in units of 1 / (2 to): whole numbers, so that the share of a middle that is hit is
+    // exactly 0.
     const int64_t at = std::max<int64_t>(0, (2 * i + 1) * from - to), first = std::min(at / (2 * to), from - 1);
-    taps.push_back({first, std::min(first + 1, from - 1), static_cast<float>(at - first * 2 * to) / static_cast<float>(2 * to)});
+    taps.push_back(
+        {first, std::min(first + 1, from - 1), static_cast<float>(at - first * 2 * to) / static_cast<float>(2 * to)});
   }
   return taps;
 }
@@ -41,14 +43,16 @@ class Resize : public Kernel {
       for (int64_t i = begin; i < end; ++i) {
         const ResizeTap& y = down_[i % rows];
         const float* map = c.in[0].reals() + i / rows * height_ * width_ * channels_;
-        line(map + y.first * width_ * channels_, map + y.second * width_ * channels_, y.share, c.out[0].reals() + i * row, non_temporal);
+        line(map + y.first * width_ * channels_, map + y.second * width_ * channels_, y.share,
+             c.out[0].reals() + i * row, non_temporal);
       }
     });
   }
 
  private:
   void line(const float* above, const float* below, float share, float* to, bool non_temporal) const {
-    if (!nearest_) return kernels().resize({above, below, share, along_.data(), std::ssize(along_), channels_, to, non_temporal});
+    if (!nearest_)
+      return kernels().resize({above, below, share, along_.data(), std::ssize(along_), channels_, to, non_temporal});
     for (const ResizeTap& x : along_) {
       std::memcpy(to, above + x.first * channels_, static_cast<size_t>(channels_) * sizeof(float));
       to += channels_;

@@ -7,7 +7,9 @@ namespace {
 class RmsNorm : public Kernel {
  public:
   explicit RmsNorm(const Making& m)
-      : gain_(m.f32_weight(1)), eps_(static_cast<float>(m.node().attributes.real("eps"))), to_bf16_(m.writes_halves(0)) {}
+      : gain_(m.f32_weight(1)),
+        eps_(static_cast<float>(m.node().attributes.real("eps"))),
+        to_bf16_(m.writes_halves(0)) {}
   void run(const Call& c) const override {
     const float* gain = c.floats(gain_);
     const Rows& x = c.in[0];

@@ -9,11 +9,12 @@ namespace {
 class Rotary : public Kernel {
  public:
   explicit Rotary(const Making& m)
-      : heads_(static_cast<int32_t>(m.node().attributes.integer("heads"))), theta_(static_cast<float>(m.node().attributes.real("theta"))) {}
+      : heads_(static_cast<int32_t>(m.node().attributes.integer("heads"))),
+        theta_(static_cast<float>(m.node().attributes.real("theta"))) {}
   void run(const Call& c) const override {
     std::copy_n(c.in[0].reals(), c.in[0].elements(), c.out[0].reals());
-    rotate_halves(c.team, c.out[0].reals(), c.out[0].width, c.out[0].rows, heads_, static_cast<int32_t>(c.out[0].width / heads_),
-                  c.in[1].integers(), theta_);
+    rotate_halves(c.team, c.out[0].reals(), c.out[0].width, c.out[0].rows, heads_,
+                  static_cast<int32_t>(c.out[0].width / heads_), c.in[1].integers(), theta_);
   }
 
  private:

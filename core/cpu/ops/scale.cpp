@@ -7,7 +7,9 @@ namespace {
 class Scale : public Kernel {
  public:
   explicit Scale(const Making& m) : factor_(static_cast<float>(m.node().attributes.real("factor"))) {}
-  void run(const Call& c) const override { scale(c.team, c.in[0].reals(), factor_, c.in[0].elements(), c.out[0].reals()); }
+  void run(const Call& c) const override {
+    scale(c.team, c.in[0].reals(), factor_, c.in[0].elements(), c.out[0].reals());
+  }
 
  private:
   float factor_;

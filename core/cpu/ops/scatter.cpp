@@ -48,5 +48,7 @@ class Scatter : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_scatter(const Making& m) { return CopiedRows::supports(m) ? std::make_unique<Scatter>(m) : nullptr; }
+std::unique_ptr<Kernel> make_scatter(const Making& m) {
+  return CopiedRows::supports(m) ? std::make_unique<Scatter>(m) : nullptr;
+}
 }  // namespace stormcell::cpu

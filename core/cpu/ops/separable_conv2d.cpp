@@ -8,8 +8,10 @@ namespace {
 
 class SeparableConv2d : public Kernel {
  public:
-  explicit SeparableConv2d(const Making& m) : epilogue_(m), shape_(separable_shape(m)), outputs_(m.type(2).content[0].constant()) {
-    // One part: a step computes a branch as soon as one of its parts is there, and this one needs both weights. The small one stays.
+  explicit SeparableConv2d(const Making& m)
+      : epilogue_(m), shape_(separable_shape(m)), outputs_(m.type(2).content[0].constant()) {
+    // One part: a step computes a branch as soon as one of its parts is there, and this one needs both weights. The
+    // small one stays.
     depthwise_ = m.weight(1, conv_panels(shape_.groups), DType::f32);
     pointwise_ = m.branch_weight(2, kDirectConvolution, DType::f32);
     scratch_ = static_cast<int64_t>(separable_conv2d_scratch_bytes(shape_, m.threads));
@@ -19,8 +21,8 @@ class SeparableConv2d : public Kernel {
     Conv2dShape shape = shape_;
     shape.images = c.in[0].rows;
     if (shape.images == 0) return;
-    separable_conv2d(c.team, shape, outputs_, c.in[0].reals(), c.floats(depthwise_), c.floats(pointwise_), epilogue_.of_panels(c, outputs_),
-                     c.out[0].reals(), c.scratch);
+    separable_conv2d(c.team, shape, outputs_, c.in[0].reals(), c.floats(depthwise_), c.floats(pointwise_),
+                     epilogue_.of_panels(c, outputs_), c.out[0].reals(), c.scratch);
   }
 
  private:

@@ -1,5 +1,5 @@
-// Differences are squared, not expanded to products: near a centre |x|^2 - 2 x c + |c|^2 cancels. Sixteen sums run side by side, as the
-// compiler can keep them in vectors; they are added in one order, whatever threads there are.
+// Differences are squared, not expanded to products: near a centre |x|^2 - 2 x c + |c|^2 cancels. Sixteen sums run side
+// by side, as the compiler can keep them in vectors; they are added in one order, whatever threads there are.
 #include <algorithm>
 #include <array>
 
@@ -28,7 +28,9 @@ float distance(const float* a, const float* b, int64_t n) {
 class SquaredDistance : public Kernel {
  public:
   explicit SquaredDistance(const Making& m)
-      : centres_(m.f32_weight(1)), count_(m.type(1).content[0].constant()), reciprocal_(flag_of(m.node(), "reciprocal")) {}
+      : centres_(m.f32_weight(1)),
+        count_(m.type(1).content[0].constant()),
+        reciprocal_(flag_of(m.node(), "reciprocal")) {}
   void run(const Call& c) const override {
     const float* centres = c.floats(centres_);
     const int64_t d = c.in[0].width;

@@ -1,5 +1,5 @@
-// Means and factors of the channels, repeated, so that rows of three channels are worked on in whole vectors: (x - mean) is exact where x
-// is near its mean, as in the oracle.
+// Means and factors of the channels, repeated, so that rows of three channels are worked on in whole vectors: (x -
+// mean) is exact where x is near its mean, as in the oracle.
 #include <algorithm>
 
 #include "core/cpu/cpu_kernel.h"

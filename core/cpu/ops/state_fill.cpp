@@ -7,7 +7,8 @@ namespace {
 
 class StateFill : public Kernel {
  public:
-  explicit StateFill(const Making& m) : integer_(m.type(0).dtype == DType::i32), value_(m.node().attributes.real("value")) {}
+  explicit StateFill(const Making& m)
+      : integer_(m.type(0).dtype == DType::i32), value_(m.node().attributes.real("value")) {}
   void run(const Call& c) const override {
     if (integer_) {
       std::fill_n(c.in[0].integers(), c.in[0].elements(), static_cast<int32_t>(value_));

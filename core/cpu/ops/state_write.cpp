@@ -8,7 +8,9 @@ namespace {
 class StateWrite : public Kernel {
  public:
   explicit StateWrite(const Making&) {}
-  void run(const Call& c) const override { std::memmove(c.in[0].data, c.in[1].data, static_cast<size_t>(c.in[1].elements() * 4)); }
+  void run(const Call& c) const override {
+    std::memmove(c.in[0].data, c.in[1].data, static_cast<size_t>(c.in[1].elements() * 4));
+  }
 };
 
 }  // namespace

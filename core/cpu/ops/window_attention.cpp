@@ -1,6 +1,6 @@
-// One task is all queries of one head in one window. Its rows are gathered, so that partition and shift cost three copies of the window in
-// cache; bias and mask are one matrix [query, key], made anew only where the head or the kind of window changes: inside the grid, over its
-// last row, its last column, or both.
+// One task is all queries of one head in one window. Its rows are gathered, so that partition and shift cost three
+// copies of the window in cache; bias and mask are one matrix [query, key], made anew only where the head or the kind
+// of window changes: inside the grid, over its last row, its last column, or both.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -63,7 +63,8 @@ class WindowAttention : public Kernel {
   bool splits_columns() const { return grid_.shift_width > 0; }
   std::array<int64_t, kKinds> windows_of_kinds() const {
     const int64_t rows = grid_.rows() - splits_rows(), columns = grid_.columns() - splits_columns();
-    return {rows * columns, splits_columns() ? rows : 0, splits_rows() ? columns : 0, splits_rows() && splits_columns() ? 1 : 0};
+    return {rows * columns, splits_columns() ? rows : 0, splits_rows() ? columns : 0,
+            splits_rows() && splits_columns() ? 1 : 0};
   }
   int64_t window_of(int kind, int64_t nth) const {
     const int64_t columns = grid_.columns(), whole = columns - splits_columns();
@@ -129,7 +130,8 @@ class WindowAttention : public Kernel {
   }
 
   /// Rows of one head of a window's cells, of length 1 with cosine.
-  void collect(const Rows& from, int64_t first, int64_t head, int64_t width, bool normalised, const Room& room, float* to) const {
+  void collect(const Rows& from, int64_t first, int64_t head, int64_t width, bool normalised, const Room& room,
+               float* to) const {
     const KernelTable& table = kernels();
     float* const squares = room.attention;
     for (int64_t i = 0; i < grid_.cells(); ++i, to += width) {
@@ -143,7 +145,8 @@ class WindowAttention : public Kernel {
     }
   }
   void attend(const Call& c, int64_t grid, int64_t window, int64_t head, const Room& room) const {
-    const int64_t first = grid * grid_.height * grid_.width, top = window / grid_.columns() * grid_.window_height + grid_.shift_height,
+    const int64_t first = grid * grid_.height * grid_.width,
+                  top = window / grid_.columns() * grid_.window_height + grid_.shift_height,
                   left = window % grid_.columns() * grid_.window_width + grid_.shift_width;
     for (int64_t y = 0, i = 0; y < grid_.window_height; ++y)
       for (int64_t x = 0; x < grid_.window_width; ++x, ++i)

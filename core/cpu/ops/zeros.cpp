@@ -14,7 +14,8 @@ class Zeros : public Kernel {
     if (floats <= kAloneFloats) {
       std::fill_n(out, floats, 0.0f);
     } else {
-      c.team.split(floats, kAloneFloats, [&](int64_t begin, int64_t end, int) { std::fill(out + begin, out + end, 0.0f); });
+      c.team.split(floats, kAloneFloats,
+                   [&](int64_t begin, int64_t end, int) { std::fill(out + begin, out + end, 0.0f); });
     }
   }
 };

@@ -18,6 +18,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kAdd;
-const Operator kAdd{
-    .name = "add", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .role = Role::pointwise, .folds_as = "residual"};
+const Operator kAdd{.name = "add",
+                    .infer = infer,
+                    .flow = flow_cell,
+                    .cost = cost_elementwise,
+                    .role = Role::pointwise,
+                    .folds_as = "residual"};
 }  // namespace stormcell

@@ -10,5 +10,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kArgmax;
-const Operator kArgmax{.name = "argmax", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::pointwise};
+const Operator kArgmax{
+    .name = "argmax", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::pointwise};
 }  // namespace stormcell

@@ -1,9 +1,10 @@
-// attention(q [Q, heads*d], k [K, kv_heads*d], v [K, kv_heads*e]; extras) -> [Q, heads*e]: softmax(scale q k^T + bias + mask) v
-// among the cells of one parent. Q and K are spaces below the same one, each dense or ragged; a ragged cell stands at the place it has in
-// its base space, so that distances count cells that are left out. A query whose parent has no key gives 0. extras: bias [buckets, heads]
-// (T5 relative positions), mask [K] i32 (0: never attended), step [parents] i32 (K is a cache, dense: the queries of a parent stand at the
-// places from this one on, whatever their cells' own, and its keys up to the last query's place are valid; the others were never written).
-// Keys and values of a cache may be kept in bf16. attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance,
+// attention(q [Q, heads*d], k [K, kv_heads*d], v [K, kv_heads*e]; extras) -> [Q, heads*e]: softmax(scale q k^T + bias +
+// mask) v among the cells of one parent. Q and K are spaces below the same one, each dense or ragged; a ragged cell
+// stands at the place it has in its base space, so that distances count cells that are left out. A query whose parent
+// has no key gives 0. extras: bias [buckets, heads] (T5 relative positions), mask [K] i32 (0: never attended), step
+// [parents] i32 (K is a cache, dense: the queries of a parent stand at the places from this one on, whatever their
+// cells' own, and its keys up to the last query's place are valid; the others were never written). Keys and values of a
+// cache may be kept in bf16. attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance,
 // bidirectional.
 #include "core/graph/operator.h"
 
@@ -22,17 +23,19 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_keys(g, n, 2);
   const TensorType &q = input_type(g, n, 0), &k = input_type(g, n, 1), &v = input_type(g, n, 2);
   expect_space(g, n, 2, k.space);
-  if (k.dtype != v.dtype) operator_error(n, "keys and values in one format", type_text(g, k) + " and " + type_text(g, v));
+  if (k.dtype != v.dtype)
+    operator_error(n, "keys and values in one format", type_text(g, k) + " and " + type_text(g, v));
   const CellSpace &qs = g.space(q.space), &ks = g.space(k.space);
   if (!is_grouped(g, q.space) || !is_grouped(g, k.space) || qs.parent != ks.parent)
     operator_error(n, "queries and keys below one space", type_text(g, q) + " and " + type_text(g, k));
   const int64_t heads = n.attributes.integer("heads"), kv_heads = n.attributes.integer("kv_heads");
   const int64_t q_width = q.content[0].constant(), k_width = k.content[0].constant(), v_width = v.content[0].constant();
   constexpr int64_t kMostHeads = 1 << 20;
-  if (heads <= 0 || kv_heads <= 0 || heads > kMostHeads || heads % kv_heads != 0 || q_width % heads != 0 || k_width % kv_heads != 0 ||
-      v_width % kv_heads != 0 || q_width / heads != k_width / kv_heads)
-    operator_error(n, "widths that divide into " + std::to_string(heads) + " heads of " + std::to_string(kv_heads) + " key heads",
-                   type_text(g, q) + ", " + type_text(g, k) + ", " + type_text(g, v));
+  if (heads <= 0 || kv_heads <= 0 || heads > kMostHeads || heads % kv_heads != 0 || q_width % heads != 0 ||
+      k_width % kv_heads != 0 || v_width % kv_heads != 0 || q_width / heads != k_width / kv_heads)
+    operator_error(
+        n, "widths that divide into " + std::to_string(heads) + " heads of " + std::to_string(kv_heads) + " key heads",
+        type_text(g, q) + ", " + type_text(g, k) + ", " + type_text(g, v));
   if (const auto i = extra_input(n, "bias")) {
     expect_attribute(n, "buckets");
     expect_shared(g, n, *i, {n.attributes.integer("buckets"), heads});
@@ -61,7 +64,8 @@ Cost cost(const CostContext& c, const Node& n) {
   const Graph& g = c.graph;
   const TensorType &q = g.value(n.inputs[0]).type, &k = g.value(n.inputs[1]).type;
   const double parents = c.rows(g.space(k.space).parent), keys = parents > 0 ? c.rows(k.space) / parents : 0;
-  const double width = static_cast<double>(q.content[0].constant()) + static_cast<double>(g.value(n.outputs[0]).type.content[0].constant());
+  const double width = static_cast<double>(q.content[0].constant()) +
+                       static_cast<double>(g.value(n.outputs[0]).type.content[0].constant());
   cost.flops = 2 * c.rows(q.space) * keys * width;
   return cost;
 }

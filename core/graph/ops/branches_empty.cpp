@@ -1,5 +1,5 @@
-// branches_empty(decision; branches) -> scalar i32: 1 when none of the listed branches got a cell. The predicate of dead paths, and
-// the stop of iterated routers.
+// branches_empty(decision; branches) -> scalar i32: 1 when none of the listed branches got a cell. The predicate of
+// dead paths, and the stop of iterated routers.
 #include "core/graph/ops/branch_predicate.h"
 
 namespace stormcell {
@@ -7,6 +7,9 @@ namespace {
 constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers}};
 }  // namespace
 extern const Operator kBranchesEmpty;
-const Operator kBranchesEmpty{
-    .name = "branches_empty", .infer = infer_branch_predicate, .flow = flow_batch, .cost = cost_none, .attributes = kAttributes};
+const Operator kBranchesEmpty{.name = "branches_empty",
+                              .infer = infer_branch_predicate,
+                              .flow = flow_batch,
+                              .cost = cost_none,
+                              .attributes = kAttributes};
 }  // namespace stormcell

@@ -15,5 +15,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space}};
 }  // namespace
 extern const Operator kBroadcast;
-const Operator kBroadcast{.name = "broadcast", .infer = infer, .flow = flow_within, .cost = cost_of_traffic, .attributes = kAttributes};
+const Operator kBroadcast{
+    .name = "broadcast", .infer = infer, .flow = flow_within, .cost = cost_of_traffic, .attributes = kAttributes};
 }  // namespace stormcell

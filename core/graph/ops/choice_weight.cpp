@@ -1,6 +1,7 @@
-// choice_weight(decision; space) -> f32 [space]: the weight of the choice by which each cell of `space`, a branch or all slots of the
-// decision, is there. What a weighted gather multiplies by, as a value: of routers within branches, of sums over several routers. With
-// `branch`, `space` is the decision's own: the weight of each cell's choice of that branch, 0 of cells that it has not.
+// choice_weight(decision; space) -> f32 [space]: the weight of the choice by which each cell of `space`, a branch or
+// all slots of the decision, is there. What a weighted gather multiplies by, as a value: of routers within branches, of
+// sums over several routers. With `branch`, `space` is the decision's own: the weight of each cell's choice of that
+// branch, 0 of cells that it has not.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -27,8 +28,10 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.activation_bytes = 2 * value_bytes(c, n.outputs[0]);
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space}, {"branch", AttributeKind::integer, Presence::optional}};
+constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
+                                         {"branch", AttributeKind::integer, Presence::optional}};
 }  // namespace
 extern const Operator kChoiceWeight;
-const Operator kChoiceWeight{.name = "choice_weight", .infer = infer, .flow = flow, .cost = cost, .attributes = kAttributes};
+const Operator kChoiceWeight{
+    .name = "choice_weight", .infer = infer, .flow = flow, .cost = cost, .attributes = kAttributes};
 }  // namespace stormcell

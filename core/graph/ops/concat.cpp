@@ -6,7 +6,8 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1u << 10);
   TensorType joined = input_type(g, n, 0);
-  if (joined.space == kNone || joined.content.empty()) operator_error(n, "rows of numbers over cells", type_text(g, joined));
+  if (joined.space == kNone || joined.content.empty())
+    operator_error(n, "rows of numbers over cells", type_text(g, joined));
   int64_t last = 0;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     expect_real(g, n, i);
@@ -22,5 +23,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kConcat;
-const Operator kConcat{.name = "concat", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::pointwise};
+const Operator kConcat{
+    .name = "concat", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::pointwise};
 }  // namespace stormcell

@@ -1,6 +1,6 @@
-// conv2d(x [S, H, W, C], w [O, kh, kw, C/groups]; extras bias [O], residual [S, H', W', O]) -> [S, H', W', O], channels last:
-// activation(x * w + bias) + residual; with residual_first=1 activation(x * w + bias + residual).
-// attributes: stride, padding, groups, activation, residual_first.
+// conv2d(x [S, H, W, C], w [O, kh, kw, C/groups]; extras bias [O], residual [S, H', W', O]) -> [S, H', W', O], channels
+// last: activation(x * w + bias) + residual; with residual_first=1 activation(x * w + bias + residual). attributes:
+// stride, padding, groups, activation, residual_first.
 #include "core/graph/ops/convolution.h"
 
 namespace stormcell {
@@ -19,11 +19,12 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.flops = convolution_flops(c, n, 1);
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"stride", AttributeKind::integer, defaults_to(1)},
-                                         {"padding", AttributeKind::integer, defaults_to(0)},
-                                         {"groups", AttributeKind::integer, defaults_to(1)},
-                                         {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
-                                         {"residual_first", AttributeKind::flag, defaults_to(0)}};
+constexpr AttributeRule kAttributes[] = {
+    {"stride", AttributeKind::integer, defaults_to(1)},
+    {"padding", AttributeKind::integer, defaults_to(0)},
+    {"groups", AttributeKind::integer, defaults_to(1)},
+    {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
+    {"residual_first", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kConv2d;
 const Operator kConv2d{.name = "conv2d",

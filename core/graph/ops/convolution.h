@@ -4,8 +4,8 @@
 
 namespace stormcell {
 
-/// What input 0 convolved in so many groups by the weights that are input `weight` gives over `cells`. Throws where the kernel does not
-/// fit.
+/// What input 0 convolved in so many groups by the weights that are input `weight` gives over `cells`. Throws where the
+/// kernel does not fit.
 inline TensorType convolved(const Graph& g, const Node& n, size_t weight, SpaceId cells, int64_t groups) {
   const TensorType &x = input_type(g, n, 0), &w = input_type(g, n, weight);
   const int64_t stride = integer_of(n, "stride"), padding = integer_of(n, "padding");

@@ -19,5 +19,6 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 }  // namespace
 extern const Operator kEmbedding;
-const Operator kEmbedding{.name = "embedding", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::pointwise};
+const Operator kEmbedding{
+    .name = "embedding", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::pointwise};
 }  // namespace stormcell

@@ -1,5 +1,5 @@
-// end_sequences(next [S] i32, done [S] i32; end, pad) -> token [S], done [S]: a finished sequence writes `pad`; one that writes `end`
-// is finished from then on. end < 0: none ends.
+// end_sequences(next [S] i32, done [S] i32; end, pad) -> token [S], done [S]: a finished sequence writes `pad`; one
+// that writes `end` is finished from then on. end < 0: none ends.
 #include "core/graph/operator.h"
 
 namespace stormcell {

@@ -1,5 +1,5 @@
-// expand(y [R, ...], ragged) -> [base of R, ...]: the rows of R's cells in their places, zeros in cells that R lacks. R holds each cell of
-// its base at most once (compact).
+// expand(y [R, ...], ragged) -> [base of R, ...]: the rows of R's cells in their places, zeros in cells that R lacks. R
+// holds each cell of its base at most once (compact).
 #include "core/graph/operator.h"
 
 namespace stormcell {

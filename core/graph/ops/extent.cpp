@@ -10,5 +10,6 @@ std::vector<Result> infer(const Graph&, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"extent", AttributeKind::extent}};
 }  // namespace
 extern const Operator kExtent;
-const Operator kExtent{.name = "extent", .infer = infer, .flow = flow_cell, .cost = cost_none, .attributes = kAttributes};
+const Operator kExtent{
+    .name = "extent", .infer = infer, .flow = flow_cell, .cost = cost_none, .attributes = kAttributes};
 }  // namespace stormcell

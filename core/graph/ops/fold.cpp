@@ -1,5 +1,6 @@
-// fold(y [S, h, w, C]; height, width, stride) -> [parent of S, height, width, C]: one picture of the patches below each parent, which lie
-// as unfold cuts them (core/graph/patch_grid.h). Where patches overlap, the mean of all that hold the pixel.
+// fold(y [S, h, w, C]; height, width, stride) -> [parent of S, height, width, C]: one picture of the patches below each
+// parent, which lie as unfold cuts them (core/graph/patch_grid.h). Where patches overlap, the mean of all that hold the
+// pixel.
 #include "core/graph/patch_grid.h"
 
 namespace stormcell {
@@ -10,8 +11,9 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType& y = input_type(g, n, 0);
   const PatchGrid grid = grid_of_fold(g, n);
   if (!grid.is_valid() || grid.stride > std::min(grid.patch_height, grid.patch_width))
-    operator_error(n, "a picture that patches " + type_text(g, y) + " cover",
-                   std::to_string(grid.height) + " x " + std::to_string(grid.width) + ", stride " + std::to_string(grid.stride));
+    operator_error(
+        n, "a picture that patches " + type_text(g, y) + " cover",
+        std::to_string(grid.height) + " x " + std::to_string(grid.width) + ", stride " + std::to_string(grid.stride));
   expect_patches(g, n, y.space, grid);
   return {{{DType::f32, g.space(y.space).parent, {grid.height, grid.width, y.content[2]}}}};
 }
@@ -24,5 +26,6 @@ constexpr AttributeRule kAttributes[] = {
     {"height", AttributeKind::integer}, {"width", AttributeKind::integer}, {"stride", AttributeKind::integer}};
 }  // namespace
 extern const Operator kFold;
-const Operator kFold{.name = "fold", .infer = infer, .flow = flow_within_parent, .cost = cost, .attributes = kAttributes};
+const Operator kFold{
+    .name = "fold", .infer = infer, .flow = flow_within_parent, .cost = cost, .attributes = kAttributes};
 }  // namespace stormcell

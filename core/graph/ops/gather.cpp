@@ -1,9 +1,10 @@
-// gather(y_0, y_1, ..., f_0, ...; extras otherwise [S, ...], residual [S, ...]) -> [S, ...]: joins values of one or of several routers in
-// the space `space`, whose cells all of theirs are. mode: sum; weighted (each row times its choice's weight; of members of routed parents
-// the parent's; direct branches only); place (later inputs win; integers too). Cells that no row reaches give 0; with `otherwise`: sum,
-// place: its row; weighted: dropped cells give weight * its row. `residual` is added at the end. attribute branches, where y_0 lives over
-// all slots of a decision or over the members of them all: the branches whose rows count (not with place). attribute factors, of a sum:
-// which of the y have an f, [S_y] or [S_y, 1], each row's number; the product is rounded before it is added, as multiply gives it.
+// gather(y_0, y_1, ..., f_0, ...; extras otherwise [S, ...], residual [S, ...]) -> [S, ...]: joins values of one or of
+// several routers in the space `space`, whose cells all of theirs are. mode: sum; weighted (each row times its choice's
+// weight; of members of routed parents the parent's; direct branches only); place (later inputs win; integers too).
+// Cells that no row reaches give 0; with `otherwise`: sum, place: its row; weighted: dropped cells give weight * its
+// row. `residual` is added at the end. attribute branches, where y_0 lives over all slots of a decision or over the
+// members of them all: the branches whose rows count (not with place). attribute factors, of a sum: which of the y have
+// an f, [S_y] or [S_y, 1], each row's number; the product is rounded before it is added, as multiply gives it.
 #include "core/base/counted.h"
 #include "core/graph/roles.h"
 
@@ -17,7 +18,8 @@ bool is_weighed(const Graph& g, SpaceId cells, SpaceId space) {
 
 void expect_factors(const Graph& g, const Node& n) {
   const std::vector<int64_t>& of = factored_inputs(n);
-  if (!of.empty() && n.attributes.word("mode") != "sum") operator_error(n, "mode sum with factors", n.attributes.word("mode"));
+  if (!of.empty() && n.attributes.word("mode") != "sum")
+    operator_error(n, "mode sum with factors", n.attributes.word("mode"));
   const size_t joined = joined_inputs(n);
   for (size_t f = 0; f < of.size(); ++f) {
     if (of[f] < (f > 0 ? of[f - 1] + 1 : 0) || of[f] >= static_cast<int64_t>(joined))
@@ -41,11 +43,13 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     const TensorType& y = input_type(g, n, i);
     expect_activation(g, n, i);
     if (mode != "place") expect_real(g, n, i);
-    if (y.content != first.content || y.dtype != first.dtype) operator_error(n, "rows alike, " + type_text(g, first), type_text(g, y));
+    if (y.content != first.content || y.dtype != first.dtype)
+      operator_error(n, "rows alike, " + type_text(g, first), type_text(g, y));
     if (!g.is_within(y.space, space)) operator_error(n, "cells below " + g.space(space).name, type_text(g, y));
     for (SpaceId s = y.space; s != space; s = g.origin(s))
       if (g.origin(s) == kNone) operator_error(n, "only routed and ragged spaces between", g.space(s).name);
-    if (mode == "weighted" && !is_weighed(g, y.space, space)) operator_error(n, "direct branches to weigh", type_text(g, y));
+    if (mode == "weighted" && !is_weighed(g, y.space, space))
+      operator_error(n, "direct branches to weigh", type_text(g, y));
   }
   expect_factors(g, n);
   const TensorType y{first.dtype, space, first.content};
@@ -54,12 +58,14 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (const auto i = extra_input(n, "residual")) expect_real(g, n, *i);
   if (n.attributes.has("branches")) {
     const SpaceId cells = first.space;
-    const CellSpace* slots = cells == kNone ? nullptr : &g.space(g.holds_members(cells) ? g.space(cells).parent : cells);
+    const CellSpace* slots =
+        cells == kNone ? nullptr : &g.space(g.holds_members(cells) ? g.space(cells).parent : cells);
     if (joined != 1 || mode == "place" || !slots || slots->kind != SpaceKind::routed || slots->branch != kAllBranches ||
         g.origin(cells) != space)
       operator_error(n, "the slots of one decision, to sum or to weigh, with branches", type_text(g, first));
     for (const int64_t b : n.attributes.list("branches"))
-      if (b < 0 || b >= g.value(slots->decision).branches) operator_error(n, "branches of its decision", std::to_string(b));
+      if (b < 0 || b >= g.value(slots->decision).branches)
+        operator_error(n, "branches of its decision", std::to_string(b));
   }
   return {{y}};
 }

@@ -6,9 +6,9 @@
 
 namespace stormcell {
 
-/// The node has `of_branch` inputs for each of its branches behind x and the decision, then its extras, and works on the slots of its
-/// decision or on the members of them all. x lives there, or over the decision's own cells, where slots are asked for: then each slot
-/// reads its cell's row.
+/// The node has `of_branch` inputs for each of its branches behind x and the decision, then its extras, and works on
+/// the slots of its decision or on the members of them all. x lives there, or over the decision's own cells, where
+/// slots are asked for: then each slot reads its cell's row.
 inline SpaceId expect_grouped(const Graph& g, const Node& n, size_t of_branch) {
   const std::vector<int64_t>& branches = n.attributes.list("branches");
   const size_t inputs = 2 + branches.size() * of_branch + extra_count(n);
@@ -23,7 +23,8 @@ inline SpaceId expect_grouped(const Graph& g, const Node& n, size_t of_branch) {
     operator_error(n, "x over the decision's slots or cells", type_text(g, x));
   if (branches.empty()) operator_error(n, "at least one branch", "none");
   for (const int64_t b : branches)
-    if (b < 0 || b >= decision.branches) operator_error(n, "branches below " + std::to_string(decision.branches), std::to_string(b));
+    if (b < 0 || b >= decision.branches)
+      operator_error(n, "branches below " + std::to_string(decision.branches), std::to_string(b));
   return cells;
 }
 
@@ -43,8 +44,8 @@ inline double grouped_weight_bytes(const CostContext& c, const Node& n) {
   const size_t first = 2, end = n.inputs.size() - extra_count(n);
   double bytes = 0;
   for (size_t i = first; i < end; ++i)
-    bytes +=
-        std::min(1.0, c.load(n.inputs[1], static_cast<int32_t>(branches[(i - first) % branches.size()]))) * value_bytes(c, n.inputs[i]);
+    bytes += std::min(1.0, c.load(n.inputs[1], static_cast<int32_t>(branches[(i - first) % branches.size()]))) *
+             value_bytes(c, n.inputs[i]);
   return bytes;
 }
 

@@ -1,7 +1,8 @@
-// grouped_conv2d(x [.., H, W, C], decision, w_0 [O, kh, kw, C/groups], w_1, ..., with biases=1 b_0 [O], b_1, ...; extras residual
-// [slots, H', W', O]) -> [slots, H', W', O]: the convolutions of all branches of a decision in one (not one in groups of channels, which
-// the attribute `groups` asks for): each slot's map meets its branch's weights and bias, as conv2d does. x and slots: as grouped_linear
-// has them. attributes: branches, slots, biases as there; stride, padding, groups, activation, residual_first as in conv2d.
+// grouped_conv2d(x [.., H, W, C], decision, w_0 [O, kh, kw, C/groups], w_1, ..., with biases=1 b_0 [O], b_1, ...;
+// extras residual [slots, H', W', O]) -> [slots, H', W', O]: the convolutions of all branches of a decision in one (not
+// one in groups of channels, which the attribute `groups` asks for): each slot's map meets its branch's weights and
+// bias, as conv2d does. x and slots: as grouped_linear has them. attributes: branches, slots, biases as there; stride,
+// padding, groups, activation, residual_first as in conv2d.
 #include "core/graph/ops/convolution.h"
 #include "core/graph/ops/grouped.h"
 
@@ -9,7 +10,8 @@ namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_cells(g, n, 0, 3);
-  const size_t branches = n.attributes.list("branches").size(), of_branch = flag_of(n, "biases") ? 2 : 1, fixed = 2 + branches * of_branch;
+  const size_t branches = n.attributes.list("branches").size(), of_branch = flag_of(n, "biases") ? 2 : 1,
+               fixed = 2 + branches * of_branch;
   const TensorType y = convolved(g, n, 2, expect_grouped(g, n, of_branch), integer_of(n, "groups"));
   expect_alike(g, n, 2);
   for (size_t i = 2 + branches; i < fixed; ++i) expect_shared(g, n, i, {y.content[2]});
@@ -23,17 +25,19 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.weight_bytes = grouped_weight_bytes(c, n);
   // Each slot reads a map, also where cells have them.
   const double maps = c.rows(SpaceId(n.attributes.integer("slots"))), out = value_bytes(c, n.outputs[0]);
-  cost.activation_bytes = maps * static_cast<double>(c.graph.row_bytes(n.inputs[0])) + out * (extra_count(n) > 0 ? 2 : 1);
+  cost.activation_bytes =
+      maps * static_cast<double>(c.graph.row_bytes(n.inputs[0])) + out * (extra_count(n) > 0 ? 2 : 1);
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers},
-                                         {"slots", AttributeKind::space},
-                                         {"biases", AttributeKind::flag, defaults_to(0)},
-                                         {"stride", AttributeKind::integer, defaults_to(1)},
-                                         {"padding", AttributeKind::integer, defaults_to(0)},
-                                         {"groups", AttributeKind::integer, defaults_to(1)},
-                                         {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
-                                         {"residual_first", AttributeKind::flag, defaults_to(0)}};
+constexpr AttributeRule kAttributes[] = {
+    {"branches", AttributeKind::integers},
+    {"slots", AttributeKind::space},
+    {"biases", AttributeKind::flag, defaults_to(0)},
+    {"stride", AttributeKind::integer, defaults_to(1)},
+    {"padding", AttributeKind::integer, defaults_to(0)},
+    {"groups", AttributeKind::integer, defaults_to(1)},
+    {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
+    {"residual_first", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kGroupedConv2d;
 const Operator kGroupedConv2d{.name = "grouped_conv2d",

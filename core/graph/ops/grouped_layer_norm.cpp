@@ -1,5 +1,6 @@
-// grouped_layer_norm(x [.., d], decision, gain_0 [d], gain_1, ..., bias_0 [d], bias_1, ...) -> [slots, d]: layer_norm with the gain and
-// the bias of the branch that each row belongs to. x and slots: as grouped_linear has them. attributes: branches, slots, eps.
+// grouped_layer_norm(x [.., d], decision, gain_0 [d], gain_1, ..., bias_0 [d], bias_1, ...) -> [slots, d]: layer_norm
+// with the gain and the bias of the branch that each row belongs to. x and slots: as grouped_linear has them.
+// attributes: branches, slots, eps.
 #include "core/graph/ops/grouped.h"
 
 namespace stormcell {
@@ -23,6 +24,10 @@ constexpr AttributeRule kAttributes[] = {
     {"branches", AttributeKind::integers}, {"slots", AttributeKind::space}, {"eps", AttributeKind::real}};
 }  // namespace
 extern const Operator kGroupedLayerNorm;
-const Operator kGroupedLayerNorm{
-    .name = "grouped_layer_norm", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::grouped, .attributes = kAttributes};
+const Operator kGroupedLayerNorm{.name = "grouped_layer_norm",
+                                 .infer = infer,
+                                 .flow = flow_cell,
+                                 .cost = cost,
+                                 .role = Role::grouped,
+                                 .attributes = kAttributes};
 }  // namespace stormcell

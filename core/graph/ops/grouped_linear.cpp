@@ -1,8 +1,9 @@
-// grouped_linear(x, decision, w_0 [n, k], w_1, ..., with biases=1 b_0 [n], b_1, ...; extras) -> [slots, n]: one product for all branches of
-// a decision, each slot with its branch's weights and bias. x lives over the slots, or over the decision's own cells: then each slot reads
-// its cell's row; or over members of all slots: `slots` names the cells of the result. attributes: branches (list: which branch each w and
-// each b belongs to; slots of absent ones are not written), slots, biases, activation, scale, residual_first. extras: gain [k] with eps as
-// in linear; multiply, residual [slots, n].
+// grouped_linear(x, decision, w_0 [n, k], w_1, ..., with biases=1 b_0 [n], b_1, ...; extras) -> [slots, n]: one product
+// for all branches of a decision, each slot with its branch's weights and bias. x lives over the slots, or over the
+// decision's own cells: then each slot reads its cell's row; or over members of all slots: `slots` names the cells of
+// the result. attributes: branches (list: which branch each w and each b belongs to; slots of absent ones are not
+// written), slots, biases, activation, scale, residual_first. extras: gain [k] with eps as in linear; multiply,
+// residual [slots, n].
 #include "core/graph/ops/grouped.h"
 
 namespace stormcell {
@@ -43,13 +44,14 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.activation_bytes = rows * (k + out) * 4;
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers},
-                                         {"slots", AttributeKind::space},
-                                         {"biases", AttributeKind::flag, defaults_to(0)},
-                                         {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
-                                         {"scale", AttributeKind::real, defaults_to(1.0)},
-                                         {"eps", AttributeKind::real, Presence::optional},
-                                         {"residual_first", AttributeKind::flag, defaults_to(0)}};
+constexpr AttributeRule kAttributes[] = {
+    {"branches", AttributeKind::integers},
+    {"slots", AttributeKind::space},
+    {"biases", AttributeKind::flag, defaults_to(0)},
+    {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
+    {"scale", AttributeKind::real, defaults_to(1.0)},
+    {"eps", AttributeKind::real, Presence::optional},
+    {"residual_first", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kGroupedLinear;
 const Operator kGroupedLinear{.name = "grouped_linear",

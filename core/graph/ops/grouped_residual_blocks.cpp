@@ -1,6 +1,6 @@
-// grouped_residual_blocks(x [.., H, W, C], decision, and for each block w of all branches [C, k, k, C], their b [C], v [C, k, k, C] and d
-// [C]) -> [slots, H, W, C]: each slot's map goes through the residual_blocks of its branch. x and slots: as grouped_linear has them.
-// attributes: branches, slots.
+// grouped_residual_blocks(x [.., H, W, C], decision, and for each block w of all branches [C, k, k, C], their b [C], v
+// [C, k, k, C] and d [C]) -> [slots, H, W, C]: each slot's map goes through the residual_blocks of its branch. x and
+// slots: as grouped_linear has them. attributes: branches, slots.
 #include "core/graph/ops/grouped.h"
 #include "core/graph/ops/residual_chain.h"
 
@@ -8,7 +8,8 @@ namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_cells(g, n, 0, 3);
-  const size_t branches = n.attributes.list("branches").size(), of_block = kInputsOfBlock * std::max<size_t>(branches, 1);
+  const size_t branches = n.attributes.list("branches").size(),
+               of_block = kInputsOfBlock * std::max<size_t>(branches, 1);
   const size_t weights = n.inputs.size() - 2, blocks = weights / of_block;
   if (n.inputs.size() < 2 || weights % of_block != 0 || blocks < 1 || blocks > kMostBlocks)
     operator_error(n, "four weights of each branch for each block", std::to_string(n.inputs.size()) + " inputs");
@@ -27,6 +28,10 @@ Cost cost(const CostContext& c, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers}, {"slots", AttributeKind::space}};
 }  // namespace
 extern const Operator kGroupedResidualBlocks;
-const Operator kGroupedResidualBlocks{
-    .name = "grouped_residual_blocks", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::grouped, .attributes = kAttributes};
+const Operator kGroupedResidualBlocks{.name = "grouped_residual_blocks",
+                                      .infer = infer,
+                                      .flow = flow_cell,
+                                      .cost = cost,
+                                      .role = Role::grouped,
+                                      .attributes = kAttributes};
 }  // namespace stormcell

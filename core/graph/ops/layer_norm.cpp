@@ -1,4 +1,5 @@
-// layer_norm(x [S, d], gain [d], bias [d]; eps) -> [S, d]: (x - mean(x)) / sqrt(variance(x) + eps) * gain + bias, with the biased variance.
+// layer_norm(x [S, d], gain [d], bias [d]; eps) -> [S, d]: (x - mean(x)) / sqrt(variance(x) + eps) * gain + bias, with
+// the biased variance.
 #include "core/graph/operator.h"
 
 namespace stormcell {

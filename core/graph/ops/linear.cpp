@@ -1,8 +1,8 @@
-// linear(x [S, k], w [n, k]; extras) -> [S, n]: activation(norm(x) w^T + bias) * multiply + residual; with residual_first=1
-// activation(norm(x) w^T + bias + residual).
-// extras: gain [k] (an RMS norm of x with `eps`, folded in), bias [n], multiply [S, n], residual [S, n].
-// attributes: activation (none relu gelu gelu_tanh silu tanh sigmoid), scale (of the product), precise=1: x is never rounded to the
-// weights' format. The rows of w may lie in blocks, whole ones.
+// linear(x [S, k], w [n, k]; extras) -> [S, n]: activation(norm(x) w^T + bias) * multiply + residual; with
+// residual_first=1 activation(norm(x) w^T + bias + residual). extras: gain [k] (an RMS norm of x with `eps`, folded
+// in), bias [n], multiply [S, n], residual [S, n]. attributes: activation (none relu gelu gelu_tanh silu tanh sigmoid),
+// scale (of the product), precise=1: x is never rounded to the weights' format. The rows of w may lie in blocks, whole
+// ones.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -27,15 +27,16 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 Cost cost(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   const TensorType& w = c.graph.value(n.inputs[1]).type;
-  cost.flops = 2 * c.rows(c.graph.value(n.inputs[0]).type.space) * static_cast<double>(w.content[0].evaluate(c.bindings)) *
-               w.content[1].evaluate(c.bindings);
+  cost.flops = 2 * c.rows(c.graph.value(n.inputs[0]).type.space) *
+               static_cast<double>(w.content[0].evaluate(c.bindings)) * w.content[1].evaluate(c.bindings);
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
-                                         {"scale", AttributeKind::real, defaults_to(1.0)},
-                                         {"eps", AttributeKind::real, Presence::optional},
-                                         {"residual_first", AttributeKind::flag, defaults_to(0)},
-                                         {"precise", AttributeKind::flag, defaults_to(0)}};
+constexpr AttributeRule kAttributes[] = {
+    {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
+    {"scale", AttributeKind::real, defaults_to(1.0)},
+    {"eps", AttributeKind::real, Presence::optional},
+    {"residual_first", AttributeKind::flag, defaults_to(0)},
+    {"precise", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kLinear;
 const Operator kLinear{.name = "linear",

@@ -1,7 +1,7 @@
-// merge_cells(x [S, C]; space, height, width, order = columns) -> [space, 4 C]: the cells of S lie below their parents row by row of a grid
-// of height x width; each square of two by two becomes a cell of `space`, below the same parents, row by row again. The four rows stand one
-// behind the other column by column of the square (as published with Swin: 00, 10, 01, 11), or, with order = rows, row by row of it
-// (00, 01, 10, 11).
+// merge_cells(x [S, C]; space, height, width, order = columns) -> [space, 4 C]: the cells of S lie below their parents
+// row by row of a grid of height x width; each square of two by two becomes a cell of `space`, below the same parents,
+// row by row again. The four rows stand one behind the other column by column of the square (as published with Swin:
+// 00, 10, 01, 11), or, with order = rows, row by row of it (00, 01, 10, 11).
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -21,8 +21,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (from.kind != SpaceKind::dense || from.per_parent != Dim(height * width))
     operator_error(n, sides + " cells below each parent", type_text(g, x));
   if (to.kind != SpaceKind::dense || to.parent != from.parent || to.per_parent != Dim(height * width / 4))
-    operator_error(n, "a space of " + std::to_string(height * width / 4) + " cells below each cell of " + g.space(from.parent).name,
-                   "space " + to_text(space));
+    operator_error(
+        n,
+        "a space of " + std::to_string(height * width / 4) + " cells below each cell of " + g.space(from.parent).name,
+        "space " + to_text(space));
   return {{{DType::f32, space, {4 * x.content[0].constant()}}}};
 }
 int64_t columns(const Graph&, const Node& n) { return n.attributes.integer("width") / 2; }

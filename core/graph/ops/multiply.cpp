@@ -14,6 +14,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kMultiply;
-const Operator kMultiply{
-    .name = "multiply", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .role = Role::pointwise, .folds_as = "multiply"};
+const Operator kMultiply{.name = "multiply",
+                         .infer = infer,
+                         .flow = flow_cell,
+                         .cost = cost_elementwise,
+                         .role = Role::pointwise,
+                         .folds_as = "multiply"};
 }  // namespace stormcell

@@ -1,5 +1,5 @@
-// pack(x [S, ...], ragged; spaces) -> one value for each listed ragged space of `ragged`: the rows of x, over the base S, of the cells
-// there.
+// pack(x [S, ...], ragged; spaces) -> one value for each listed ragged space of `ragged`: the rows of x, over the base
+// S, of the cells there.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -12,7 +12,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (x.space != ragged.type.space) operator_error(n, "x over " + g.space(ragged.type.space).name, type_text(g, x));
   std::vector<Result> results;
   for (const int64_t s : n.attributes.list("spaces")) {
-    if (g.space(SpaceId(s)).offsets != n.inputs[1]) operator_error(n, "ragged spaces of %" + ragged.name, "space " + to_text(SpaceId(s)));
+    if (g.space(SpaceId(s)).offsets != n.inputs[1])
+      operator_error(n, "ragged spaces of %" + ragged.name, "space " + to_text(SpaceId(s)));
     results.push_back({{x.dtype, SpaceId(s), x.content}});
   }
   return results;
@@ -20,6 +21,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"spaces", AttributeKind::spaces}};
 }  // namespace
 extern const Operator kPack;
-const Operator kPack{
-    .name = "pack", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::open, .attributes = kAttributes};
+const Operator kPack{.name = "pack",
+                     .infer = infer,
+                     .flow = flow_cell,
+                     .cost = cost_of_traffic,
+                     .role = Role::open,
+                     .attributes = kAttributes};
 }  // namespace stormcell

@@ -1,5 +1,5 @@
-// pixel_shuffle(x [S, H, W, C r^2]; factor = r) -> [S, H r, W r, C]: channel (c r + i) r + j of a pixel becomes channel c of the pixel at
-// (i, j) among the r x r that it turns into, as in PyTorch.
+// pixel_shuffle(x [S, H, W, C r^2]; factor = r) -> [S, H r, W r, C]: channel (c r + i) r + j of a pixel becomes channel
+// c of the pixel at (i, j) among the r x r that it turns into, as in PyTorch.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -12,7 +12,9 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   constexpr int64_t kMost = 1 << 10;
   if (factor < 1 || factor > kMost || channels % (factor * factor) != 0)
     operator_error(n, "a factor whose square divides the channels of " + type_text(g, x), std::to_string(factor));
-  return {{{DType::f32, x.space, {x.content[0].constant() * factor, x.content[1].constant() * factor, channels / (factor * factor)}}}};
+  return {{{DType::f32,
+            x.space,
+            {x.content[0].constant() * factor, x.content[1].constant() * factor, channels / (factor * factor)}}}};
 }
 constexpr AttributeRule kAttributes[] = {{"factor", AttributeKind::integer}};
 }  // namespace

@@ -1,5 +1,5 @@
-// positions(mask [S] i32; extras from [parents] i32) -> [S] i32: the number of unmasked cells before this one in its parent, counted from
-// the parent's `from` on (0 without); masked cells give 1, as transformers does for left padding.
+// positions(mask [S] i32; extras from [parents] i32) -> [S] i32: the number of unmasked cells before this one in its
+// parent, counted from the parent's `from` on (0 without); masked cells give 1, as transformers does for left padding.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -7,7 +7,8 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 1 + extra_count(n), 1 + extra_count(n));
   expect_one_integer(g, n, 0);
-  if (!is_grouped(g, input_type(g, n, 0).space)) operator_error(n, "flags over cells that have parents", type_text(g, input_type(g, n, 0)));
+  if (!is_grouped(g, input_type(g, n, 0).space))
+    operator_error(n, "flags over cells that have parents", type_text(g, input_type(g, n, 0)));
   if (const auto i = extra_input(n, "from")) {
     expect_one_integer(g, n, *i);
     expect_space(g, n, *i, g.space(input_type(g, n, 0).space).parent);
@@ -19,5 +20,6 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
 }
 }  // namespace
 extern const Operator kPositions;
-const Operator kPositions{.name = "positions", .infer = infer, .flow = flow, .cost = cost_elementwise, .extras = "from"};
+const Operator kPositions{
+    .name = "positions", .infer = infer, .flow = flow, .cost = cost_elementwise, .extras = "from"};
 }  // namespace stormcell

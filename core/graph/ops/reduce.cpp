@@ -1,5 +1,6 @@
-// reduce(x [S, d]; mode = mean last sum) -> [parent of S, d]: the mean, the last cell, or the sum of each parent's cells. S is dense or
-// ragged; a parent without cells gives 0. The last cell and the sum may be of any type, integers too.
+// reduce(x [S, d]; mode = mean last sum) -> [parent of S, d]: the mean, the last cell, or the sum of each parent's
+// cells. S is dense or ragged; a parent without cells gives 0. The last cell and the sum may be of any type, integers
+// too.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -15,5 +16,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"mode", AttributeKind::word, Presence::required, "mean last sum"}};
 }  // namespace
 extern const Operator kReduce;
-const Operator kReduce{.name = "reduce", .infer = infer, .flow = flow_within_parent, .cost = cost_elementwise, .attributes = kAttributes};
+const Operator kReduce{
+    .name = "reduce", .infer = infer, .flow = flow_within_parent, .cost = cost_elementwise, .attributes = kAttributes};
 }  // namespace stormcell

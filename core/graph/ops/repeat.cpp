@@ -1,5 +1,5 @@
-// repeat(; most = extent) {body}: runs the body until the scalar it yields is not 0, at most `most` times. What is carried from one
-// turn to the next is carried by states.
+// repeat(; most = extent) {body}: runs the body until the scalar it yields is not 0, at most `most` times. What is
+// carried from one turn to the next is carried by states.
 #include "core/graph/operator.h"
 
 #include "core/base/counted.h"
@@ -18,6 +18,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"most", AttributeKind::extent}};
 }  // namespace
 extern const Operator kRepeat;
-const Operator kRepeat{
-    .name = "repeat", .infer = infer, .flow = flow_cell, .cost = cost_none, .role = Role::repeat, .attributes = kAttributes};
+const Operator kRepeat{.name = "repeat",
+                       .infer = infer,
+                       .flow = flow_cell,
+                       .cost = cost_none,
+                       .role = Role::repeat,
+                       .attributes = kAttributes};
 }  // namespace stormcell

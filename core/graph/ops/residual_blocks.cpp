@@ -1,6 +1,6 @@
-// residual_blocks(x [S, H, W, C], and for each block w [C, k, k, C], b [C], v [C, k, k, C], d [C]) -> like x, channels last: block after
-// block x + v * relu(w * x + b) + d, convolutions with an odd k, padded so that they keep the extents. What a chain of conv2d with
-// activation=relu and conv2d with residual computes, as one step.
+// residual_blocks(x [S, H, W, C], and for each block w [C, k, k, C], b [C], v [C, k, k, C], d [C]) -> like x, channels
+// last: block after block x + v * relu(w * x + b) + d, convolutions with an odd k, padded so that they keep the
+// extents. What a chain of conv2d with activation=relu and conv2d with residual computes, as one step.
 #include "core/graph/ops/residual_chain.h"
 
 namespace stormcell {
@@ -8,7 +8,8 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 1 + kInputsOfBlock, 1 + kInputsOfBlock * kMostBlocks);
   expect_cells(g, n, 0, 3);
-  if ((n.inputs.size() - 1) % kInputsOfBlock != 0) operator_error(n, "four weights for each block", std::to_string(n.inputs.size() - 1));
+  if ((n.inputs.size() - 1) % kInputsOfBlock != 0)
+    operator_error(n, "four weights for each block", std::to_string(n.inputs.size() - 1));
   expect_blocks(g, n, 1, n.inputs.size(), 1);
   return {{input_type(g, n, 0)}};
 }

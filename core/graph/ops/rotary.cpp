@@ -1,4 +1,5 @@
-// rotary(x [S, heads*d], positions [S] i32; heads, theta) -> like x: each head's halves rotated by position-dependent angles (RoPE).
+// rotary(x [S, heads*d], positions [S] i32; heads, theta) -> like x: each head's halves rotated by position-dependent
+// angles (RoPE).
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -16,6 +17,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer}, {"theta", AttributeKind::real}};
 }  // namespace
 extern const Operator kRotary;
-const Operator kRotary{
-    .name = "rotary", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .role = Role::pointwise, .attributes = kAttributes};
+const Operator kRotary{.name = "rotary",
+                       .infer = infer,
+                       .flow = flow_cell,
+                       .cost = cost_elementwise,
+                       .role = Role::pointwise,
+                       .attributes = kAttributes};
 }  // namespace stormcell

@@ -1,6 +1,6 @@
-// route(scores [S, branches], or [S] of one branch; extra bias [branches]) -> decision by the protocol in the attributes. attributes
-// besides: branches, where one label a cell decides; stack, which names the part of the model it belongs to; within, branches that a
-// rewrite made straight.
+// route(scores [S, branches], or [S] of one branch; extra bias [branches]) -> decision by the protocol in the
+// attributes. attributes besides: branches, where one label a cell decides; stack, which names the part of the model it
+// belongs to; within, branches that a rewrite made straight.
 #include <algorithm>
 #include <array>
 
@@ -25,8 +25,8 @@ void expect_parameters(const Node& n, const ProtocolRow& row) {
 }
 
 bool groups_fit(const Protocol& p, int64_t branches) {
-  return p.groups >= 1 && p.groups <= kMostChoices && branches % p.groups == 0 && p.groups_kept >= 1 && p.groups_kept <= p.groups &&
-         p.k <= branches / p.groups * p.groups_kept;
+  return p.groups >= 1 && p.groups <= kMostChoices && branches % p.groups == 0 && p.groups_kept >= 1 &&
+         p.groups_kept <= p.groups && p.k <= branches / p.groups * p.groups_kept;
 }
 
 std::vector<Result> infer(const Graph& g, const Node& n) {
@@ -46,19 +46,23 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType& scores = input_type(g, n, 0);
   if (scores.space == kNone) operator_error(n, "scores over cells", type_text(g, scores));
   if (by_label) expect_attribute(n, "branches");
-  // Of dense cells below a branch a row names another cell in every batch: nobody could record, replay or judge where they went.
+  // Of dense cells below a branch a row names another cell in every batch: nobody could record, replay or judge where
+  // they went.
   if (g.is_dynamic(g.dense_ancestor(scores.space)))
     operator_error(n, "cells of a space that is there before any decision, or members of one (operator members)",
                    "the dense cells of " + g.space(scores.space).name + " below cells that a decision tells");
-  const int64_t columns = by_label ? n.attributes.integer("branches") : scores.content.empty() ? 1 : scores.content[0].constant();
+  const int64_t columns = by_label                 ? n.attributes.integer("branches")
+                          : scores.content.empty() ? 1
+                                                   : scores.content[0].constant();
   if (const auto i = extra_input(n, "bias")) expect_shared(g, n, *i, {columns});
   const int64_t branches = row.branches > 0 ? row.branches : columns;
   const int32_t fan_out = fan_out_of(protocol, static_cast<int32_t>(branches));
   const int32_t most = row.fan_out == FanOut::all ? kMostBranches : kMostChoices;
   if (branches < 1 || branches > kMostBranches || fan_out < 1 || fan_out > branches || fan_out > most)
-    operator_error(
-        n, "1 to " + std::to_string(kMostBranches) + " branches and a fan-out of at most " + std::to_string(kMostChoices) + " among them",
-        std::to_string(branches) + " branches, fan-out " + std::to_string(fan_out));
+    operator_error(n,
+                   "1 to " + std::to_string(kMostBranches) + " branches and a fan-out of at most " +
+                       std::to_string(kMostChoices) + " among them",
+                   std::to_string(branches) + " branches, fan-out " + std::to_string(fan_out));
   if (takes(row, "groups") && !groups_fit(protocol, branches))
     operator_error(n, "groups that divide the branches and hold k choices", std::to_string(protocol.groups));
   if (protocol.residual >= branches)

@@ -1,5 +1,5 @@
-// scatter(x [S, ...], decision; spaces) -> one value for each listed routed space: the rows of the cells that go there. One node a
-// flow: several flows of one router are several scatters of one decision.
+// scatter(x [S, ...], decision; spaces) -> one value for each listed routed space: the rows of the cells that go there.
+// One node a flow: several flows of one router are several scatters of one decision.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -14,7 +14,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "x over the cells of its decision, " + g.space(decision.type.space).name, type_text(g, x));
   std::vector<Result> results;
   for (const int64_t s : n.attributes.list("spaces")) {
-    if (g.space(SpaceId(s)).decision != n.inputs[1]) operator_error(n, "routed spaces of its decision", "space " + to_text(SpaceId(s)));
+    if (g.space(SpaceId(s)).decision != n.inputs[1])
+      operator_error(n, "routed spaces of its decision", "space " + to_text(SpaceId(s)));
     results.push_back({{x.dtype, SpaceId(s), x.content}});
   }
   return results;
@@ -22,7 +23,12 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"spaces", AttributeKind::spaces}};
 }  // namespace
 extern const Operator kScatter;
-// A branch may read the rows that it is sent where they lie (docs/decisions/044-lent-rows.md), so no bound of time holds a copy.
-const Operator kScatter{
-    .name = "scatter", .infer = infer, .flow = flow_cell, .cost = cost_none, .role = Role::open, .attributes = kAttributes};
+// A branch may read the rows that it is sent where they lie (docs/decisions/044-lent-rows.md), so no bound of time
+// holds a copy.
+const Operator kScatter{.name = "scatter",
+                        .infer = infer,
+                        .flow = flow_cell,
+                        .cost = cost_none,
+                        .role = Role::open,
+                        .attributes = kAttributes};
 }  // namespace stormcell

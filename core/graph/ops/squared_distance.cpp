@@ -1,6 +1,6 @@
-// squared_distance(x [S, d], centres [k, d]; reciprocal = false) -> [S, k]: the squared distance of each row to each of k centres, summed
-// over d; with `reciprocal` one over it, so that the nearest centre has the largest score, and over 1e-30 at least, so that the score of a
-// row in a centre is finite.
+// squared_distance(x [S, d], centres [k, d]; reciprocal = false) -> [S, k]: the squared distance of each row to each of
+// k centres, summed over d; with `reciprocal` one over it, so that the nearest centre has the largest score, and over
+// 1e-30 at least, so that the score of a row in a centre is finite.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -17,12 +17,17 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 Cost cost(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   constexpr double kEach = 3;  // a difference, a product, a sum
-  cost.flops = kEach * value_bytes(c, n.inputs[0]) / 4 * static_cast<double>(c.graph.value(n.inputs[1]).type.content[0].constant());
+  cost.flops = kEach * value_bytes(c, n.inputs[0]) / 4 *
+               static_cast<double>(c.graph.value(n.inputs[1]).type.content[0].constant());
   return cost;
 }
 constexpr AttributeRule kAttributes[] = {{"reciprocal", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kSquaredDistance;
-const Operator kSquaredDistance{
-    .name = "squared_distance", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::pointwise, .attributes = kAttributes};
+const Operator kSquaredDistance{.name = "squared_distance",
+                                .infer = infer,
+                                .flow = flow_cell,
+                                .cost = cost,
+                                .role = Role::pointwise,
+                                .attributes = kAttributes};
 }  // namespace stormcell

@@ -1,4 +1,5 @@
-// standardize(x [S, ..., C], mean [C], deviation [C]) -> like x: (x - mean) / deviation of each channel; channels lie last.
+// standardize(x [S, ..., C], mean [C], deviation [C]) -> like x: (x - mean) / deviation of each channel; channels lie
+// last.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -13,5 +14,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kStandardize;
-const Operator kStandardize{.name = "standardize", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .role = Role::pointwise};
+const Operator kStandardize{
+    .name = "standardize", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .role = Role::pointwise};
 }  // namespace stormcell

@@ -11,6 +11,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"value", AttributeKind::real}};
 }  // namespace
 extern const Operator kStateFill;
-const Operator kStateFill{
-    .name = "state_fill", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::state, .attributes = kAttributes};
+const Operator kStateFill{.name = "state_fill",
+                          .infer = infer,
+                          .flow = flow_cell,
+                          .cost = cost_of_traffic,
+                          .role = Role::state,
+                          .attributes = kAttributes};
 }  // namespace stormcell

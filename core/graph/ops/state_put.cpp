@@ -1,6 +1,6 @@
-// state_put(state [C, ...], x [S, ...]; extras at [parents] i32): C and S lie below one space, C dense, S dense or ragged; the rows of each
-// parent in x become its rows of the state from its place `at` on (0 without), where they must fit. A state in bf16
-// takes rows in f32, rounded. Key-value caches and generated ids are kept so.
+// state_put(state [C, ...], x [S, ...]; extras at [parents] i32): C and S lie below one space, C dense, S dense or
+// ragged; the rows of each parent in x become its rows of the state from its place `at` on (0 without), where they must
+// fit. A state in bf16 takes rows in f32, rounded. Key-value caches and generated ids are kept so.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -10,8 +10,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_activation(g, n, 1);
   const TensorType &state = input_type(g, n, 0), &x = input_type(g, n, 1);
   if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(n, "a state", type_text(g, state));
-  if (state.space == kNone || x.space == kNone || g.space(state.space).kind != SpaceKind::dense || !is_grouped(g, x.space) ||
-      g.space(state.space).parent != g.space(x.space).parent || state.content != x.content ||
+  if (state.space == kNone || x.space == kNone || g.space(state.space).kind != SpaceKind::dense ||
+      !is_grouped(g, x.space) || g.space(state.space).parent != g.space(x.space).parent || state.content != x.content ||
       (state.dtype != x.dtype && !(format_of(state.dtype).rounds_rows && x.dtype == DType::f32)))
     operator_error(n, "rows alike below one space, the state's dense", type_text(g, state) + " and " + type_text(g, x));
   if (const auto i = extra_input(n, "at")) {
@@ -30,6 +30,11 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 }  // namespace
 extern const Operator kStatePut;
-const Operator kStatePut{
-    .name = "state_put", .infer = infer, .flow = flow, .cost = cost, .role = Role::state, .extras = "at", .keeps_rows = true};
+const Operator kStatePut{.name = "state_put",
+                         .infer = infer,
+                         .flow = flow,
+                         .cost = cost,
+                         .role = Role::state,
+                         .extras = "at",
+                         .keeps_rows = true};
 }  // namespace stormcell

@@ -1,16 +1,18 @@
-// window_attention(q [S, heads*d], k [S, heads*d], v [S, heads*e]; extras) -> [S, heads*e]: softmax(score(q, k) + bias) v among the cells
-// of one window. The cells of S lie below their parents row by row of a grid of height x width; windows of window_height x window_width cut
-// it, shift_height and shift_width places further than it begins (core/graph/window_grid.h). Cells that a shifted window has from both
-// ends of the grid are no neighbours: their weight is 0. score: scale q . k, or, with cosine, scale_h q . k / (|q| |k|), norms at least
-// 1e-12, scale_h = exp(min(scales[h], ln 100)). extras: bias [(2 window_height - 1) (2 window_width - 1), heads], by the place of the query
-// less that of the key, row by row from (1 - window_height, 1 - window_width) on; scales [heads], with cosine.
+// window_attention(q [S, heads*d], k [S, heads*d], v [S, heads*e]; extras) -> [S, heads*e]: softmax(score(q, k) + bias)
+// v among the cells of one window. The cells of S lie below their parents row by row of a grid of height x width;
+// windows of window_height x window_width cut it, shift_height and shift_width places further than it begins
+// (core/graph/window_grid.h). Cells that a shifted window has from both ends of the grid are no neighbours: their
+// weight is 0. score: scale q . k, or, with cosine, scale_h q . k / (|q| |k|), norms at least 1e-12, scale_h =
+// exp(min(scales[h], ln 100)). extras: bias [(2 window_height - 1) (2 window_width - 1), heads], by the place of the
+// query less that of the key, row by row from (1 - window_height, 1 - window_width) on; scales [heads], with cosine.
 #include "core/graph/window_grid.h"
 
 namespace stormcell {
 
 WindowGrid window_grid_of(const Node& node) {
-  return {node.attributes.integer("height"),       node.attributes.integer("width"), node.attributes.integer("window_height"),
-          node.attributes.integer("window_width"), integer_of(node, "shift_height"), integer_of(node, "shift_width")};
+  return {node.attributes.integer("height"),        node.attributes.integer("width"),
+          node.attributes.integer("window_height"), node.attributes.integer("window_width"),
+          integer_of(node, "shift_height"),         integer_of(node, "shift_width")};
 }
 
 namespace {
@@ -23,8 +25,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const auto sides = [](int64_t a, int64_t b) { return std::to_string(a) + " x " + std::to_string(b); };
   if (!grid.is_valid())
     operator_error(n, "windows that divide the grid and shifts below their sides",
-                   sides(grid.height, grid.width) + " in windows of " + sides(grid.window_height, grid.window_width) + ", shifted by " +
-                       sides(grid.shift_height, grid.shift_width));
+                   sides(grid.height, grid.width) + " in windows of " + sides(grid.window_height, grid.window_width) +
+                       ", shifted by " + sides(grid.shift_height, grid.shift_width));
   const CellSpace& space = g.space(q.space);
   if (space.kind != SpaceKind::dense || space.per_parent != Dim(grid.height * grid.width))
     operator_error(n, sides(grid.height, grid.width) + " cells below each parent", type_text(g, q));
@@ -37,7 +39,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (const auto i = extra_input(n, "bias")) expect_shared(g, n, *i, {grid.places(), heads});
   const auto scales = extra_input(n, "scales");
   if (scales) expect_shared(g, n, *scales, {heads});
-  if (scales.has_value() != flag_of(n, "cosine")) operator_error(n, "scales with cosine, and with it alone", scales ? "scales" : "cosine");
+  if (scales.has_value() != flag_of(n, "cosine"))
+    operator_error(n, "scales with cosine, and with it alone", scales ? "scales" : "cosine");
   return {{{DType::f32, q.space, v.content}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t index) {
@@ -49,7 +52,8 @@ Cost cost(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   const Graph& g = c.graph;
   const TensorType& q = g.value(n.inputs[0]).type;
-  const double width = static_cast<double>(q.content[0].constant()) + static_cast<double>(g.value(n.outputs[0]).type.content[0].constant());
+  const double width = static_cast<double>(q.content[0].constant()) +
+                       static_cast<double>(g.value(n.outputs[0]).type.content[0].constant());
   cost.flops = 2 * c.rows(q.space) * static_cast<double>(window_grid_of(n).cells()) * width;
   return cost;
 }
@@ -64,6 +68,10 @@ constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer},
                                          {"cosine", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kWindowAttention;
-const Operator kWindowAttention{
-    .name = "window_attention", .infer = infer, .flow = flow, .cost = cost, .extras = "bias scales", .attributes = kAttributes};
+const Operator kWindowAttention{.name = "window_attention",
+                                .infer = infer,
+                                .flow = flow,
+                                .cost = cost,
+                                .extras = "bias scales",
+                                .attributes = kAttributes};
 }  // namespace stormcell

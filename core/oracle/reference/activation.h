@@ -11,7 +11,8 @@ void activate(Scalar* x, int64_t n, std::string_view kind) {
   if (kind == "relu") {
     for (int64_t i = 0; i < n; ++i) x[i] = positive_part(x[i]);
   } else if (kind == "gelu") {
-    for (int64_t i = 0; i < n; ++i) x[i] = x[i] * Scalar(0.5) * (Scalar(1) + erf(x[i] * Scalar(0.70710678118654752440)));
+    for (int64_t i = 0; i < n; ++i)
+      x[i] = x[i] * Scalar(0.5) * (Scalar(1) + erf(x[i] * Scalar(0.70710678118654752440)));
   } else if (kind == "gelu_tanh") {
     for (int64_t i = 0; i < n; ++i) {
       const Scalar inner = Scalar(0.79788456080286535588) * (x[i] + Scalar(0.044715) * x[i] * x[i] * x[i]);

@@ -1,9 +1,10 @@
 // attention: softmax(scale q k^T + bias + mask) v among the cells of one parent.
 //
-// As transformers does it for T5 and, with the eager implementation, for Mixtral: a key that the mask, causality or the window forbid
-// gets the lowest number added, not minus infinity. So its weight is exactly 0 where any key is allowed, and a query that may see
-// nothing attends to every key alike, the future included. With `step`, query i of a parent stands at its place step + i, and keys behind
-// the last query's place do not exist: they are not in the cache yet, and no query attends to them.
+// As transformers does it for T5 and, with the eager implementation, for Mixtral: a key that the mask, causality or the
+// window forbid gets the lowest number added, not minus infinity. So its weight is exactly 0 where any key is allowed,
+// and a query that may see nothing attends to every key alike, the future included. With `step`, query i of a parent
+// stands at its place step + i, and keys behind the last query's place do not exist: they are not in the cache yet, and
+// no query attends to them.
 #pragma once
 #include <cmath>
 #include <cstdlib>
@@ -13,8 +14,9 @@
 
 namespace stormcell::reference {
 
-/// T5's bucket of a key `distance` places behind (positive) or before the query: half of the buckets one by one, the rest
-/// logarithmic up to max_distance. The logarithm is taken in f32 and truncated, whatever the scalar: buckets are part of the model.
+/// T5's bucket of a key `distance` places behind (positive) or before the query: half of the buckets one by one, the
+/// rest logarithmic up to max_distance. The logarithm is taken in f32 and truncated, whatever the scalar: buckets are
+/// part of the model.
 inline int64_t relative_bucket(int64_t distance, int64_t buckets, int64_t max_distance, bool bidirectional) {
   int64_t base = 0;
   if (bidirectional) {
@@ -27,7 +29,8 @@ inline int64_t relative_bucket(int64_t distance, int64_t buckets, int64_t max_di
   const int64_t exact = buckets / 2;
   if (distance < exact) return base + distance;
   const float place = std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
-                      static_cast<float>(std::log(static_cast<double>(max_distance) / exact)) * static_cast<float>(buckets - exact);
+                      static_cast<float>(std::log(static_cast<double>(max_distance) / exact)) *
+                      static_cast<float>(buckets - exact);
   return base + std::min(buckets - 1, exact + static_cast<int64_t>(place));
 }
 
@@ -35,7 +38,8 @@ struct AttentionCase {
   int64_t heads, kv_heads, queries, valid_keys, key_width, value_width, first_place, window, buckets, max_distance;
   bool causal, bidirectional;
 
-  const int32_t *query_places = nullptr, *key_places = nullptr;  // ragged; else query i stands at first_place + i, key j at j
+  const int32_t *query_places = nullptr,
+                *key_places = nullptr;  // ragged; else query i stands at first_place + i, key j at j
 
   int64_t query_place(int64_t i) const { return query_places ? query_places[i] : first_place + i; }
   int64_t key_place(int64_t j) const { return key_places ? key_places[j] : j; }
@@ -47,10 +51,11 @@ struct AttentionCase {
 
 /// Rows q[queries], k[keys], v[keys] of one parent, one head; kt and p are scratch of key_width * keys and keys.
 template <class Scalar>
-void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar* k, const Scalar* v, const int32_t* mask,
-            const Scalar* bias, Scalar scale, Scalar* y, Scalar* kt, Scalar* p, const CancellationToken& cancel) {
-  const int64_t group = head / (a.heads / a.kv_heads), q_stride = a.heads * a.key_width, k_stride = a.kv_heads * a.key_width,
-                v_stride = a.kv_heads * a.value_width, n = a.valid_keys;
+void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar* k, const Scalar* v,
+            const int32_t* mask, const Scalar* bias, Scalar scale, Scalar* y, Scalar* kt, Scalar* p,
+            const CancellationToken& cancel) {
+  const int64_t group = head / (a.heads / a.kv_heads), q_stride = a.heads * a.key_width,
+                k_stride = a.kv_heads * a.key_width, v_stride = a.kv_heads * a.value_width, n = a.valid_keys;
   for (int64_t j = 0; j < n; ++j)
     for (int64_t d = 0; d < a.key_width; ++d) kt[d * n + j] = k[j * k_stride + group * a.key_width + d];
   for (int64_t i = 0; i < a.queries && !cancel.cancelled(); ++i) {
@@ -67,7 +72,9 @@ void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar*
       }
       p[j] *= scale;
       if (bias)
-        p[j] += bias[relative_bucket(a.key_place(j) - a.query_place(i), a.buckets, a.max_distance, a.bidirectional) * a.heads + head];
+        p[j] += bias[relative_bucket(a.key_place(j) - a.query_place(i), a.buckets, a.max_distance, a.bidirectional) *
+                         a.heads +
+                     head];
       most = max(most, p[j]);
       any = true;
     }
@@ -117,7 +124,8 @@ void attention(const Call<Scalar>& c) {
       AttentionCase one = a;
       one.queries = queries.count(parent);
       one.valid_keys = keys.count(parent);
-      if (steps) one.first_place = steps[parent], one.valid_keys = std::min(one.valid_keys, one.first_place + one.queries);
+      if (steps)
+        one.first_place = steps[parent], one.valid_keys = std::min(one.valid_keys, one.first_place + one.queries);
       if (queries.places && !steps) one.query_places = queries.places + first;
       if (keys.places) one.key_places = keys.places + key;
       if (one.queries == 0 || one.valid_keys == 0) continue;

@@ -7,7 +7,8 @@ namespace stormcell::reference {
 template <class Element>
 void broadcast_rows(const std::vector<Element>& x, const CellGroups& groups, int64_t width, std::vector<Element>& y) {
   for (int64_t p = 0; p < groups.parents; ++p)
-    for (int64_t r = 0; r < groups.count(p); ++r) std::copy_n(x.data() + p * width, width, y.data() + (groups.begin(p) + r) * width);
+    for (int64_t r = 0; r < groups.count(p); ++r)
+      std::copy_n(x.data() + p * width, width, y.data() + (groups.begin(p) + r) * width);
 }
 
 template <class Scalar>

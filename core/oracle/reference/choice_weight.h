@@ -1,4 +1,5 @@
-// choice_weight: of each cell of a routed space, the weight of the choice by which it is there; of all cells, of their choice of a branch.
+// choice_weight: of each cell of a routed space, the weight of the choice by which it is there; of all cells, of their
+// choice of a branch.
 #pragma once
 #include "core/oracle/reference/frame.h"
 

@@ -76,7 +76,8 @@ template <class Scalar>
 void conv2d(const Call<Scalar>& c) {
   std::vector<Scalar> bias;
   if (const auto i = extra_input(c.node, "bias")) bias = c.whole(*i);
-  convolve_maps(c, ConvolvedMaps(c, 1, integer_of(c.node, "groups")), c.in(0).reals.data(), c.rows(0), 1, bias, c.out().reals.data());
+  convolve_maps(c, ConvolvedMaps(c, 1, integer_of(c.node, "groups")), c.in(0).reals.data(), c.rows(0), 1, bias,
+                c.out().reals.data());
   finish_maps(c);
 }
 

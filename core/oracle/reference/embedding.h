@@ -11,8 +11,8 @@ void embedding(const Call<Scalar>& c) {
   const int64_t width = c.out_width(), rows = table.info->shape[0];
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= rows)
-      bad_input(c.node.name,
-                "expected ids below " + std::to_string(rows) + ", got " + std::to_string(ids[i]) + " in row " + std::to_string(i));
+      bad_input(c.node.name, "expected ids below " + std::to_string(rows) + ", got " + std::to_string(ids[i]) +
+                                 " in row " + std::to_string(i));
     table.read(ids[i] * width, width, c.out().reals.data() + static_cast<int64_t>(i) * width);
   }
 }

@@ -63,12 +63,12 @@ void load(const std::byte* stored, DType type, int64_t first, int64_t n, bool ro
 /// A weight, held while a kernel reads it: a stored tensor, as it is or converted, or what a recipe says of some.
 struct HeldWeight {
   const WeightInfo* info = nullptr;
-  std::shared_ptr<const std::byte>
-      bytes;  ///< of a stored tensor in the format `stored`; null: they are read from `source` as they are used
+  /// of a stored tensor in the format `stored`; null: they are read from `source` as they are used
+  std::shared_ptr<const std::byte> bytes;
   const WeightSource* source = nullptr;
   std::string tensor;  ///< its name there
   DType stored = DType::f32;
-  bool to_bf16 = false;                                  ///< the recipe converts the stored tensor to bf16, and does no more
+  bool to_bf16 = false;  ///< the recipe converts the stored tensor to bf16, and does no more
   std::shared_ptr<const RecipeReader> elements, factor;  ///< of any other recipe; factor: null where there is none
 
   /// Elements [first, first + n) in row-major order, folded.
@@ -98,7 +98,8 @@ struct HeldWeight {
       } else {
         // The blocks that hold these elements; of a format of single elements, those elements.
         const NumberFormat& format = format_of(stored);
-        const int64_t begin = first / format.block_elements, end = (first + n + format.block_elements - 1) / format.block_elements;
+        const int64_t begin = first / format.block_elements,
+                      end = (first + n + format.block_elements - 1) / format.block_elements;
         const auto part = source->range(tensor, begin * format.block_bytes, (end - begin) * format.block_bytes);
         load(part.get(), stored, first - begin * format.block_elements, n, to_bf16, to);
       }
@@ -267,9 +268,10 @@ class Frame {
     held.info = weights_.find(text);
     if (!held.info) bad_input(text, "no such weight");
     const Recipe recipe = recipe_of(graph_.value(id));
-    // A model in another format reads every weight so: element by element by the recipe would take several times as long.
-    const bool plain =
-        recipe.kind == RecipeKind::convert && recipe.dtype != DType::f16 && recipe.of[0].kind == RecipeKind::tensor;  // f32 holds all
+    // A model in another format reads every weight so: element by element by the recipe would take several times as
+    // long.
+    const bool plain = recipe.kind == RecipeKind::convert && recipe.dtype != DType::f16 &&
+                       recipe.of[0].kind == RecipeKind::tensor;  // f32 holds all
     held.to_bf16 = plain && format_of(recipe.dtype).rounds_rows;
     if (const Recipe& tensor = plain ? recipe.of[0] : recipe; tensor.kind == RecipeKind::tensor) {
       held.tensor = weight_text(tensor);

@@ -1,4 +1,5 @@
-// What linear and grouped_linear share: activation(norm(x) w^T + bias) * multiply + residual, or the residual before the activation.
+// What linear and grouped_linear share: activation(norm(x) w^T + bias) * multiply + residual, or the residual before
+// the activation.
 #pragma once
 #include "core/oracle/reference/activation.h"
 #include "core/oracle/reference/product.h"
@@ -6,9 +7,11 @@
 
 namespace stormcell::reference {
 
-/// y[rows, n] = scale * x[rows, k] w[n, k]^T. Each member of the team takes columns, so that a block of w is converted once.
+/// y[rows, n] = scale * x[rows, k] w[n, k]^T. Each member of the team takes columns, so that a block of w is converted
+/// once.
 template <class Scalar>
-void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, const HeldWeight& w, int64_t n, Scalar factor, Scalar* y) {
+void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, const HeldWeight& w, int64_t n,
+             Scalar factor, Scalar* y) {
   if (rows == 0) return;
   const AddProducts<Scalar> add_products = best_add_products<Scalar>();
   c.team.split(n, kPanel, [&](int64_t begin, int64_t end, int) {

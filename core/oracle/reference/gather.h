@@ -15,7 +15,8 @@ const std::vector<Element>& elements(const OracleTensor<Scalar>& t) {
   }
 }
 
-/// Rows of an input that lives over all slots, or over the members of them all, and whose branches the gather does not name.
+/// Rows of an input that lives over all slots, or over the members of them all, and whose branches the gather does not
+/// name.
 template <class Scalar>
 std::vector<bool> rows_left_out(const Call<Scalar>& c, SpaceId cells) {
   const bool some = c.attributes().has("branches");
@@ -34,7 +35,8 @@ std::vector<bool> rows_left_out(const Call<Scalar>& c, SpaceId cells) {
   return left_out;
 }
 
-/// Cells that no row reaches take the row of `otherwise` (sum, place), or 0; weighted: a dropped choice adds its weight times that row.
+/// Cells that no row reaches take the row of `otherwise` (sum, place), or 0; weighted: a dropped choice adds its weight
+/// times that row.
 template <class Element, class Scalar>
 void join(const Call<Scalar>& c, std::vector<Element>& y) {
   const SpaceId target(c.attributes().integer("space"));

@@ -15,7 +15,8 @@ void grouped_conv2d(const Call<Scalar>& c) {
     const int64_t first = of.begin(branches[i]);
     std::vector<Scalar> bias;
     if (biased) bias = c.whole(2 + branches.size() + i);
-    convolve_maps(c, maps, of.x + first * c.width(0), of.count(branches[i]), 2 + i, bias, c.out().reals.data() + first * c.out_width());
+    convolve_maps(c, maps, of.x + first * c.width(0), of.count(branches[i]), 2 + i, bias,
+                  c.out().reals.data() + first * c.out_width());
   }
   finish_maps(c);
 }

@@ -1,4 +1,5 @@
-// What a node reads that works on all slots of a decision, or on the members of them all: a row for each, and which are whose.
+// What a node reads that works on all slots of a decision, or on the members of them all: a row for each, and which are
+// whose.
 #pragma once
 #include "core/graph/roles.h"
 #include "core/oracle/reference/frame.h"

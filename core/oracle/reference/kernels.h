@@ -1,6 +1,6 @@
 // The visible list of reference kernels, one row an operator. Route, guard and repeat are the oracle's own.
-// A row is for all number types. A library of the tests instantiates the list for Residue (core/oracle/residue.h), so it does not build
-// with a kernel that compiles for floats alone.
+// A row is for all number types. A library of the tests instantiates the list for Residue (core/oracle/residue.h), so
+// it does not build with a kernel that compiles for floats alone.
 #pragma once
 #include <array>
 #include <string_view>

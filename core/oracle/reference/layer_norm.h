@@ -6,7 +6,8 @@ namespace stormcell::reference {
 
 /// Rows at x, `width` numbers each, to y.
 template <class Scalar>
-void layer_norm_rows(const Call<Scalar>& c, const Scalar* x, int64_t rows, size_t gain_input, size_t bias_input, Scalar* y) {
+void layer_norm_rows(const Call<Scalar>& c, const Scalar* x, int64_t rows, size_t gain_input, size_t bias_input,
+                     Scalar* y) {
   const std::vector<Scalar> gain = c.whole(gain_input), bias = c.whole(bias_input);
   const auto eps = static_cast<Scalar>(c.attributes().real("eps"));
   const int64_t width = c.out_width();

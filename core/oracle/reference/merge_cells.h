@@ -6,7 +6,8 @@ namespace stormcell::reference {
 
 template <class Scalar>
 void merge_cells(const Call<Scalar>& c) {
-  const int64_t height = c.attributes().integer("height"), width = c.attributes().integer("width"), channels = c.width(0);
+  const int64_t height = c.attributes().integer("height"), width = c.attributes().integer("width"),
+                channels = c.width(0);
   const bool by_columns = word_of(c.node, "order") == "columns";
   Scalar* to = c.out().reals.data();
   for (int64_t first = 0; first < c.rows(0); first += height * width)

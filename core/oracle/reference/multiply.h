@@ -7,7 +7,8 @@ namespace stormcell::reference {
 template <class Scalar>
 void multiply(const Call<Scalar>& c) {
   const auto &a = c.in(0), &b = c.in(1);
-  const size_t of_one = a.reals.empty() ? 1 : a.reals.size() / b.reals.size();  // elements of a for each of b: one, or a row
+  // elements of a for each of b: one, or a row
+  const size_t of_one = a.reals.empty() ? 1 : a.reals.size() / b.reals.size();
   for (size_t i = 0; i < a.reals.size(); ++i) c.out().reals[i] = a.reals[i] * b.reals[i / of_one];
 }
 

@@ -7,12 +7,15 @@ namespace stormcell::reference {
 template <class Scalar>
 void pool(const Call<Scalar>& c) {
   const TensorType& type = c.type(0);
-  const int64_t height = type.content[0].constant(), width = type.content[1].constant(), channels = type.content[2].constant();
+  const int64_t height = type.content[0].constant(), width = type.content[1].constant(),
+                channels = type.content[2].constant();
   const std::string& kind = c.attributes().word("kind");
   const bool whole = kind == "global_average", most = kind == "max";
   const int64_t size_h = whole ? height : c.attributes().integer("size"), size_w = whole ? width : size_h,
-                stride = whole ? 1 : c.attributes().integer("stride"), padding = whole ? 0 : integer_of(c.node, "padding");
-  const int64_t out_h = (height + 2 * padding - size_h) / stride + 1, out_w = (width + 2 * padding - size_w) / stride + 1;
+                stride = whole ? 1 : c.attributes().integer("stride"),
+                padding = whole ? 0 : integer_of(c.node, "padding");
+  const int64_t out_h = (height + 2 * padding - size_h) / stride + 1,
+                out_w = (width + 2 * padding - size_w) / stride + 1;
   for (int64_t r = 0; r < c.rows(0); ++r)
     for (int64_t i = 0; i < out_h; ++i)
       for (int64_t j = 0; j < out_w; ++j)

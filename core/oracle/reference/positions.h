@@ -1,4 +1,5 @@
-// positions: the place of each cell among those of its parent whose mask is set, counted from the parent's `from` on; 1 where it is not.
+// positions: the place of each cell among those of its parent whose mask is set, counted from the parent's `from` on; 1
+// where it is not.
 #pragma once
 #include "core/oracle/reference/frame.h"
 
@@ -11,7 +12,8 @@ void positions(const Call<Scalar>& c) {
   const auto from = extra_input(c.node, "from");
   for (int64_t p = 0; p < groups.parents; ++p) {
     int32_t seen = from ? c.in(*from).integers[p] : 0;
-    for (int64_t i = groups.begin(p); i < groups.begin(p) + groups.count(p); ++i) c.out().integers[i] = mask[i] ? seen++ : 1;
+    for (int64_t i = groups.begin(p); i < groups.begin(p) + groups.count(p); ++i)
+      c.out().integers[i] = mask[i] ? seen++ : 1;
   }
 }
 

@@ -5,7 +5,8 @@
 namespace stormcell::reference {
 
 template <class Element>
-void reduce_rows(const std::vector<Element>& x, const CellGroups& groups, int64_t width, std::string_view mode, std::vector<Element>& y) {
+void reduce_rows(const std::vector<Element>& x, const CellGroups& groups, int64_t width, std::string_view mode,
+                 std::vector<Element>& y) {
   for (int64_t p = 0; p < groups.parents; ++p) {
     const int64_t length = groups.count(p);
     if (length == 0) continue;

@@ -8,8 +8,8 @@ namespace stormcell::reference {
 
 /// y = x * w + bias, padded to keep the extents: x [height, width, c], w [k, k, c, c] with the outputs last.
 template <class Scalar>
-void same_convolution(const Scalar* x, int64_t height, int64_t width, int64_t c, const std::vector<Scalar>& w, int64_t k,
-                      const std::vector<Scalar>& bias, std::vector<Scalar>& y) {
+void same_convolution(const Scalar* x, int64_t height, int64_t width, int64_t c, const std::vector<Scalar>& w,
+                      int64_t k, const std::vector<Scalar>& bias, std::vector<Scalar>& y) {
   for (int64_t i = 0; i < height; ++i)
     for (int64_t j = 0; j < width; ++j) {
       Scalar* to = y.data() + (i * width + j) * c;
@@ -41,12 +41,14 @@ std::vector<Scalar> outputs_last(const std::vector<Scalar>& w, int64_t outputs) 
 template <class Scalar>
 void through_blocks(const Call<Scalar>& c, Scalar* x, int64_t rows, size_t first, size_t step) {
   const TensorType& type = c.type(0);
-  const int64_t height = type.content[0].constant(), width = type.content[1].constant(), channels = type.content[2].constant(),
-                k = c.type(first).content[1].constant(), map = height * width * channels;
+  const int64_t height = type.content[0].constant(), width = type.content[1].constant(),
+                channels = type.content[2].constant(), k = c.type(first).content[1].constant(),
+                map = height * width * channels;
   if (rows == 0) return;
   std::vector<Scalar> inner(map), outer(inner.size());
   for (size_t block = first; block < c.node.inputs.size(); block += 4 * step) {
-    const std::vector<Scalar> w = outputs_last(c.whole(block), channels), v = outputs_last(c.whole(block + 2 * step), channels);
+    const std::vector<Scalar> w = outputs_last(c.whole(block), channels),
+                              v = outputs_last(c.whole(block + 2 * step), channels);
     const std::vector<Scalar> b = c.whole(block + step), d = c.whole(block + 3 * step);
     for (int64_t r = 0; r < rows; ++r) {
       Scalar* at = x + r * map;

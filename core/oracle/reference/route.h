@@ -19,11 +19,12 @@ std::vector<float> to_scores(const std::vector<Scalar>& numbers) {
   return scores;
 }
 
-/// Decides freely, or replays the choices `replayed` [cells, fan_out] and leaves in `free_choice` what it would have chosen. Returns the
-/// scores that were used.
-/// Capacity is counted over the parents of a dense or ragged space, and over all cells of any other space.
+/// Decides freely, or replays the choices `replayed` [cells, fan_out] and leaves in `free_choice` what it would have
+/// chosen. Returns the scores that were used. Capacity is counted over the parents of a dense or ragged space, and over
+/// all cells of any other space.
 template <class Scalar>
-Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& decision, std::vector<int32_t>& free_choice) {
+Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& decision,
+              std::vector<int32_t>& free_choice) {
   const Protocol protocol = protocol_of(c.attributes());
   const bool by_label = protocol_row(protocol.kind).by_label();
   ScoreView view;
@@ -40,7 +41,8 @@ Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& deci
     scores.bias = to_scores(c.whole(*i));
     view.bias = scores.bias.data();
   }
-  if (const SpaceId cells = c.type(0).space; is_grouped(c.graph(), cells)) view.parents = c.frame.groups(cells).parent_map();
+  if (const SpaceId cells = c.type(0).space; is_grouped(c.graph(), cells))
+    view.parents = c.frame.groups(cells).parent_map();
   if (replayed) {
     free_choice.resize(decision.cells * decision.view.fan_out);
     replay(view, protocol, replayed, decision.view, free_choice.data());

@@ -10,7 +10,8 @@ void scatter(const Call<Scalar>& c) {
   const auto& spaces = c.attributes().list("spaces");
   for (size_t i = 0; i < spaces.size(); ++i) {
     const int32_t branch = c.graph().space(SpaceId(spaces[i])).branch;
-    const int32_t first = branch == kAllBranches ? 0 : d.offsets[branch], end = d.offsets[branch == kAllBranches ? d.branches : branch + 1];
+    const int32_t first = branch == kAllBranches ? 0 : d.offsets[branch],
+                  end = d.offsets[branch == kAllBranches ? d.branches : branch + 1];
     const int64_t width = c.width(0);
     for (int32_t s = first; s < end; ++s) {
       const auto from = d.cell[s] * width, to = (s - first) * width;

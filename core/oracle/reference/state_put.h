@@ -12,7 +12,8 @@ void state_put(const Call<Scalar>& c) {
   const auto at_input = extra_input(c.node, "at");
   const auto at = [&](int64_t p) { return at_input ? int64_t{c.in(*at_input).integers[p]} : 0; };
   for (int64_t p = 0; p < rows.parents; ++p)
-    if (const StepFailure failure = check_places(p, kept.count(p), rows.count(p), at(p))) throw_failure(c.node.name, failure);
+    if (const StepFailure failure = check_places(p, kept.count(p), rows.count(p), at(p)))
+      throw_failure(c.node.name, failure);
   for (int64_t p = 0; p < rows.parents; ++p) {
     const int64_t count = rows.count(p), from = rows.begin(p) * width, to = (kept.begin(p) + at(p)) * width;
     if (c.is_real(0)) {

@@ -1,6 +1,6 @@
-// window_attention: softmax(score(q, k) + bias) v among the cells of one window of a grid. As published with Swin: the grid is rolled by
-// the shift, cut into windows, and each cell told by the stripes of the rolled grid that it lies in, so that those which only rolling made
-// neighbours do not see each other.
+// window_attention: softmax(score(q, k) + bias) v among the cells of one window of a grid. As published with Swin: the
+// grid is rolled by the shift, cut into windows, and each cell told by the stripes of the rolled grid that it lies in,
+// so that those which only rolling made neighbours do not see each other.
 #pragma once
 #include <cmath>
 
@@ -23,7 +23,8 @@ inline std::vector<WindowCell> cells_of_window(const WindowGrid& grid, int64_t w
   std::vector<WindowCell> cells;
   for (int64_t y = 0; y < grid.window_height; ++y)
     for (int64_t x = 0; x < grid.window_width; ++x) {
-      const int64_t row = (top + y + grid.shift_height) % grid.height, column = (left + x + grid.shift_width) % grid.width;
+      const int64_t row = (top + y + grid.shift_height) % grid.height,
+                    column = (left + x + grid.shift_width) % grid.width;
       cells.push_back({row * grid.width + column, y, x,
                        3 * stripe(top + y, grid.height, grid.window_height, grid.shift_height) +
                            stripe(left + x, grid.width, grid.window_width, grid.shift_width)});
@@ -63,19 +64,22 @@ struct WindowHead {
       const Scalar size = cosine ? length(from) : 1;
       p.assign(cells.size(), 0);
       for (int64_t i = 0; i < dim; ++i)
-        for (size_t j = 0; j < cells.size(); ++j) p[j] += from[i] / size * kt[static_cast<size_t>(i) * cells.size() + j];
+        for (size_t j = 0; j < cells.size(); ++j)
+          p[j] += from[i] / size * kt[static_cast<size_t>(i) * cells.size() + j];
       weigh(grid, cells, query, p);
       for (size_t j = 0; j < cells.size(); ++j)
-        for (int64_t e = 0; p[j] != 0 && e < value_dim; ++e) y[query.row * v_stride + e] += p[j] * v[cells[j].row * v_stride + e];
+        for (int64_t e = 0; p[j] != 0 && e < value_dim; ++e)
+          y[query.row * v_stride + e] += p[j] * v[cells[j].row * v_stride + e];
     }
   }
   /// Products to weights.
-  void weigh(const WindowGrid& grid, const std::vector<WindowCell>& cells, const WindowCell& query, std::vector<Scalar>& p) const {
+  void weigh(const WindowGrid& grid, const std::vector<WindowCell>& cells, const WindowCell& query,
+             std::vector<Scalar>& p) const {
     Scalar most = lowest(Scalar()), sum = 0;
     for (size_t j = 0; j < cells.size(); ++j) {
       const WindowCell& key = cells[j];
-      const int64_t place =
-          (query.y - key.y + grid.window_height - 1) * (2 * grid.window_width - 1) + query.x - key.x + grid.window_width - 1;
+      const int64_t place = (query.y - key.y + grid.window_height - 1) * (2 * grid.window_width - 1) + query.x - key.x +
+                            grid.window_width - 1;
       p[j] = p[j] * scale + (bias ? bias[place * heads + head] : 0);
       if (key.part != query.part) p[j] = lowest(Scalar());
       most = max(most, p[j]);
@@ -100,8 +104,8 @@ void window_attention(const Call<Scalar>& c) {
       for (int64_t h = 0; h < heads; ++h) {
         const int64_t dim = c.width(0) / heads, value_dim = c.width(2) / heads, at = first * c.width(0) + h * dim,
                       value_at = first * c.width(2) + h * value_dim;
-        const Scalar scale =
-            scales.empty() ? static_cast<Scalar>(real_of(c.node, "scale")) : exp(at_most(scales[h], static_cast<Scalar>(std::log(100.0))));
+        const Scalar scale = scales.empty() ? static_cast<Scalar>(real_of(c.node, "scale"))
+                                            : exp(at_most(scales[h], static_cast<Scalar>(std::log(100.0))));
         const WindowHead<Scalar> head{c.in(0).reals.data() + at,
                                       c.in(1).reals.data() + at,
                                       c.in(2).reals.data() + value_at,

@@ -72,7 +72,9 @@ struct Name {
   std::uint64_t split_percent;  // hash of the English name: its translations stay together
 };
 
-[[noreturn]] void fail(const fs::path& path, const std::string& what) { throw std::runtime_error(path.string() + ": " + what); }
+[[noreturn]] void fail(const fs::path& path, const std::string& what) {
+  throw std::runtime_error(path.string() + ": " + what);
+}
 
 std::uint64_t fnv1a64(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -116,7 +118,9 @@ class Catalogue {
   static constexpr std::uint32_t kMagic = 0x950412de;
   static constexpr std::size_t kHeaderBytes = 28;
 
-  static std::uint32_t swap(std::uint32_t value) { return value >> 24 | (value >> 8 & 0xff00) | (value << 8 & 0xff0000) | value << 24; }
+  static std::uint32_t swap(std::uint32_t value) {
+    return value >> 24 | (value >> 8 & 0xff00) | (value << 8 & 0xff0000) | value << 24;
+  }
 
   std::uint32_t word(std::uint64_t offset) const {
     if (offset + 4 > bytes_.size()) broken("truncated");
@@ -132,7 +136,9 @@ class Catalogue {
     return bytes_.substr(offset, length);
   }
 
-  [[noreturn]] void broken(const std::string& what) const { fail(path_, what + " (unpack Debian's iso-codes package again)"); }
+  [[noreturn]] void broken(const std::string& what) const {
+    fail(path_, what + " (unpack Debian's iso-codes package again)");
+  }
 
   fs::path path_;
   std::string bytes_;
@@ -275,7 +281,8 @@ class JsonLines {
   explicit JsonLines(fs::path path) : path_(std::move(path)), file_(path_, std::ios::binary) { check(); }
 
   void write(const Name& name) {
-    file_ << "{\"text\":" << quoted(name.text) << ",\"target\":" << quoted(name.target) << ",\"language\":" << quoted(name.language->code)
+    file_ << "{\"text\":" << quoted(name.text) << ",\"target\":" << quoted(name.target)
+          << ",\"language\":" << quoted(name.language->code)
           << ",\"script\":" << quoted(uscript_getShortName(name.language->script)) << "}\n";
   }
 

@@ -27,7 +27,8 @@ class BinomialBoundTest : public QObject {
  private slots:
   void so_few_hits_are_a_case_of_twenty_at_the_bound() {
     const std::vector<std::pair<int64_t, int64_t>> seen = {{0, 1}, {0, 500}, {1, 10}, {3, 500}, {50, 100}, {9, 10}};
-    for (const auto& [hits, of] : seen) QVERIFY(std::fabs(at_most(hits, of, binomial_upper_bound(hits, of)) - 0.05) < 1e-9);
+    for (const auto& [hits, of] : seen)
+      QVERIFY(std::fabs(at_most(hits, of, binomial_upper_bound(hits, of)) - 0.05) < 1e-9);
   }
 
   void the_ends() {

@@ -28,7 +28,8 @@ class BoundedNumberTest : public QObject {
              std::string("--n: \"1025\" does not fit (give a whole number from 1 to 1024)"));
     QCOMPARE(complaint([] { bounded_number<int64_t>("--n", "0", {1}); }),
              std::string("--n: \"0\" does not fit (give a whole number from 1 on)"));
-    QCOMPARE(complaint([] { bounded_number<double>("--x", "-1", {}); }), std::string("--x: \"-1\" does not fit (give a number from 0 on)"));
+    QCOMPARE(complaint([] { bounded_number<double>("--x", "-1", {}); }),
+             std::string("--x: \"-1\" does not fit (give a number from 0 on)"));
     QCOMPARE(complaint([] {
                check_bounds("--n", int64_t{5000}, {1, 1024});
              }),

@@ -22,13 +22,16 @@ class CountedTest : public QObject {
     QCOMPARE(counted(1, "batch"), std::string("1 batch"));
     for (const int64_t n : {0, 2, 210}) QCOMPARE(counted(n, "batch"), std::to_string(n) + " batches");
     QCOMPARE(counted(12345, "cell"), std::string("12,345 cells"));
-    QCOMPARE(counted(1, "tensor that nothing reads", "tensors that nothing reads"), std::string("1 tensor that nothing reads"));
-    QCOMPARE(counted(2, "tensor that nothing reads", "tensors that nothing reads"), std::string("2 tensors that nothing reads"));
+    QCOMPARE(counted(1, "tensor that nothing reads", "tensors that nothing reads"),
+             std::string("1 tensor that nothing reads"));
+    QCOMPARE(counted(2, "tensor that nothing reads", "tensors that nothing reads"),
+             std::string("2 tensors that nothing reads"));
   }
 
   void nouns_are_spelt_as_in_english() {
-    const std::pair<const char*, const char*> rules[] = {{"branch", "branches"}, {"mesh", "meshes"}, {"pass", "passes"},  {"box", "boxes"},
-                                                         {"entry", "entries"},   {"key", "keys"},    {"route", "routes"}, {"y", "ys"}};
+    const std::pair<const char*, const char*> rules[] = {
+        {"branch", "branches"}, {"mesh", "meshes"}, {"pass", "passes"},  {"box", "boxes"},
+        {"entry", "entries"},   {"key", "keys"},    {"route", "routes"}, {"y", "ys"}};
     for (const auto& [one, many] : rules) QCOMPARE(noun_for(2, one), std::string(many));
   }
 };

@@ -33,18 +33,24 @@ void CountsTest::what_was_named_and_drawn_is_counted() {
 void CountsTest::a_count_that_falls_is_named_data() {
   QTest::addColumn<QString>("table");
   QTest::addColumn<QString>("found");
-  QTest::newRow("nothing fell") << "# a comment\ncounts test_a functions 5 drawn 7 fixtures 0 fixture_bytes 9\n" << "";
-  QTest::newRow("more than before") << "counts test_a functions 4 drawn 0\n" << "";
-  QTest::newRow("one function less") << "counts test_a functions 6 drawn 7\n" << "functions fell from 6 to 5\n";
-  QTest::newRow("two counts") << "counts test_a drawn 8 fixture_bytes 10\n" << "drawn fell from 8 to 7\nfixture_bytes fell from 10 to 9\n";
-  QTest::newRow("another program") << "counts test_ab functions 6\n" << "test_a has no row\n";
+  QTest::newRow("nothing fell") << "# a comment\ncounts test_a functions 5 drawn 7 fixtures 0 fixture_bytes 9\n"
+                                << "";
+  QTest::newRow("more than before") << "counts test_a functions 4 drawn 0\n"
+                                    << "";
+  QTest::newRow("one function less") << "counts test_a functions 6 drawn 7\n"
+                                     << "functions fell from 6 to 5\n";
+  QTest::newRow("two counts") << "counts test_a drawn 8 fixture_bytes 10\n"
+                              << "drawn fell from 8 to 7\nfixture_bytes fell from 10 to 9\n";
+  QTest::newRow("another program") << "counts test_ab functions 6\n"
+                                   << "test_a has no row\n";
 }
 void CountsTest::a_count_that_falls_is_named() {
   QFETCH(QString, table);
   QFETCH(QString, found);
   const Counts counts{.functions = 5, .drawn = 7, .fixtures = 0, .fixture_bytes = 9};
   QCOMPARE(QString::fromStdString(fallen(counts, "test_a", table.toStdString())), found);
-  QCOMPARE(stormcell::testing::to_text(counts, "test_a"), std::string("counts test_a functions 5 drawn 7 fixtures 0 fixture_bytes 9"));
+  QCOMPARE(stormcell::testing::to_text(counts, "test_a"),
+           std::string("counts test_a functions 5 drawn 7 fixtures 0 fixture_bytes 9"));
 }
 
 STORMCELL_TEST(CountsTest)

@@ -52,7 +52,8 @@ class DtypeTest : public QObject {
   }
 
   void names_are_read_as_they_are_written() {
-    for (const DType t : {DType::f32, DType::f16, DType::bf16, DType::f64, DType::i8, DType::u8, DType::i32, DType::i64, DType::boolean}) {
+    for (const DType t : {DType::f32, DType::f16, DType::bf16, DType::f64, DType::i8, DType::u8, DType::i32, DType::i64,
+                          DType::boolean}) {
       const std::optional<DType> again = parse_dtype(to_text(t));
       QVERIFY(again && *again == t);
     }

@@ -21,7 +21,8 @@ class EnumWordsTest : public QObject {
       QCOMPARE(value_of_word<Fruit>(kFruits, to_text(fruit)), std::optional(fruit));
   }
   void a_word_that_the_table_lacks_has_no_value() {
-    for (const char* word : {"", "app", "apples", "Apple", "wild_cherry"}) QVERIFY(!value_of_word<Fruit>(kFruits, word));
+    for (const char* word : {"", "app", "apples", "Apple", "wild_cherry"})
+      QVERIFY(!value_of_word<Fruit>(kFruits, word));
   }
   void a_file_without_the_word_means_the_usual_value_and_an_unknown_word_means_none() {
     QCOMPARE(file_word<Fruit>(kFruits, "pear").or_usual(Fruit::apple), std::optional(Fruit::pear));

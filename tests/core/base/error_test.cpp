@@ -13,7 +13,8 @@ class ErrorTest : public QObject {
 
  private slots:
   void a_message_names_the_place_and_what_to_do() {
-    QCOMPARE(Error(ErrorKind::bad_input, "x.npy", "is empty", "save it again").what(), "x.npy: is empty (save it again)");
+    QCOMPARE(Error(ErrorKind::bad_input, "x.npy", "is empty", "save it again").what(),
+             "x.npy: is empty (save it again)");
     QCOMPARE(Error(ErrorKind::failed, "", "interrupted").what(), "interrupted");
   }
 

@@ -81,7 +81,8 @@ class IdTest : public QObject {
     const PearId first = pears.add("first"), second = pears.add("second");
     QCOMPARE(pears[second], std::string("second"));
     QCOMPARE(pears[0], pears[first]);
-    QVERIFY(pears.next_id() == PearId(2) && pears.holds(second) && !pears.holds(pears.next_id()) && !pears.holds(kNone));
+    QVERIFY(pears.next_id() == PearId(2) && pears.holds(second) && !pears.holds(pears.next_id()) &&
+            !pears.holds(kNone));
     // Of what was there when the loop began.
     int seen = 0;
     for (const PearId id : pears.ids()) {
@@ -100,7 +101,8 @@ class IdTest : public QObject {
     const IdVector<PearId, int> pears(3, 5);
     IdVector<AppleId, bool> ripe(3, true);
     QVERIFY(!aborts([&] { return pears[PearId(2)] + ripe[AppleId(2)] + pears[size_t{2}]; }));
-    QVERIFY(aborts([&] { return pears[PearId(3)]; }) && aborts([&] { return pears[PearId(kNone)]; }) && aborts([&] { return pears[3]; }));
+    QVERIFY(aborts([&] { return pears[PearId(3)]; }) && aborts([&] { return pears[PearId(kNone)]; }) &&
+            aborts([&] { return pears[3]; }));
     QVERIFY(aborts([&] { ripe[AppleId(3)] = false; }) && aborts([&] { ripe[AppleId(kNone)] = false; }));
   }
 };

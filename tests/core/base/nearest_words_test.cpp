@@ -20,7 +20,9 @@ class NearestWordsTest : public QObject {
     QTest::addColumn<QString>("word");
     QTest::addColumn<bool>("of_verbs");
     QTest::addColumn<QString>("first");
-    const auto row = [](const char* word, bool of_verbs, const char* first) { QTest::newRow(word) << word << of_verbs << first; };
+    const auto row = [](const char* word, bool of_verbs, const char* first) {
+      QTest::newRow(word) << word << of_verbs << first;
+    };
     row("optimise", true, "optimize");  // one letter changed
     row("simulte", true, "simulate");   // one left out
     row("reports", true, "report");     // one added
@@ -48,7 +50,8 @@ class NearestWordsTest : public QObject {
   }
 
   void what_is_far_off_has_no_neighbour() {
-    for (const char* word : {"", "?", "moon", "x", "quantize-it-all", "zzzzzzzz"}) QCOMPARE(nearest_words(word, kVerbs), Words());
+    for (const char* word : {"", "?", "moon", "x", "quantize-it-all", "zzzzzzzz"})
+      QCOMPARE(nearest_words(word, kVerbs), Words());
     QCOMPARE(nearest_words("tpu", kClusters), Words());
     QCOMPARE(nearest_words(std::string(100000, 'r'), kVerbs), Words());
   }

@@ -1,4 +1,5 @@
-// The table of number formats: every type has its row, rows of a matrix are whole blocks, and a user can ask for what is offered alone.
+// The table of number formats: every type has its row, rows of a matrix are whole blocks, and a user can ask for what
+// is offered alone.
 #include "core/base/number_format.h"
 
 #include <limits>
@@ -25,9 +26,10 @@ class NumberFormatTest : public QObject {
   }
 
   void a_format_of_single_elements_has_their_size() {
-    const std::pair<DType, size_t> sizes[] = {{DType::f32, 4}, {DType::f16, 2}, {DType::bf16, 2}, {DType::f64, 8},     {DType::f8_e4m3, 1},
-                                              {DType::i8, 1},  {DType::u8, 1},  {DType::i16, 2},  {DType::u16, 2},     {DType::i32, 4},
-                                              {DType::u32, 4}, {DType::i64, 8}, {DType::u64, 8},  {DType::boolean, 1}, {DType::f8_e5m2, 1}};
+    const std::pair<DType, size_t> sizes[] = {
+        {DType::f32, 4}, {DType::f16, 2}, {DType::bf16, 2}, {DType::f64, 8},     {DType::f8_e4m3, 1},
+        {DType::i8, 1},  {DType::u8, 1},  {DType::i16, 2},  {DType::u16, 2},     {DType::i32, 4},
+        {DType::u32, 4}, {DType::i64, 8}, {DType::u64, 8},  {DType::boolean, 1}, {DType::f8_e5m2, 1}};
     for (const auto& [type, size] : sizes) {
       QCOMPARE(element_size(type), size);
       QCOMPARE(row_bytes(type, 7), static_cast<int64_t>(7 * size));
@@ -60,14 +62,17 @@ class NumberFormatTest : public QObject {
     QCOMPARE(bytes(DType::i32, {0, 5}), int64_t{0});
     QCOMPARE(bytes(DType::f32, {5, 0}), int64_t{0});
     QCOMPARE(bytes(DType::f32, {0, int64_t{1} << 62}), int64_t{0});
-    QCOMPARE(testing::bad_input_complaint([] { row_bytes(DType::f32, int64_t{1} << 62); }),
-             std::string("number format f32: expected rows of fewer than 2^63 bytes, got a row of 4611686018427387904"));
+    QCOMPARE(
+        testing::bad_input_complaint([] { row_bytes(DType::f32, int64_t{1} << 62); }),
+        std::string("number format f32: expected rows of fewer than 2^63 bytes, got a row of 4611686018427387904"));
     QCOMPARE(bytes(DType::q8_0, {4, 64}), int64_t{4 * 68});
     QCOMPARE(bytes(DType::q8_0, {2, 3, 32}), int64_t{6 * 34});
     // 64 elements are two blocks, but no row of four of them is whole blocks.
     const std::vector<std::vector<int64_t>> broken = {{}, {4, 33}, {64, 1}, {16, 4}};
     for (const std::vector<int64_t>& shape : broken)
-      QVERIFY(testing::bad_input_complaint([&] { bytes(DType::q8_0, shape); }).starts_with("number format q8_0: expected rows of whole "));
+      QVERIFY(testing::bad_input_complaint([&] {
+                bytes(DType::q8_0, shape);
+              }).starts_with("number format q8_0: expected rows of whole "));
   }
 
   void what_a_user_can_ask_for_is_what_is_offered() {

@@ -22,7 +22,8 @@ class NumbersTest : public QObject {
     QCOMPARE(bytes("4000MiB"), int64_t{4000} << 20);
     QCOMPARE(bytes("3GiB"), int64_t{3} << 30);
     QCOMPARE(bytes("1TiB"), int64_t{1} << 40);
-    for (const char* wrong : {"", "GB", "-1", "1e3", "4G", "4gb", "1 GB ", "1  GB", "nan", "inf", "0x10", "9999999999TiB", "4GBs"})
+    for (const char* wrong :
+         {"", "GB", "-1", "1e3", "4G", "4gb", "1 GB ", "1  GB", "nan", "inf", "0x10", "9999999999TiB", "4GBs"})
       QVERIFY2(!parse_bytes(wrong), wrong);
   }
 };

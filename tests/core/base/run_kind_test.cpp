@@ -26,7 +26,8 @@ class RunKindTest : public QObject {
   }
   void decoding_is_said_where_the_kind_does_not() {
     QVERIFY(says_decoding("decode", "optimize") && says_decoding("decode", "profile"));
-    QVERIFY(!says_decoding("decode", "generate") && !says_decoding("forward", "optimize") && !says_decoding("", "import"));
+    QVERIFY(!says_decoding("decode", "generate") && !says_decoding("forward", "optimize") &&
+            !says_decoding("", "import"));
   }
 };
 

@@ -13,7 +13,8 @@ namespace {
 template <class Enum>
 std::string written_again(std::span<const std::string_view> words) {
   std::string text;
-  for (const std::string_view word : words) text += std::string(to_text(value_of_word<Enum>(words, word).value())) + ";";
+  for (const std::string_view word : words)
+    text += std::string(to_text(value_of_word<Enum>(words, word).value())) + ";";
   return text;
 }
 

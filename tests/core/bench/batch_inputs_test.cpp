@@ -39,12 +39,14 @@ RandomCase labelled_pictures() {
 /// Two stacks of tokens of their own lengths, with names and symbols that no family uses.
 Graph two_stacks() {
   GraphBuilder b;
-  const SpaceId lines = b.root_space("line", b.symbol("lines")), words = b.dense_space("word", lines, b.symbol("words")),
+  const SpaceId lines = b.root_space("line", b.symbol("lines")),
+                words = b.dense_space("word", lines, b.symbol("words")),
                 answers = b.dense_space("answer", lines, b.symbol("answers"));
   const ValueId table = b.weight("table", DType::f32, {30, 4});
   b.output("read", b.value("embedding", {b.input("r", DType::i32, words, {}, InputRole::ids), table}, {}, "read"),
            b.input("rm", DType::i32, words, {}, InputRole::mask));
-  b.output("written", b.value("embedding", {b.input("w", DType::i32, answers, {}, InputRole::target), table}, {}, "written"),
+  b.output("written",
+           b.value("embedding", {b.input("w", DType::i32, answers, {}, InputRole::target), table}, {}, "written"),
            b.input("wm", DType::i32, answers, {}, InputRole::mask));
   return b.finish();
 }
@@ -64,7 +66,8 @@ Graph compacted_by_flags() {
   CaseBuilder b(3);
   const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 3)),
                 tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 8));
-  const ValueId x = b.pack(b.floats("x", tokens, {8}), b.value("compact", {b.integers("flags", tokens, 2)}, {}, "chosen"), sequences);
+  const ValueId x =
+      b.pack(b.floats("x", tokens, {8}), b.value("compact", {b.integers("flags", tokens, 2)}, {}, "chosen"), sequences);
   b.output("y", b.linear(x, 8, "y"));
   return b.take("flags").graph;
 }
@@ -76,8 +79,9 @@ class BatchInputsTest : public QObject {
  private slots:
   void a_graph_states_its_inputs() {
     const RandomCase pictures = labelled_pictures();
-    const std::vector<InputSpec> expected{{"a_picture", DType::f32, InputRole::pixels, "picture", "", 1, {kSize, kSize, kChannels}, 0},
-                                          {"its_kind", DType::i32, InputRole::label, "picture", "", 1, {}, kKinds}};
+    const std::vector<InputSpec> expected{
+        {"a_picture", DType::f32, InputRole::pixels, "picture", "", 1, {kSize, kSize, kChannels}, 0},
+        {"its_kind", DType::i32, InputRole::label, "picture", "", 1, {}, kKinds}};
     QVERIFY(input_specs(pictures.graph) == expected);
     const std::vector<InputSpec> stacks = input_specs(two_stacks());
     QCOMPARE(stacks.size(), size_t{4});
@@ -94,8 +98,11 @@ class BatchInputsTest : public QObject {
 
   void symbols_come_from_the_cells_of_a_batch() {
     const Graph graph = two_stacks();
-    const auto data = Dataset::open("random:7x5x3", nullptr, {.batch = 4, .vocabulary = 30, .inputs = input_specs(graph)});
-    const auto symbol = [&](const Bindings& b, const char* name) { return b[static_cast<size_t>(graph.find_symbol(name))]; };
+    const auto data =
+        Dataset::open("random:7x5x3", nullptr, {.batch = 4, .vocabulary = 30, .inputs = input_specs(graph)});
+    const auto symbol = [&](const Bindings& b, const char* name) {
+      return b[static_cast<size_t>(graph.find_symbol(name))];
+    };
     const Bindings last = bindings_of(graph, data->batch(1), 0), bounds = bounds_of(graph, *data, 0);
     QCOMPARE(symbol(last, "lines"), int64_t{3});
     QCOMPARE(symbol(last, "words"), int64_t{5});
@@ -130,7 +137,8 @@ class BatchInputsTest : public QObject {
       }
       return std::string();
     };
-    QVERIFY2(complaint().find("mask mask: has 23 values for 24 cells of tokens") != std::string::npos, complaint().c_str());
+    QVERIFY2(complaint().find("mask mask: has 23 values for 24 cells of tokens") != std::string::npos,
+             complaint().c_str());
     batch.inputs.clear();
     QVERIFY2(complaint().find("has 0 values") != std::string::npos, complaint().c_str());
   }
@@ -158,7 +166,8 @@ class BatchInputsTest : public QObject {
     const std::vector<TensorToWrite> tensors{{"pixels", DType::f32, {9, kSize, kSize, kChannels}, pixels.data()},
                                              {"labels", DType::i64, {9}, labels.data()}};
     write_safetensors(scratch.path("x.safetensors"), tensors);
-    const auto data = Dataset::open(scratch.path("x.safetensors"), nullptr, {.batch = 4, .inputs = input_specs(pictures.graph)});
+    const auto data =
+        Dataset::open(scratch.path("x.safetensors"), nullptr, {.batch = 4, .inputs = input_specs(pictures.graph)});
 
     const auto graph = std::make_shared<const Graph>(pictures.graph);
     cpu::CpuDevice device(2);

@@ -15,7 +15,8 @@ constexpr int64_t kMuchMemory = int64_t{1} << 40, kLittleMemory = 1024;
 
 /// A small mixture of experts for four sequences of four tokens.
 struct MixtureInMemory {
-  std::shared_ptr<const Model> model = open_model(source_folder() + "/tests/reference/switch/encoder-decoder-8-experts");
+  std::shared_ptr<const Model> model =
+      open_model(source_folder() + "/tests/reference/switch/encoder-decoder-8-experts");
   EmulatedDevice device{1};
   WeightStore store{device, model->weights};
   std::vector<PlannedGraph> graphs{{model->forward, CompileOptions{Bindings(model->forward->symbols.size(), 4)}}};
@@ -29,7 +30,8 @@ struct MixtureInMemory {
   /// The same of one more plan.
   MemoryNeed further_need() { return further_memory_need(device, store, program, graphs.front().options); }
   std::string further_refusal(const MemoryRoom& room) {
-    return bad_input_complaint([&] { check_further_plan(device, store, program, graphs.front().options, room, "plan", "MODEL"); });
+    return bad_input_complaint(
+        [&] { check_further_plan(device, store, program, graphs.front().options, room, "plan", "MODEL"); });
   }
 };
 
@@ -73,7 +75,8 @@ class DeviceMemoryTest : public QObject {
     QVERIFY2(!refusal_says(device, "host"), device.c_str());
     const std::string host = m.refusal({kLittleMemory, kMuchMemory});
     QVERIFY2(refusal_says(host, " of the host's memory, ") && !refusal_says(host, "device's"), host.c_str());
-    QVERIFY2(refusal_says(host, "the oracle computes a batch on the host: take a smaller batch, or shorter sequences"), host.c_str());
+    QVERIFY2(refusal_says(host, "the oracle computes a batch on the host: take a smaller batch, or shorter sequences"),
+             host.c_str());
   }
 
   void of_two_memories_that_are_too_small_the_device_is_told_first() {
@@ -104,9 +107,12 @@ class DeviceMemoryTest : public QObject {
     MixtureInMemory m;
     const MemoryNeed need = m.further_need();
     QCOMPARE(m.further_refusal({need.host, need.device}), std::string());
-    const std::string device = m.further_refusal({kMuchMemory, kLittleMemory}), shared = m.further_refusal(kLittleMemory);
-    QVERIFY2(refusal_says(device, "the plan \"plan\" needs ") && refusal_says(device, " more of the device's memory, "), device.c_str());
-    QVERIFY2(refusal_says(shared, "the plan \"plan\" needs ") && refusal_says(shared, " more memory, "), shared.c_str());
+    const std::string device = m.further_refusal({kMuchMemory, kLittleMemory}),
+                      shared = m.further_refusal(kLittleMemory);
+    QVERIFY2(refusal_says(device, "the plan \"plan\" needs ") && refusal_says(device, " more of the device's memory, "),
+             device.c_str());
+    QVERIFY2(refusal_says(shared, "the plan \"plan\" needs ") && refusal_says(shared, " more memory, "),
+             shared.c_str());
   }
 
   void devices_say_what_they_have_left() {

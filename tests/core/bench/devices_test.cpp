@@ -81,7 +81,9 @@ class DevicesTest : public QObject {
       QVERIFY(!device->info().name.empty() && !device->info().formats.empty());
     }
     QVERIFY(error_of([] { open_device("tpu", {}); }).starts_with("bad input: --device: \"tpu\" is no device"));
-    QVERIFY(error_of([] { open_device("cuda:1", {}); }).starts_with("bad input: --device: \"cuda:1\": not in this version"));
+    QVERIFY(error_of([] {
+              open_device("cuda:1", {});
+            }).starts_with("bad input: --device: \"cuda:1\": not in this version"));
   }
 
   void a_probe_tells_what_shares_of_the_limit_refer_to() {
@@ -144,14 +146,16 @@ class DevicesTest : public QObject {
       const Batch batch = opened.state.data->batch(0);
       const Progress quiet;
       const std::unique_ptr<WorkloadJudge> judge = judge_of(work);
-      const Observed by_device = judge->judged(*plan, 0, quiet)->run(batch, nullptr), by_oracle = References(*judge, 0, quiet).running(batch);
+      const Observed by_device = judge->judged(*plan, 0, quiet)->run(batch, nullptr),
+                     by_oracle = References(*judge, 0, quiet).running(batch);
       QVERIFY(!by_device.decisions.empty());
       for (const JudgedDecision& r : by_oracle.decisions) {
         const JudgedDecision* d = find_decision(by_device.decisions, r);
         QVERIFY(d);
         QCOMPARE(d->together, keeps ? int64_t{0} : r.together);
         QCOMPARE(d->scores.size(), keeps ? size_t{0} : r.scores.size());
-        for (size_t i = 0; i < d->scores.size(); ++i) QVERIFY(std::fabs(d->scores[i] - r.scores[i]) < 1e-4F * (1 + std::fabs(r.scores[i])));
+        for (size_t i = 0; i < d->scores.size(); ++i)
+          QVERIFY(std::fabs(d->scores[i] - r.scores[i]) < 1e-4F * (1 + std::fabs(r.scores[i])));
       }
     }
   }

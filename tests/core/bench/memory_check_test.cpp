@@ -1,4 +1,5 @@
-// What does not fit is refused before it is loaded: the check counts what the device will hold, not what the files have.
+// What does not fit is refused before it is loaded: the check counts what the device will hold, not what the files
+// have.
 #include "core/bench/memory_check.h"
 
 #include "core/base/error.h"
@@ -43,7 +44,9 @@ class Zeros : public WeightSource {
   std::map<std::string, WeightInfo, std::less<>> infos_;
 };
 
-std::shared_ptr<const WeightSource> zeros(const Graph& graph) { return make_recipe_weights(std::make_shared<Zeros>(graph)); }
+std::shared_ptr<const WeightSource> zeros(const Graph& graph) {
+  return make_recipe_weights(std::make_shared<Zeros>(graph));
+}
 
 std::shared_ptr<const Graph> two_products(DType dtype, int64_t inner = 3000) {
   GraphBuilder b;
@@ -54,22 +57,27 @@ std::shared_ptr<const Graph> two_products(DType dtype, int64_t inner = 3000) {
   return std::make_shared<Graph>(b.finish());
 }
 
-/// Cells through one of two products. `guarded`: where nothing is sent to the second, the first alone runs, and else both.
+/// Cells through one of two products. `guarded`: where nothing is sent to the second, the first alone runs, and else
+/// both.
 std::shared_ptr<const Graph> routed(bool guarded) {
   GraphBuilder b;
   const SpaceId rows = b.root_space("rows", b.symbol("N"));
   const ValueId x = b.input("x", DType::f32, rows, {1000});
   Protocol best;
   best.k = 1;
-  const ValueId decision = b.route(b.value("linear", {x, b.weight("scores", DType::f32, {2, 1000})}, {}, "scores"), best, "router");
-  const ValueId first = b.weight("first", DType::f32, {1000, 1000}), second = b.weight("second", DType::f32, {1000, 1000});
+  const ValueId decision =
+      b.route(b.value("linear", {x, b.weight("scores", DType::f32, {2, 1000})}, {}, "scores"), best, "router");
+  const ValueId first = b.weight("first", DType::f32, {1000, 1000}),
+                second = b.weight("second", DType::f32, {1000, 1000});
   const auto both = [&](const std::string& name) {
     const std::vector<ValueId> ways = b.scatter(x, decision, {0, 1});
-    return b.gather({b.value("linear", {ways[0], first}, {}, name + ".first"), b.value("linear", {ways[1], second}, {}, name + ".second")},
+    return b.gather({b.value("linear", {ways[0], first}, {}, name + ".first"),
+                     b.value("linear", {ways[1], second}, {}, name + ".second")},
                     rows, "weighted", kNone, name);
   };
   const auto one = [&] {
-    return b.gather({b.value("linear", {b.scatter(x, decision, {0})[0], first}, {}, "taken.first")}, rows, "weighted", kNone, "taken");
+    return b.gather({b.value("linear", {b.scatter(x, decision, {0})[0], first}, {}, "taken.first")}, rows, "weighted",
+                    kNone, "taken");
   };
   if (!guarded) {
     b.output("y", both("y"));
@@ -91,7 +99,8 @@ std::shared_ptr<const Graph> eight_branches() {
   const ValueId x = b.input("x", DType::f32, rows, {1000});
   Protocol best;
   best.k = 1;
-  const ValueId decision = b.route(b.value("linear", {x, b.weight("scores", DType::f32, {8, 1000})}, {}, "scores"), best, "router");
+  const ValueId decision =
+      b.route(b.value("linear", {x, b.weight("scores", DType::f32, {8, 1000})}, {}, "scores"), best, "router");
   const std::vector<ValueId> ways = b.scatter(x, decision, {0, 1, 2, 3, 4, 5, 6, 7});
   std::vector<ValueId> made;
   for (size_t i = 0; i < ways.size(); ++i) {
@@ -144,17 +153,25 @@ class MemoryCheckTest : public QObject {
     WeightStore store(device, model->weights);
     CompileOptions lent{Bindings(model->forward->symbols.size(), 1)}, copied = lent;
     copied.rows = SentRows::copied;
-    const int64_t most = memory_needed(device, store, model->forward, lent), least = memory_needed(device, store, model->forward, copied);
+    const int64_t most = memory_needed(device, store, model->forward, lent),
+                  least = memory_needed(device, store, model->forward, copied);
     QVERIFY2(least < most, qPrintable(QString::number(most - least)));
-    const auto rows = [&](int64_t available) { return check_memory(device, store, {{model->forward, lent}}, available, "MODEL"); };
+    const auto rows = [&](int64_t available) {
+      return check_memory(device, store, {{model->forward, lent}}, available, "MODEL");
+    };
     QVERIFY(rows(most) == SentRows::lent && rows(most - 1) == SentRows::copied && rows(least) == SentRows::copied);
     VERIFY_BAD_INPUT(rows(least - 1), "MODEL", " of memory, ");
     const auto program = std::make_shared<const Program>(lower(model->forward));
-    const auto further = [&](int64_t available) { return check_further_plan(device, store, program, lent, available, "plan", "MODEL"); };
-    const int64_t more = further_memory_needed(device, store, program, lent), less = further_memory_needed(device, store, program, copied);
-    QVERIFY(less < more && further(more) == SentRows::lent && further(more - 1) == SentRows::copied && further(less) == SentRows::copied);
+    const auto further = [&](int64_t available) {
+      return check_further_plan(device, store, program, lent, available, "plan", "MODEL");
+    };
+    const int64_t more = further_memory_needed(device, store, program, lent),
+                  less = further_memory_needed(device, store, program, copied);
+    QVERIFY(less < more && further(more) == SentRows::lent && further(more - 1) == SentRows::copied &&
+            further(less) == SentRows::copied);
     VERIFY_BAD_INPUT(further(less - 1), "MODEL", "the plan \"plan\" needs ");
-    QVERIFY(device.layout_of(program, store, copied).memory.loans.empty() && !device.layout_of(program, store, lent).memory.loans.empty());
+    QVERIFY(device.layout_of(program, store, copied).memory.loans.empty() &&
+            !device.layout_of(program, store, lent).memory.loans.empty());
   }
   void what_a_conversion_is_made_from_is_counted_as_long_as_it_is_held() {
     constexpr int64_t kElements = 16'000 * 1000;
@@ -172,7 +189,8 @@ class MemoryCheckTest : public QObject {
     const int64_t held = peak_resident_memory() - before;
     // The panels of the last are written when its stored tensor has gone: so much less may be held, and not more.
     const int64_t slack = need - held;
-    QVERIFY2(slack >= 0 && slack <= kElements * 2 + (8 << 20), (std::to_string(need) + " " + std::to_string(held)).c_str());
+    QVERIFY2(slack >= 0 && slack <= kElements * 2 + (8 << 20),
+             (std::to_string(need) + " " + std::to_string(held)).c_str());
   }
   void under_a_budget_it_is_counted_for_each_thread_that_reads() {
     constexpr int64_t kElements = 1000 * 1000, kPanels = 16 * 64 * 1000 * 2;
@@ -220,7 +238,8 @@ class MemoryCheckTest : public QObject {
   void the_advised_budget_holds_what_is_pinned_too() {
     cpu::CpuDevice device(1);
     auto graph = std::make_shared<Graph>(*eight_branches());
-    for (const char* name : {"product.0.weight", "product.1.weight"}) annotate(*graph, std::string(name) + ".residency=pinned", "test");
+    for (const char* name : {"product.0.weight", "product.1.weight"})
+      annotate(*graph, std::string(name) + ".residency=pinned", "test");
     const auto weights = zeros(*graph);
     WeightStore all(device, weights, int64_t{1} << 40);
     const int64_t with_all = memory_needed(device, all, graph, CompileOptions{{4}}), least = all.least_budget(),
@@ -269,7 +288,8 @@ class MemoryCheckTest : public QObject {
     }
     // Where not even one branch fits, it is not.
     WeightStore store(device, weights);
-    VERIFY_BAD_INPUT(check_memory(device, store, {{graph, CompileOptions{{4}}}}, room - 1001, "MODEL"), "MODEL", "of memory");
+    VERIFY_BAD_INPUT(check_memory(device, store, {{graph, CompileOptions{{4}}}}, room - 1001, "MODEL"), "MODEL",
+                     "of memory");
     std::string told;
     try {
       check_memory(device, store, {{graph, CompileOptions{{4}}}}, room - 1001, "MODEL");

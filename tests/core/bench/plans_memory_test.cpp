@@ -37,7 +37,8 @@ class PlansMemoryTest : public QObject {
     model->forward->for_each_node([&](NodeId id, int) {
       const Node& n = model->forward->node(id);
       if (n.op->name != "route") return;
-      RouterLoad load{std::vector<int64_t>(static_cast<size_t>(model->forward->value(n.outputs[0]).branches), 100), 800, 1};
+      RouterLoad load{std::vector<int64_t>(static_cast<size_t>(model->forward->value(n.outputs[0]).branches), 100), 800,
+                      1};
       load.load[0] = 0;
       profile.routers[n.name] = load;
     });
@@ -60,7 +61,8 @@ class PlansMemoryTest : public QObject {
       // A plan is refused exactly when what it needs beyond the others is not there.
       const CompileOptions shared{bounds, false, memory};
       const int64_t more = further_memory_needed(device, store, program, shared), held = memory->bytes();
-      QCOMPARE(complaint([&] { check_further_plan(device, store, program, shared, more, "plan", "model"); }), std::string());
+      QCOMPARE(complaint([&] { check_further_plan(device, store, program, shared, more, "plan", "model"); }),
+               std::string());
       QVERIFY(complaint([&] {
                 check_further_plan(device, store, program, shared, more - 1, "plan", "model");
               }).starts_with("model: the plan \"plan\" needs "));
@@ -70,7 +72,8 @@ class PlansMemoryTest : public QObject {
       QVERIFY(memory->bytes() - held >= more && memory->bytes() - held <= more + kSmall);
       QCOMPARE(further_memory_needed(device, store, program, shared), int64_t{0});
     }
-    QVERIFY2(memory->bytes() <= largest + kSmall, (std::to_string(memory->bytes()) + " of " + std::to_string(largest)).c_str());
+    QVERIFY2(memory->bytes() <= largest + kSmall,
+             (std::to_string(memory->bytes()) + " of " + std::to_string(largest)).c_str());
     QVERIFY2(all > 5 * memory->bytes(), std::to_string(all).c_str());
     // They run with it, in any order.
     ExecutionResult result;

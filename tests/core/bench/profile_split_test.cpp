@@ -22,7 +22,8 @@ class ProfileSplitTest : public QObject {
         const ProfileSplit split = split_batches(count, rule);
         QVERIFY(!split.profiled.empty() && !split.measured.empty() && !split.same);
         QCOMPARE(static_cast<int64_t>(split.profiled.size() + split.measured.size()), count);
-        for (const int64_t b : split.measured) QVERIFY(!std::binary_search(split.profiled.begin(), split.profiled.end(), b));
+        for (const int64_t b : split.measured)
+          QVERIFY(!std::binary_search(split.profiled.begin(), split.profiled.end(), b));
       }
     QVERIFY(first.part_of(2) == kProfiled && first.part_of(3) == kMeasured);
     const ProfileSplit one = split_batches(1, "first");

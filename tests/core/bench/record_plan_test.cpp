@@ -22,7 +22,8 @@ struct Recorded {
   BatchRecord batch;
 };
 
-Recorded record(const RandomCase& made, int64_t items, bool scores = false, const std::vector<BatchCells>& spaces = {}) {
+Recorded record(const RandomCase& made, int64_t items, bool scores = false,
+                const std::vector<BatchCells>& spaces = {}) {
   cpu::CpuDevice device(2);
   WeightStore store(device, made.weights);
   const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(made.graph)));
@@ -57,7 +58,8 @@ std::map<int32_t, std::set<int32_t>> kept(const Recorded& of, const std::string&
     if (d.router != number) continue;
     for (size_t c = 0; c < d.choice.size(); ++c) {
       const auto cell = static_cast<int32_t>(c) / k;
-      if (is_kept(d.choice[c])) rows[d.ancestor.empty() ? cell : d.ancestor[static_cast<size_t>(cell)]].insert(d.choice[c]);
+      if (is_kept(d.choice[c]))
+        rows[d.ancestor.empty() ? cell : d.ancestor[static_cast<size_t>(cell)]].insert(d.choice[c]);
     }
   }
   return rows;
@@ -79,10 +81,12 @@ class RecordPlanTest : public QObject {
     const auto total = [&](const std::string& from, const std::string& to) {
       return profile.transitions(find_edge(layout, router(layout, from), router(layout, to))).total();
     };
-    const std::string exit = "block.0.exit", moe = "block.1.moe", inner = "block.1.moe.expert.1.inner", second = "block.1.exit";
+    const std::string exit = "block.0.exit", moe = "block.1.moe", inner = "block.1.moe.expert.1.inner",
+                      second = "block.1.exit";
     int64_t to_moe = 0, to_inner = 0, past_inner = 0, from_inner = 0;
     const auto exits = kept(recorded, exit), experts = kept(recorded, moe), inners = kept(recorded, inner);
-    for (const auto& [row, branches] : exits) to_moe += branches.contains(1) ? static_cast<int64_t>(experts.at(row).size()) : 0;
+    for (const auto& [row, branches] : exits)
+      to_moe += branches.contains(1) ? static_cast<int64_t>(experts.at(row).size()) : 0;
     for (const auto& [row, branches] : experts) {
       to_inner += branches.contains(1) ? static_cast<int64_t>(inners.at(row).size()) : 0;
       past_inner += static_cast<int64_t>(branches.size()) - branches.contains(1);
@@ -93,7 +97,8 @@ class RecordPlanTest : public QObject {
     QCOMPARE(total(moe, inner), to_inner);
     QCOMPARE(total(moe, second), past_inner);  // each cell has one choice at an exit
     QCOMPARE(total(inner, second), from_inner);
-    for (const PairCount& p : profile.transitions(find_edge(layout, router(layout, moe), router(layout, second))).entries)
+    for (const PairCount& p :
+         profile.transitions(find_edge(layout, router(layout, moe), router(layout, second))).entries)
       QVERIFY(p.from != 1);
   }
 
@@ -126,7 +131,8 @@ class RecordPlanTest : public QObject {
         const int32_t columns = plan.spaces[s].columns;
         bool cut = false;
         for (const Node& node : made.graph.nodes)
-          if (node.op->name == "unfold" && made.graph.dense_ancestor(made.graph.value(node.outputs[0]).type.space) == space) {
+          if (node.op->name == "unfold" &&
+              made.graph.dense_ancestor(made.graph.value(node.outputs[0]).type.space) == space) {
             cut = true;
             const PatchGrid grid = grid_of_unfold(made.graph, node);
             QCOMPARE(int64_t{columns}, grid.columns());
@@ -144,7 +150,8 @@ class RecordPlanTest : public QObject {
     const Recorded recorded = record(made, 4);
     const RunLayout& layout = recorded.plan.layout;
     const int32_t tasks = router(layout, "tasks"), experts = router(layout, "task.1.experts");
-    const RouterInfo &outer = layout.routers[static_cast<size_t>(tasks)], &inner = layout.routers[static_cast<size_t>(experts)];
+    const RouterInfo &outer = layout.routers[static_cast<size_t>(tasks)],
+                     &inner = layout.routers[static_cast<size_t>(experts)];
     QVERIFY(outer.space != inner.space);
     QCOMPARE(outer.parent, -1);
     QCOMPARE(inner.parent, tasks);
@@ -152,7 +159,8 @@ class RecordPlanTest : public QObject {
     size_t steps = 0;
     for (const StepInfo& step : layout.steps)
       for (int32_t task = 0; task < 2; ++task)
-        if (step.name.starts_with("task." + std::to_string(task) + ".") && step.name.find("expert") == std::string::npos) {
+        if (step.name.starts_with("task." + std::to_string(task) + ".") &&
+            step.name.find("expert") == std::string::npos) {
           QVERIFY2(step.router == tasks && step.branch == task, step.name.c_str());
           ++steps;
         }
@@ -167,7 +175,8 @@ class RecordPlanTest : public QObject {
   void parts_of_padding_are_padding() {
     // Two sequences of three tokens, of which the second has two, and a router over the four parts of each token.
     testing::CaseBuilder b(1);
-    const SpaceId tokens = b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)), b.bound_symbol("T", 3)),
+    const SpaceId tokens = b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)),
+                                         b.bound_symbol("T", 3)),
                   parts = b.dense_space("parts", tokens, 4);
     Protocol best;
     best.k = 1;
@@ -183,14 +192,15 @@ class RecordPlanTest : public QObject {
 
   void a_router_of_the_fallback_alone_stands_where_its_cells_go() {
     testing::CaseBuilder b(1);
-    const SpaceId tokens = b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)), b.bound_symbol("T", 3));
+    const SpaceId tokens =
+        b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)), b.bound_symbol("T", 3));
     const auto mixture = [&](ValueId from, const std::string& name) {
       Protocol best;
       best.k = 1;
       const ValueId decision = b.route(b.linear(from, 2, name + ".scores"), best, name);
       const std::vector<ValueId> parts = b.scatter(from, decision, {0, 1});
-      const ValueId joined = b.gather({b.linear(parts[0], 4, name + ".0"), b.linear(parts[1], 4, name + ".1")}, b.space_of(from),
-                                      "weighted", kNone, name + ".joined");
+      const ValueId joined = b.gather({b.linear(parts[0], 4, name + ".0"), b.linear(parts[1], 4, name + ".1")},
+                                      b.space_of(from), "weighted", kNone, name + ".joined");
       return std::pair{decision, joined};
     };
     const auto [decision, first] = mixture(b.floats("x", tokens, {4}), "first");
@@ -212,7 +222,8 @@ class RecordPlanTest : public QObject {
     for (const RouterInfo& r : layout.routers) names.push_back(r.name);
     QCOMPARE(names, (std::vector<std::string>{"first", "alone", "shared", "last"}));
     std::set<std::pair<std::string, std::string>> edges;
-    for (const LayoutEdge& e : layout.edges) edges.emplace(names[static_cast<size_t>(e.from)], names[static_cast<size_t>(e.to)]);
+    for (const LayoutEdge& e : layout.edges)
+      edges.emplace(names[static_cast<size_t>(e.from)], names[static_cast<size_t>(e.to)]);
     QCOMPARE(edges, (std::set<std::pair<std::string, std::string>>{
                         {"first", "alone"}, {"first", "shared"}, {"alone", "shared"}, {"shared", "last"}}));
     // Whatever the order, a decision is recorded under the name of its router.

@@ -1,4 +1,5 @@
-// Thresholds of exits belong to a workload: all its graphs have them, of every size of picture, and no graph of another workload has.
+// Thresholds of exits belong to a workload: all its graphs have them, of every size of picture, and no graph of another
+// workload has.
 #include "core/bench/workload.h"
 #include "core/cpu/cpu_device.h"
 #include "core/graph/roles.h"
@@ -14,7 +15,8 @@ namespace {
 RouterThresholds thresholds_in(const Graph& graph) {
   RouterThresholds found;
   for (const Node& node : graph.nodes)
-    if (is_route(node) && node.attributes.has("threshold")) found.push_back({node.name, node.attributes.real("threshold")});
+    if (is_route(node) && node.attributes.has("threshold"))
+      found.push_back({node.name, node.attributes.real("threshold")});
   return found;
 }
 

@@ -89,11 +89,13 @@ class CapacityTest : public QObject {
       QCOMPARE(padded_load(n, 0, {kGrid, true, false}), expected);
     }
   }
-  // By the capacity classes of Brainstorm's artifact (OSDI'23): loads [3,0,30,500,2] fall in the classes 4, -, 32, 512, 2: 550 rows.
+  // By the capacity classes of Brainstorm's artifact (OSDI'23): loads [3,0,30,500,2] fall in the classes 4, -, 32, 512,
+  // 2: 550 rows.
   void loads_fall_into_capacity_classes() {
     const std::vector<int32_t> loads = {3, 0, 30, 500, 2}, expected = {4, 0, 32, 512, 2};
     std::vector<int32_t> choices;
-    for (int32_t b = 0; b < 5; ++b) choices.insert(choices.end(), static_cast<size_t>(loads[static_cast<size_t>(b)]), b);
+    for (int32_t b = 0; b < 5; ++b)
+      choices.insert(choices.end(), static_cast<size_t>(loads[static_cast<size_t>(b)]), b);
     Decision d(static_cast<int64_t>(choices.size()), 1, 5);
     set_choices(d, choices);
     index_decision(*d, static_cast<int64_t>(choices.size()));

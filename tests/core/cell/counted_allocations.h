@@ -1,5 +1,5 @@
-// Counts the allocations of each thread. Include it in one source of a test program: it replaces operator new, except under a
-// sanitizer, which needs its own; there nothing is counted.
+// Counts the allocations of each thread. Include it in one source of a test program: it replaces operator new, except
+// under a sanitizer, which needs its own; there nothing is counted.
 #pragma once
 #include <cstdint>
 #include <cstdlib>

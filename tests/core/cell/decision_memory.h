@@ -19,7 +19,9 @@ class Decision {
   DecisionView& operator*() { return view_; }
   DecisionView* operator->() { return &view_; }
   std::vector<int32_t> choices(int64_t cells) const { return {view_.choice, view_.choice + cells * view_.fan_out}; }
-  std::vector<float> weights(int64_t cells) const { return {view_.choice_weight, view_.choice_weight + cells * view_.fan_out}; }
+  std::vector<float> weights(int64_t cells) const {
+    return {view_.choice_weight, view_.choice_weight + cells * view_.fan_out};
+  }
   std::vector<int32_t> loads() const {
     std::vector<int32_t> loads;
     for (int32_t b = 0; b < view_.branches; ++b) loads.push_back(view_.load(b));

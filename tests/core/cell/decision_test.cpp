@@ -64,8 +64,8 @@ class DecisionTest : public QObject {
     }
   }
 
-  // Checked against the artifact of Brainstorm (OSDI'23), whose tags count from 1: a hot mask of 12 cells x 3 paths whose tags are [3,12],
-  // [1,2,4,6,7,8,9,10], [5,11].
+  // Checked against the artifact of Brainstorm (OSDI'23), whose tags count from 1: a hot mask of 12 cells x 3 paths
+  // whose tags are [3,12], [1,2,4,6,7,8,9,10], [5,11].
   void twelve_cells_over_three_paths() {
     Decision d(12, 1, 3);
     set_choices(d, {1, 1, 0, 1, 2, 1, 1, 1, 1, 1, 2, 0});

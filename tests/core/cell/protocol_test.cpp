@@ -140,7 +140,8 @@ class ProtocolTest : public QObject {
           QVERIFY(close(d->choice_weight[cell * k + j], w * p.scale));
         }
         const double margin =
-            k < branches ? c.at(cell, order[static_cast<size_t>(k - 1)]) - c.at(cell, order[static_cast<size_t>(k)]) : INFINITY;
+            k < branches ? c.at(cell, order[static_cast<size_t>(k - 1)]) - c.at(cell, order[static_cast<size_t>(k)])
+                         : INFINITY;
         QVERIFY(d->margin[cell] == static_cast<float>(margin));
       }
     }
@@ -163,7 +164,8 @@ class ProtocolTest : public QObject {
     QCOMPARE(d.loads(), (Ints{4, 1}));
     QVERIFY(close(d->choice_weight[0], softmax(c, 0)[0]));
   }
-  // As Switch Transformers (base) has it: capacity 64 for each of 8 sequences of 128: at most 512 for each expert, kept + dropped = 1024.
+  // As Switch Transformers (base) has it: capacity 64 for each of 8 sequences of 128: at most 512 for each expert, kept
+  // + dropped = 1024.
   void switch_base_keeps_at_most_512_of_1024() {
     testing::Drawn<std::mt19937> random(2);
     const Case c = random_case(random, 1024, 8);
@@ -223,7 +225,8 @@ class ProtocolTest : public QObject {
       p.capacity_factor = 0.25 * static_cast<double>(random() % 8);
       Decision d = routed(c, p);
       QCOMPARE(broken_invariant(*d, c.cells), std::string());
-      const auto capacity = static_cast<int32_t>(p.capacity_factor * std::ceil(static_cast<double>(c.cells) / c.branches));
+      const auto capacity =
+          static_cast<int32_t>(p.capacity_factor * std::ceil(static_cast<double>(c.cells) / c.branches));
       for (int64_t cell = 0; cell < c.cells; ++cell) {
         const int32_t best = order_of(c, cell)[0];
         const double confidence = softmax(c, cell)[static_cast<size_t>(best)];
@@ -330,7 +333,8 @@ class ProtocolTest : public QObject {
         for (int32_t j = 0; j < p.k; ++j) {
           const int32_t branch = allowed[static_cast<size_t>(j)].second;
           QCOMPARE(d->choice[cell * p.k + j], branch);
-          QVERIFY(close(d->choice_weight[cell * p.k + j], 2.5 * sigmoid[static_cast<size_t>(branch)] / (p.renormalize ? sum : 1)));
+          QVERIFY(close(d->choice_weight[cell * p.k + j],
+                        2.5 * sigmoid[static_cast<size_t>(branch)] / (p.renormalize ? sum : 1)));
         }
       }
     }
@@ -353,8 +357,8 @@ class ProtocolTest : public QObject {
     Protocol p;
     p.kind = ProtocolKind::threshold;
     p.threshold = 0.5f;
-    QCOMPARE(routed(c, p).choices(4),
-             (Ints{1, 2, kNoBranch, kNoBranch, kNoBranch, kNoBranch, 1, 2, kNoBranch, kNoBranch, kNoBranch, kNoBranch}));
+    QCOMPARE(routed(c, p).choices(4), (Ints{1, 2, kNoBranch, kNoBranch, kNoBranch, kNoBranch, 1, 2, kNoBranch,
+                                            kNoBranch, kNoBranch, kNoBranch}));
     p.residual = 2;
     Decision d = routed(c, p);
     QCOMPARE(d.choices(4), (Ints{1, 2, kNoBranch, 2, kNoBranch, kNoBranch, 1, 2, kNoBranch, 2, kNoBranch, kNoBranch}));

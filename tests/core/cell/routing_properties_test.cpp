@@ -97,7 +97,8 @@ class RoutingPropertiesTest : public QObject {
 
   static void kinds() {
     QTest::addColumn<int>("kind");
-    for (const ProtocolRow& row : protocols()) QTest::newRow(std::string(row.name).c_str()) << static_cast<int>(row.kind);
+    for (const ProtocolRow& row : protocols())
+      QTest::newRow(std::string(row.name).c_str()) << static_cast<int>(row.kind);
   }
   static ProtocolKind kind() {
     QFETCH(int, kind);
@@ -114,7 +115,8 @@ class RoutingPropertiesTest : public QObject {
       route(in.view(), in.protocol, *d);
       QCOMPARE(broken_invariant(*d, in.cells), std::string());
       for (int32_t b = 0; b < in.branches; ++b)
-        QCOMPARE(d->padded[b], padded_load(d->load(b), b, {in.protocol.supported_capacities, in.protocol.capacity_padding, false}));
+        QCOMPARE(d->padded[b],
+                 padded_load(d->load(b), b, {in.protocol.supported_capacities, in.protocol.capacity_padding, false}));
       for (int64_t c = 0; c < in.cells; ++c) QVERIFY(d->margin[c] >= 0);
     }
   }
@@ -137,8 +139,8 @@ class RoutingPropertiesTest : public QObject {
       route(scores, in.protocol, *d);
       for (int64_t c = 0; c < in.cells; ++c) {
         const int32_t* choice = d->choice + c * in.shape().fan_out;
-        most_chosen =
-            std::max<int64_t>(most_chosen, std::count_if(choice, choice + in.shape().fan_out, [](int32_t b) { return b != kNoBranch; }));
+        most_chosen = std::max<int64_t>(
+            most_chosen, std::count_if(choice, choice + in.shape().fan_out, [](int32_t b) { return b != kNoBranch; }));
         has_margin |= std::isfinite(d->margin[c]);
       }
       for (const int32_t choice : d.choices(in.cells)) drops |= is_dropped(choice);
@@ -187,7 +189,8 @@ class RoutingPropertiesTest : public QObject {
         Decision other(in.shape());
         route(changed.view(), changed.protocol, *other);
         QVERIFY2(other.choices(in.cells) == d.choices(in.cells), std::string(name).c_str());
-        QVERIFY2(std::equal(d->choice_weight, d->choice_weight + in.shape().slot_count(), other->choice_weight), std::string(name).c_str());
+        QVERIFY2(std::equal(d->choice_weight, d->choice_weight + in.shape().slot_count(), other->choice_weight),
+                 std::string(name).c_str());
       }
     }
   }
@@ -233,7 +236,8 @@ class RoutingPropertiesTest : public QObject {
       std::shuffle(from.begin(), from.end(), random);
       Input permuted = in;
       for (size_t c = 0; c < from.size(); ++c) {
-        std::copy_n(in.scores.begin() + from[c] * in.columns, in.columns, permuted.scores.begin() + static_cast<int64_t>(c) * in.columns);
+        std::copy_n(in.scores.begin() + from[c] * in.columns, in.columns,
+                    permuted.scores.begin() + static_cast<int64_t>(c) * in.columns);
         permuted.label[c] = in.label[static_cast<size_t>(from[c])];
       }
       Decision a(in.shape()), b(in.shape());
@@ -288,7 +292,8 @@ class RoutingPropertiesTest : public QObject {
       const float* s = in.scores.data() + c * in.branches;
       double sum = 0;
       for (int32_t b = 0; b < in.branches; ++b) sum += std::exp(static_cast<double>(s[b]));
-      const int32_t branch = others[static_cast<size_t>(c)] < 0 ? ~others[static_cast<size_t>(c)] : others[static_cast<size_t>(c)];
+      const int32_t branch =
+          others[static_cast<size_t>(c)] < 0 ? ~others[static_cast<size_t>(c)] : others[static_cast<size_t>(c)];
       QVERIFY(std::fabs(d->choice_weight[c] - std::exp(static_cast<double>(s[branch])) / sum) < 1e-5);
     }
   }
@@ -350,7 +355,8 @@ class RoutingPropertiesTest : public QObject {
     std::iota(from.begin(), from.end(), 1.0f);
     dispatch(*d, from.data(), 1, packed.data());
     combine(*d, in.cells, packed.data(), 1, false, to.data());
-    for (int64_t c = 0; c < in.cells; ++c) QVERIFY(to[static_cast<size_t>(c)] == (d->slot[c] < 0 ? 0 : from[static_cast<size_t>(c)]));
+    for (int64_t c = 0; c < in.cells; ++c)
+      QVERIFY(to[static_cast<size_t>(c)] == (d->slot[c] < 0 ? 0 : from[static_cast<size_t>(c)]));
   }
 };
 

@@ -22,7 +22,9 @@ struct Golden {
 constexpr Golden kGoldens[] = {{"qwen", 37.95, 37.53, 74.9, 29597, 36864, 92.7, 770, 785, 37.7},
                                {"gemma", 35.71, 39.52, 76.8, 18872, 23040, 92.9, 650, 676, 27.9}};
 
-bool near(const std::optional<double>& share, double percent, double within) { return share && std::abs(*share * 100 - percent) < within; }
+bool near(const std::optional<double>& share, double percent, double within) {
+  return share && std::abs(*share * 100 - percent) < within;
+}
 
 }  // namespace
 
@@ -39,7 +41,9 @@ class AnalyzeTest : public QObject {
       import.traces = {shared_folder() + "/data/traces/" + g.trace + ".route.csv"};
       import.session = session;
       import_traces(import);
-      const auto cached = [&](const char* policy, int64_t mib) { return analyze_session(AnalyzeOptions{session, policy, mib << 20}); };
+      const auto cached = [&](const char* policy, int64_t mib) {
+        return analyze_session(AnalyzeOptions{session, policy, mib << 20});
+      };
       const AnalyzeFigures f = cached("lru", 4000);
       QVERIFY(near(f.predictability.temporal_lag1, g.temporal, .005));
       QVERIFY(near(f.predictability.static_in_sample, g.static_in_sample, .01));

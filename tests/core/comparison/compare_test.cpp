@@ -35,7 +35,8 @@ class CompareTest : public QObject {
     };
     const std::string a = run("a", 1.2, 1.1, 1.3), b = run("b", 1.3, 1.2, 1.4), c = run("c", 1.6, 1.5, 1.7);
     const Comparison near = compare_runs(a, b), far = compare_runs(a, c);
-    QVERIFY(!*find(near, "speedup")->significant && *find(far, "speedup")->significant && *find(far, "speedup")->between_runs);
+    QVERIFY(!*find(near, "speedup")->significant && *find(far, "speedup")->significant &&
+            *find(far, "speedup")->between_runs);
     // The distances to the ends of the logarithms' intervals add as squares; values computed by Python.
     QVERIFY(std::abs((*find(far, "speedup")->ci95)[0] - 0.2436623) < 1e-6);
     QVERIFY(std::abs((*find(far, "speedup")->ci95)[1] - 0.5790016) < 1e-6);
@@ -58,10 +59,13 @@ class CompareTest : public QObject {
     QTest::newRow("both know the spread") << known << known << true << "";
     QTest::newRow("an older version") << QByteArray("{}") << known << false << "(one measuring)";
     QTest::newRow("older versions") << QByteArray("{}") << QByteArray("{}") << false << "(one measuring)";
-    QTest::newRow("a short run") << known << QByteArray(R"({"between_spread":null,"measured_once":"measured for less than 1 s"})") << false
-                                 << "(one measuring: measured for less than 1 s)";
-    QTest::newRow("withheld") << known << QByteArray(R"({"between_spread":0.01,"speedup_withheld":"the ceilings moved"})") << false
-                              << "(not measured well enough: the ceilings moved)";
+    QTest::newRow("a short run") << known
+                                 << QByteArray(
+                                        R"({"between_spread":null,"measured_once":"measured for less than 1 s"})")
+                                 << false << "(one measuring: measured for less than 1 s)";
+    QTest::newRow("withheld") << known
+                              << QByteArray(R"({"between_spread":0.01,"speedup_withheld":"the ceilings moved"})")
+                              << false << "(not measured well enough: the ceilings moved)";
     QTest::newRow("no number") << QByteArray(R"({"between_spread":"much"})") << known << false << "(one measuring)";
   }
   void times_of_one_measuring_differ_by_nobody_knows_what() {
@@ -70,13 +74,15 @@ class CompareTest : public QObject {
     QFETCH(const bool, called);
     QFETCH(const QString, why);
     const auto run = [this](const char* name, const QByteArray& more, double by) {
-      Json j = {{"speedup", 1.2 * by},
-                {"speedup_ci95", {1.19 * by, 1.21 * by}},
-                {"routing_speedup", 2 * by},
-                {"routing_speedup_ci95", {1.99 * by, 2.01 * by}},
-                {"baseline", {{"latency_ms", {{"mean", 5 * by}, {"mean_ci95", {4.9 * by, 5.1 * by}}}}}},
-                {"passes", Json::array({{{"name", "unpad"}, {"speedup_own", 1.5 * by}, {"speedup_own_ci95", {1.4 * by, 1.6 * by}}}})},
-                {"item_costs", {{"share", 0.1 * by}, {"share_ci95", {0.09 * by, 0.11 * by}}}}};
+      Json j = {
+          {"speedup", 1.2 * by},
+          {"speedup_ci95", {1.19 * by, 1.21 * by}},
+          {"routing_speedup", 2 * by},
+          {"routing_speedup_ci95", {1.99 * by, 2.01 * by}},
+          {"baseline", {{"latency_ms", {{"mean", 5 * by}, {"mean_ci95", {4.9 * by, 5.1 * by}}}}}},
+          {"passes",
+           Json::array({{{"name", "unpad"}, {"speedup_own", 1.5 * by}, {"speedup_own_ci95", {1.4 * by, 1.6 * by}}}})},
+          {"item_costs", {{"share", 0.1 * by}, {"share_ci95", {0.09 * by, 0.11 * by}}}}};
       j.update(Json::parse(more.toStdString()));
       return summary(name, j);
     };
@@ -105,15 +111,19 @@ class CompareTest : public QObject {
     const Comparison c = compare_runs(run("a", 1, false), run("b", 1.5, true)),
                      kept = compare_runs(run("a", 1, false), run("c", 1.5, false));
     QVERIFY(*find(c, "speedup")->significant && !*find(c, "decode.speedup")->between_runs);
-    QVERIFY(!*find(c, "passes.reorder.speedup_own")->between_runs && *find(kept, "passes.reorder.speedup_own")->significant);
+    QVERIFY(!*find(c, "passes.reorder.speedup_own")->between_runs &&
+            *find(kept, "passes.reorder.speedup_own")->significant);
   }
 
   void what_each_process_measured_is_no_figure_of_the_run() {
-    const Json one = {{"speedup", 2}, {"between_spread", 0.01}, {"measurings", Json::array({{{"speedup", 1.9}}, {{"speedup", 2.1}}})}};
+    const Json one = {{"speedup", 2},
+                      {"between_spread", 0.01},
+                      {"measurings", Json::array({{{"speedup", 1.9}}, {{"speedup", 2.1}}})}};
     Json other = one;
     other["between_spread"] = 0.02, other["measurings"][0]["speedup"] = 1.7;
     const Comparison c = compare_runs(summary("a", one), summary("b", other));
-    for (const ComparedFigure& row : c.rows) QVERIFY2(!row.figure.starts_with("measurings") && row.significant != true, row.figure.c_str());
+    for (const ComparedFigure& row : c.rows)
+      QVERIFY2(!row.figure.starts_with("measurings") && row.significant != true, row.figure.c_str());
   }
 
   void a_measured_figure_without_interval_is_neither() {
@@ -125,7 +135,8 @@ class CompareTest : public QObject {
   }
 
   void a_page_of_process_memory_is_no_difference() {
-    const std::string a = summary("a", {{"peak_resident_bytes", 24'117'248}}), b = summary("b", {{"peak_resident_bytes", 24'121'344}});
+    const std::string a = summary("a", {{"peak_resident_bytes", 24'117'248}}),
+                      b = summary("b", {{"peak_resident_bytes", 24'121'344}});
     const ComparedFigure row = *find(compare_runs(a, b), "peak_resident_bytes");
     QCOMPARE(*row.difference, 4096.0);
     QVERIFY(!row.significant.has_value());
@@ -133,7 +144,8 @@ class CompareTest : public QObject {
 
   void figures_of_one_alone_have_no_difference() {
     const Comparison comparison = compare_runs(summary("a", {{"x", 1}}), summary("b", {{"y", 2}}));
-    QVERIFY(!find(comparison, "x")->difference && !find(comparison, "x")->b && find(comparison, "y")->b && !find(comparison, "y")->a);
+    QVERIFY(!find(comparison, "x")->difference && !find(comparison, "x")->b && find(comparison, "y")->b &&
+            !find(comparison, "y")->a);
   }
 
   void members_of_lists_go_by_their_names() {
@@ -154,9 +166,11 @@ class CompareTest : public QObject {
 
   void other_data_and_machines_are_warned_of_and_other_models_refused() {
     const auto run = [](const char* model, const char* data, const char* cores) {
-      return Json{{"model", {{"fingerprint", model}}}, {"dataset", {{"name", data}}}, {"device", {{"core_placement", cores}}}};
+      return Json{
+          {"model", {{"fingerprint", model}}}, {"dataset", {{"name", data}}}, {"device", {{"core_placement", cores}}}};
     };
-    const std::string a = summary("a", run("1", "x", "p")), b = summary("b", run("1", "y", "q")), c = summary("c", run("2", "x", "p"));
+    const std::string a = summary("a", run("1", "x", "p")), b = summary("b", run("1", "y", "q")),
+                      c = summary("c", run("2", "x", "p"));
     QCOMPARE(compare_runs(a, b).warnings.size(), size_t{2});
     QVERIFY(compare_runs(a, a).warnings.empty());
     VERIFY_BAD_INPUT(compare_runs(a, c), c, "is of another model than " + a);
@@ -180,17 +194,19 @@ class CompareTest : public QObject {
     // A run that met both was measured on both, and its interval holds how they differ.
     const Comparison met = compare_runs(one, both);
     QVERIFY(find(met, "speedup")->comparable && find(met, "speedup")->significant == true);
-    QCOMPARE(met.warnings, (std::vector<std::string>{"the threads of " + both + " changed cores while it measured: q; p"}));
+    QCOMPARE(met.warnings,
+             (std::vector<std::string>{"the threads of " + both + " changed cores while it measured: q; p"}));
   }
 
   void what_a_warning_says_must_not_be_compared_means_nothing() {
     const auto run = [](const char* data, double peak) {
-      return Json{{"dataset", {{"name", data}}}, {"device", {{"peak_gflops", peak}}},
-                  {"speedup", peak / 100},       {"speedup_ci95", {peak / 100 - 0.01, peak / 100 + 0.01}},
-                  {"between_spread", 0.001},     {"baseline", {{"peak_weight_bytes", peak}, {"latency_ms", {{"mean", peak}}}}}};
+      return Json{
+          {"dataset", {{"name", data}}}, {"device", {{"peak_gflops", peak}}},
+          {"speedup", peak / 100},       {"speedup_ci95", {peak / 100 - 0.01, peak / 100 + 0.01}},
+          {"between_spread", 0.001},     {"baseline", {{"peak_weight_bytes", peak}, {"latency_ms", {{"mean", peak}}}}}};
     };
-    const std::string a = summary("a", run("x", 100)), near = summary("near", run("x", 120)), busy = summary("busy", run("x", 150)),
-                      other = summary("other", run("y", 120));
+    const std::string a = summary("a", run("x", 100)), near = summary("near", run("x", 120)),
+                      busy = summary("busy", run("x", 150)), other = summary("other", run("y", 120));
     const Comparison quiet = compare_runs(a, near);
     QVERIFY(quiet.same_data && find(quiet, "speedup")->significant == true && find(quiet, "speedup")->comparable);
     for (const std::string& b : {busy, other}) {
@@ -200,14 +216,17 @@ class CompareTest : public QObject {
         QVERIFY2(!find(c, time)->comparable && !find(c, time)->significant && find(c, time)->difference, time);
         QVERIFY2(find(quiet, time)->comparable, time);
       }
-      QVERIFY(find(c, "baseline.peak_weight_bytes")->comparable && find(c, "baseline.peak_weight_bytes")->significant == true);
+      QVERIFY(find(c, "baseline.peak_weight_bytes")->comparable &&
+              find(c, "baseline.peak_weight_bytes")->significant == true);
       QCOMPARE(c.same_data, b == busy);
     }
   }
 
   void a_speed_up_that_was_not_measured_well_enough_has_no_difference_and_says_why() {
     const std::string why = "other processes took 52 % of the processors";
-    const Json stated = {{"speedup", 1.2}, {"speedup_ci95", {1.1, 1.3}}, {"passes", Json::array({{{"name", "p"}, {"speedup_own", 1.1}}})}},
+    const Json stated = {{"speedup", 1.2},
+                         {"speedup_ci95", {1.1, 1.3}},
+                         {"passes", Json::array({{{"name", "p"}, {"speedup_own", 1.1}}})}},
                withheld = {{"speedup", nullptr},
                            {"speedup_ci95", nullptr},
                            {"speedup_withheld", why},
@@ -216,7 +235,8 @@ class CompareTest : public QObject {
                            {"decode", {{"speedup", nullptr}, {"speedup_withheld", "3 pairs were measured"}}}};
     const Comparison c = compare_runs(summary("stated", stated), summary("withheld", withheld));
     QVERIFY(!find(c, "speedup")->b && !find(c, "speedup")->significant && !find(c, "speedup")->difference);
-    for (const ComparedFigure& row : c.rows) QVERIFY2(row.figure.find("withheld") == std::string::npos, row.figure.c_str());
+    for (const ComparedFigure& row : c.rows)
+      QVERIFY2(row.figure.find("withheld") == std::string::npos, row.figure.c_str());
     for (const char* condition : {"speedup<0.5", "speedup_ci95[0]<0.5", "speedup<0.5*a", "passes.p.speedup_own<0.5"}) {
       const FailVerdict verdict = judge(parse_fail_condition(condition), c);
       QVERIFY2(verdict.fails && verdict.reason.ends_with(": " + why), verdict.reason.c_str());
@@ -228,34 +248,39 @@ class CompareTest : public QObject {
   void an_older_run_is_judged_by_what_it_stored() {
     // With ceilings of 100 and 116, an earlier version stated the speed-up and those of its passes.
     const auto run = [](double after) {
-      return Json{{"device", {{"peak_gflops_before_and_after", {100, after}}}},
-                  {"speedup", 1.9},
-                  {"speedup_ci95", {1.8, 2.0}},
-                  {"exit_target", {{"speedup", 1.3}, {"speedup_over_model", 2.5}, {"speedup_over_model_ci95", {2.4, 2.6}}}},
-                  {"passes", Json::array({{{"name", "p"}, {"speedup_alone", 1.5}, {"speedup_alone_ci95", {1.4, 1.6}}}})}};
+      return Json{
+          {"device", {{"peak_gflops_before_and_after", {100, after}}}},
+          {"speedup", 1.9},
+          {"speedup_ci95", {1.8, 2.0}},
+          {"exit_target", {{"speedup", 1.3}, {"speedup_over_model", 2.5}, {"speedup_over_model_ci95", {2.4, 2.6}}}},
+          {"passes", Json::array({{{"name", "p"}, {"speedup_alone", 1.5}, {"speedup_alone_ci95", {1.4, 1.6}}}})}};
     };
     const std::string quiet = summary("quiet", run(115)), moved = summary("moved", run(116));
     const Comparison c = compare_runs(quiet, moved);
-    for (const char* figure : {"speedup", "passes.p.speedup_alone", "exit_target.speedup", "exit_target.speedup_over_model"})
+    for (const char* figure :
+         {"speedup", "passes.p.speedup_alone", "exit_target.speedup", "exit_target.speedup_over_model"})
       QVERIFY2(find(c, figure)->a && !find(c, figure)->b, figure);
     for (const char* key : {"exit_target.speedup_withheld", "exit_target.speedup_over_model_withheld"})
       QVERIFY2(c.withheld[1].at(key).find("16.0 %") != std::string::npos, key);
     for (const char* condition : {"exit_target.speedup_over_model<0.5", "exit_target.speedup_over_model_ci95[0]<0.5"})
       QVERIFY2(judge(parse_fail_condition(condition), c).reason.find("16.0 %") != std::string::npos, condition);
     QVERIFY(!find(c, "speedup")->ci95 && c.withheld[0].empty());
-    QVERIFY2(c.withheld[1].at("speedup_withheld").find("16.0 %") != std::string::npos, c.withheld[1].at("speedup_withheld").c_str());
+    QVERIFY2(c.withheld[1].at("speedup_withheld").find("16.0 %") != std::string::npos,
+             c.withheld[1].at("speedup_withheld").c_str());
   }
 
   void thresholds_of_exits_that_differ_are_said_and_numbers_of_items_are_no_figures() {
     const auto run = [this](const char* file, double threshold, int item) {
-      return summary(file, {{"exits", {{"thresholds", Json::array({0.9, threshold})}}},
-                            {"quality", {{"item", "picture"}, {"wrong", Json::array({{{"item", item}, {"answer", "7"}}})}}},
-                            {"item_costs", {{"least", {{"item", item}, {"share", 0.5}}}}}});
+      return summary(file,
+                     {{"exits", {{"thresholds", Json::array({0.9, threshold})}}},
+                      {"quality", {{"item", "picture"}, {"wrong", Json::array({{{"item", item}, {"answer", "7"}}})}}},
+                      {"item_costs", {{"least", {{"item", item}, {"share", 0.5}}}}}});
     };
     const std::string a = run("a", 0.9, 36), b = run("b", 0.62, 38);
     const Comparison c = compare_runs(a, b);
     QCOMPARE(c.warnings.size(), size_t{1});
-    QVERIFY2(c.warnings[0].starts_with("the thresholds of exits differ: 0.9, 0.9 and 0.9, 0.62: "), c.warnings[0].c_str());
+    QVERIFY2(c.warnings[0].starts_with("the thresholds of exits differ: 0.9, 0.9 and 0.9, 0.62: "),
+             c.warnings[0].c_str());
     QVERIFY(compare_runs(a, a).warnings.empty() && c.same_terms);
     for (const ComparedFigure& row : c.rows)
       QVERIFY2(!row.figure.ends_with("item") && row.figure.find("wrong") == std::string::npos, row.figure.c_str());
@@ -268,22 +293,24 @@ class CompareTest : public QObject {
       if (budget.is_null()) return j;
       j["weight_budget"] = {{"budget_bytes", budget},       {"executions", executions}, {"reads", 10 * executions},
                             {"measured_reads", executions}, {"dense_bytes", 7},         {"stall_seconds", 0.5}};
-      j["baseline"]["weights_read"] = {{"executions", executions}, {"reads", 4.5}, {"bytes_read", 100.5}, {"stall_ms", 2.5}};
+      j["baseline"]["weights_read"] = {
+          {"executions", executions}, {"reads", 4.5}, {"bytes_read", 100.5}, {"stall_ms", 2.5}};
       return j;
     };
     const std::string half = summary("half", run(1 << 20, 72, 5)), again = summary("again", run(1 << 20, 39, 4)),
                       other = summary("other", run(1 << 21, 72, 3)), none = summary("none", run(nullptr, 0, 2));
-    const Comparison same = compare_runs(half, again), unlike = compare_runs(half, other), without = compare_runs(none, half);
+    const Comparison same = compare_runs(half, again), unlike = compare_runs(half, other),
+                     without = compare_runs(none, half);
     QVERIFY(same.same_terms && same.warnings.empty());
     QVERIFY(!unlike.same_terms && unlike.warnings.size() == 1);
-    QVERIFY2(
-        unlike.warnings[0].find("budgets for weights of branches differ (--weight-budget): 1.0 MiB and 2.0 MiB") != std::string::npos &&
-            unlike.warnings[0].find("no speed-up") != std::string::npos,
-        unlike.warnings[0].c_str());
+    QVERIFY2(unlike.warnings[0].find("budgets for weights of branches differ (--weight-budget): 1.0 MiB and 2.0 MiB") !=
+                     std::string::npos &&
+                 unlike.warnings[0].find("no speed-up") != std::string::npos,
+             unlike.warnings[0].c_str());
     QVERIFY(!without.same_terms && without.warnings.at(0).find(": none and 1.0 MiB") != std::string::npos);
     // Sums over unlike numbers of executions have no difference; what one execution did has, and chance is in it.
-    for (const char* sum :
-         {"weight_budget.executions", "weight_budget.reads", "weight_budget.measured_reads", "weight_budget.stall_seconds"})
+    for (const char* sum : {"weight_budget.executions", "weight_budget.reads", "weight_budget.measured_reads",
+                            "weight_budget.stall_seconds"})
       QVERIFY2(find(same, sum)->a && find(same, sum)->b && !find(same, sum)->difference, sum);
     QCOMPARE(*find(same, "weight_budget.dense_bytes")->difference, 0.0);
     QCOMPARE(*find(same, "baseline.weights_read.bytes_read")->difference, 0.0);
@@ -323,10 +350,13 @@ class CompareTest : public QObject {
     const Comparison unlike = compare_runs(summary("f", run("forward", 4)), summary("d", run("decode", 3)));
     for (const char* text : {"baseline.latency_ms.mean>1.05*a", "speedup<a", "speedup_ci95[0]<0.9*a"}) {
       VERIFY_BAD_INPUT(judge(parse_fail_condition(text), unlike), "--fail-if", "not comparable");
-      QVERIFY(!judge(parse_fail_condition(text), compare_runs(summary("f", run("forward", 4)), summary("g", run("forward", 4)))).fails);
+      QVERIFY(!judge(parse_fail_condition(text),
+                     compare_runs(summary("f", run("forward", 4)), summary("g", run("forward", 4))))
+                   .fails);
     }
     // B's own figure is what it is, and so is what phases do not change.
-    QVERIFY(judge(parse_fail_condition("speedup<3.5"), unlike).fails && !judge(parse_fail_condition("speedup_ci95[0]<2"), unlike).fails);
+    QVERIFY(judge(parse_fail_condition("speedup<3.5"), unlike).fails &&
+            !judge(parse_fail_condition("speedup_ci95[0]<2"), unlike).fails);
     QVERIFY(!judge(parse_fail_condition("baseline.peak_weight_bytes>a"), unlike).fails);
   }
 
@@ -356,11 +386,13 @@ class CompareTest : public QObject {
     QVERIFY(judge(parse_fail_condition("speedup_ci95[0]<1"), compare_runs(a, b)).fails);
     QVERIFY(judge(parse_fail_condition("speedup_ci95[1]>1.1*a"), compare_runs(a, b)).fails);
     QVERIFY(judge(parse_fail_condition("speedup_ci95[0]<1"), compare_runs(a, none)).fails);
-    VERIFY_BAD_INPUT(judge(parse_fail_condition("speedup_ci95[2]<1"), compare_runs(a, b)), "--fail-if", "speedup_ci95[2]");
+    VERIFY_BAD_INPUT(judge(parse_fail_condition("speedup_ci95[2]<1"), compare_runs(a, b)), "--fail-if",
+                     "speedup_ci95[2]");
   }
 
   void a_condition_may_ask_for_true_or_false() {
-    const std::string good = summary("good", {{"verified", {{"passed", true}}}}), bad = summary("bad", {{"verified", {{"passed", false}}}}),
+    const std::string good = summary("good", {{"verified", {{"passed", true}}}}),
+                      bad = summary("bad", {{"verified", {{"passed", false}}}}),
                       none = summary("none", {{"verified", nullptr}});
     const FailCondition condition = parse_fail_condition("verified.passed==false");
     QVERIFY(!judge(condition, compare_runs(good, good)).fails && judge(condition, compare_runs(good, bad)).fails);
@@ -369,7 +401,9 @@ class CompareTest : public QObject {
   }
 
   void routings_have_a_distance() {
-    const auto routing = [](const Json& load) { return Json{{"routing", Json::array({{{"router", "r"}, {"load", load}}})}}; };
+    const auto routing = [](const Json& load) {
+      return Json{{"routing", Json::array({{{"router", "r"}, {"load", load}}})}};
+    };
     const std::string a = summary("a", routing({1, 1, 0, 0})), twice = summary("twice", routing({2, 2, 0, 0})),
                       other = summary("other", routing({0, 0, 3, 5})), half = summary("half", routing({2, 0, 2, 0}));
     QCOMPARE(compare_runs(a, twice).routing.at(0).total_variation, 0.0);
@@ -391,10 +425,11 @@ class CompareTest : public QObject {
                                             {"cells_real", 40},
                                             {"load_real", {20, 20}}}})}};
     };
-    const std::string padded = summary("padded", run(60)), other = summary("other", run(80)), real = summary("real", run(40));
+    const std::string padded = summary("padded", run(60)), other = summary("other", run(80)),
+                      real = summary("real", run(40));
     const Comparison mixed = compare_runs(padded, real), alike = compare_runs(padded, other);
-    for (const char* figure :
-         {"routing.a.b.cells", "routing.a.b.load.0", "routing.a.b.load.1", "routing.a.b.imbalance", "routing.a.b.dropped"}) {
+    for (const char* figure : {"routing.a.b.cells", "routing.a.b.load.0", "routing.a.b.load.1", "routing.a.b.imbalance",
+                               "routing.a.b.dropped"}) {
       QVERIFY2(find(mixed, figure)->a && find(mixed, figure)->b && !find(mixed, figure)->difference, figure);
       QVERIFY2(!find(mixed, figure)->significant, figure);
       QVERIFY2(find(alike, figure)->difference, figure);

@@ -10,16 +10,20 @@
 namespace stormcell::testing {
 namespace {
 
-MeasuredCall network_call(const std::string& op, const std::string& laboratory, const std::string& gpu, int64_t nodes, double us) {
+MeasuredCall network_call(const std::string& op, const std::string& laboratory, const std::string& gpu, int64_t nodes,
+                          double us) {
   MeasuredCall c;
   c.id = op + laboratory + std::to_string(nodes), c.op = op, c.mode = "low-latency", c.dtype = "fp8";
   c.gpu = gpu, c.laboratory = laboratory, c.nodes = nodes, c.ranks = 8 * nodes, c.gpus_per_node = 8, c.nic_gbit = 400;
-  c.tokens_per_rank = 128, c.top_k = 8, c.experts = 256, c.hidden = 7168, c.bytes_per_copy = 7000, c.source = "planted", c.us = us;
+  c.tokens_per_rank = 128, c.top_k = 8, c.experts = 256, c.hidden = 7168, c.bytes_per_copy = 7000, c.source = "planted",
+  c.us = us;
   return c;
 }
 
 /// t0 + slope * what leaves the node, in the units of 128 tokens.
-double over_network(double t0, double slope, int64_t nodes) { return t0 + slope * (1 - 1. / static_cast<double>(nodes)); }
+double over_network(double t0, double slope, int64_t nodes) {
+  return t0 + slope * (1 - 1. / static_cast<double>(nodes));
+}
 
 MeasuredCall fabric_call(const std::string& op, int64_t ranks, int64_t tokens, double us) {
   MeasuredCall c = network_call(op, "here", "G", 1, us);
@@ -36,8 +40,10 @@ double over_fabric(int64_t ranks, int64_t tokens) {
 
 MeasuredCall product_call(const std::string& gpu, int64_t ranks, double us) {
   MeasuredCall c;
-  c.id = gpu + std::to_string(ranks), c.op = "experts", c.mode = "decode", c.dtype = "fp8", c.gpu = gpu, c.laboratory = "here";
-  c.ranks = ranks, c.tokens_total = 256, c.top_k = 8, c.experts = 256, c.hidden = 7168, c.ffn = 2048, c.source = "planted", c.us = us;
+  c.id = gpu + std::to_string(ranks), c.op = "experts", c.mode = "decode", c.dtype = "fp8", c.gpu = gpu,
+  c.laboratory = "here";
+  c.ranks = ranks, c.tokens_total = 256, c.top_k = 8, c.experts = 256, c.hidden = 7168, c.ffn = 2048,
+  c.source = "planted", c.us = us;
   return c;
 }
 
@@ -46,13 +52,15 @@ double over_rows(double rows) { return std::max(30., rows / 4); }
 
 MeasuredCall rows_call(int64_t rows, double us) {
   MeasuredCall c;
-  c.id = "rows" + std::to_string(rows), c.op = "product", c.dtype = "bf16", c.gpu = "G", c.laboratory = "here", c.source = "planted";
+  c.id = "rows" + std::to_string(rows), c.op = "product", c.dtype = "bf16", c.gpu = "G", c.laboratory = "here",
+  c.source = "planted";
   c.experts = 4, c.inputs = 512, c.outputs = 2048, c.rows = rows, c.us = us;
   return c;
 }
 std::vector<MeasuredCall> rows_calls() {
   std::vector<MeasuredCall> calls;
-  for (const int64_t rows : {1, 16, 64, 120, 256, 1024}) calls.push_back(rows_call(rows, over_rows(static_cast<double>(rows))));
+  for (const int64_t rows : {1, 16, 64, 120, 256, 1024})
+    calls.push_back(rows_call(rows, over_rows(static_cast<double>(rows))));
   return calls;
 }
 
@@ -65,10 +73,12 @@ MeasuredCall grouped_call(const std::string& rows_each, double us) {
   return c;
 }
 
-/// Three laboratories: one measured all worlds; of the others one is slower by an addend, one by a factor, and each has 16 ranks alone.
+/// Three laboratories: one measured all worlds; of the others one is slower by an addend, one by a factor, and each has
+/// 16 ranks alone.
 std::vector<MeasuredCall> laboratories() {
   std::vector<MeasuredCall> calls;
-  for (const int64_t nodes : {2, 4, 8, 16}) calls.push_back(network_call("dispatch", "wide", "G", nodes, over_network(40, 150, nodes)));
+  for (const int64_t nodes : {2, 4, 8, 16})
+    calls.push_back(network_call("dispatch", "wide", "G", nodes, over_network(40, 150, nodes)));
   calls.push_back(network_call("dispatch", "added", "H", 2, over_network(40, 150, 2) + 12));
   calls.push_back(network_call("dispatch", "scaled", "I", 2, over_network(40, 150, 2) * 1.2));
   return calls;
@@ -118,7 +128,8 @@ class CalibrationTest : public QObject {
 
   void what_nobody_measured_is_not_told_data() {
     QTest::addColumn<QString>("what");
-    for (const char* what : {"more ranks than anybody", "no anchor", "another card", "within another node", "products of another GPU"})
+    for (const char* what :
+         {"more ranks than anybody", "no anchor", "another card", "within another node", "products of another GPU"})
       QTest::newRow(what) << what;
   }
   void what_nobody_measured_is_not_told() {
@@ -161,14 +172,16 @@ class CalibrationTest : public QObject {
     }
     MeasuredCall elsewhere = rows_call(40, 0);
     elsewhere.laboratory = "there";
-    QVERIFY(calibration.predict(elsewhere).kind == PredictionKind::borrowed && close(*calibration.predict(elsewhere).us, 30));
+    QVERIFY(calibration.predict(elsewhere).kind == PredictionKind::borrowed &&
+            close(*calibration.predict(elsewhere).us, 30));
   }
 
   void a_product_that_is_left_out_is_left_out_with_all_its_times() {
     std::vector<MeasuredCall> calls = rows_calls();
     const double error = *Calibration(calls).predict(rows_call(125, 0)).held_out;
     QVERIFY2(close(error, std::lerp(30., 64., (120 - 64.) / (256 - 64)) / 30 - 1), std::to_string(error).c_str());
-    for (int again = 0; again < 3; ++again) calls.push_back(rows_call(120, 30)), calls.back().id += "again" + std::to_string(again);
+    for (int again = 0; again < 3; ++again)
+      calls.push_back(rows_call(120, 30)), calls.back().id += "again" + std::to_string(again);
     QVERIFY(close(*Calibration(calls).predict(rows_call(125, 0)).held_out, error));
   }
 
@@ -176,7 +189,8 @@ class CalibrationTest : public QObject {
     std::vector<MeasuredCall> calls = rows_calls();
     calls[4].us = 20;
     const auto doubts = doubts_about(Calibration(calls));
-    QVERIFY2(!doubts.empty() && doubts[0].starts_with("product of G, 256 rows (rows256) is faster than rows120 with fewer rows"),
+    QVERIFY2(!doubts.empty() &&
+                 doubts[0].starts_with("product of G, 256 rows (rows256) is faster than rows120 with fewer rows"),
              doubts.empty() ? "none" : doubts[0].c_str());
     // A curve may bend between its points: what is off a line is no outlier.
     calls = {rows_call(1, 30), rows_call(100, 30), rows_call(10000, 2500)};
@@ -205,16 +219,19 @@ class CalibrationTest : public QObject {
     const Prediction p = calibration.predict(grouped_call("500 16 1 0", 0));
     QCOMPARE(p.kind, PredictionKind::interpolated);
     QVERIFY2(close(*p.us, law({500, 16, 1})), std::to_string(*p.us).c_str());
-    QVERIFY(p.from == std::vector<size_t>({4, 5, 1, 0}) && !p.held_out);  // no such call says whether times may be summed
+    QVERIFY(p.from == std::vector<size_t>({4, 5, 1, 0}) &&
+            !p.held_out);  // no such call says whether times may be summed
     const Prediction six = calibration.predict(grouped_call("2000 5x40", 0));
     QVERIFY(six.kind == PredictionKind::extrapolated && close(*six.us, law({2000, 40, 40, 40, 40, 40})));
-    QCOMPARE(calibration.predict(grouped_call("3000 40", 0)).why_not, std::string("too far from the rows that were measured"));
+    QCOMPARE(calibration.predict(grouped_call("3000 40", 0)).why_not,
+             std::string("too far from the rows that were measured"));
     MeasuredCall other = grouped_call("40 50", 0);
     other.outputs = 512;
     QVERIFY(calibration.predict(other).kind == PredictionKind::none && !calibration.predict(other).why_not.empty());
     MeasuredCall elsewhere = grouped_call("40 50", 0);
     elsewhere.laboratory = "there";
-    QVERIFY(calibration.predict(elsewhere).kind == PredictionKind::borrowed && close(*calibration.predict(elsewhere).us, law({40, 50})));
+    QVERIFY(calibration.predict(elsewhere).kind == PredictionKind::borrowed &&
+            close(*calibration.predict(elsewhere).us, law({40, 50})));
     // Of two numbers of weights a call that which is nearer to those with rows.
     std::vector<MeasuredCall> both = calls;
     for (MeasuredCall c : calls) c.experts = 32, c.us *= 6, c.id += "of 32", both.push_back(c);
@@ -232,7 +249,8 @@ class CalibrationTest : public QObject {
     // Times x 1.3, predictions x 1.3.
     for (MeasuredCall& c : calls) c.us *= 1.3;
     for (const char* rows : {"500 16 1 0", "400 16", "2000 5x40"})
-      QVERIFY(close(*Calibration(calls).predict(grouped_call(rows, 0)).us, 1.3 * *more.predict(grouped_call(rows, 0)).us));
+      QVERIFY(
+          close(*Calibration(calls).predict(grouped_call(rows, 0)).us, 1.3 * *more.predict(grouped_call(rows, 0)).us));
     calls.back().us *= 1.5;
     const std::vector<std::string> doubts = doubts_about(Calibration(calls));
     QVERIFY2(doubts.size() == 1 && doubts[0].starts_with("grouped of G, 517 rows") && doubts[0].ends_with("by +65 %"),
@@ -247,9 +265,11 @@ class CalibrationTest : public QObject {
   void within_a_fabric_start_up_and_slope_follow_the_ranks() {
     std::vector<MeasuredCall> calls;
     for (const int64_t ranks : {8, 64})
-      for (const int64_t tokens : {128, 2048}) calls.push_back(fabric_call("dispatch", ranks, tokens, over_fabric(ranks, tokens)));
+      for (const int64_t tokens : {128, 2048})
+        calls.push_back(fabric_call("dispatch", ranks, tokens, over_fabric(ranks, tokens)));
     const Calibration calibration(calls);
-    for (const auto& [ranks, tokens] : {std::pair<int64_t, int64_t>{16, 128}, {32, 512}, {16, 2048}, {8, 1000}, {64, 300}}) {
+    for (const auto& [ranks, tokens] :
+         {std::pair<int64_t, int64_t>{16, 128}, {32, 512}, {16, 2048}, {8, 1000}, {64, 300}}) {
       const Prediction p = calibration.predict(fabric_call("dispatch", ranks, tokens, 0));
       QCOMPARE(p.kind, PredictionKind::interpolated);
       QVERIFY2(close(*p.us, over_fabric(ranks, tokens)), (std::to_string(ranks) + " " + std::to_string(*p.us)).c_str());
@@ -264,7 +284,8 @@ class CalibrationTest : public QObject {
   void one_size_of_message_borrows_the_slope_of_the_way_back() {
     std::vector<MeasuredCall> calls;
     for (const int64_t ranks : {8, 64}) {
-      for (const int64_t tokens : {128, 2048}) calls.push_back(fabric_call("dispatch", ranks, tokens, over_fabric(ranks, tokens)));
+      for (const int64_t tokens : {128, 2048})
+        calls.push_back(fabric_call("dispatch", ranks, tokens, over_fabric(ranks, tokens)));
       calls.push_back(fabric_call("combine", ranks, 128, over_fabric(ranks, 128) + 7));
     }
     const Prediction p = Calibration(calls).predict(fabric_call("combine", 16, 1024, 0));
@@ -274,11 +295,13 @@ class CalibrationTest : public QObject {
 
   void an_all_to_all_has_no_way_back_to_borrow_of() {
     std::vector<MeasuredCall> calls;
-    for (const int64_t tokens : {128, 2048}) calls.push_back(fabric_call("dispatch", 8, tokens, over_fabric(8, tokens)));
+    for (const int64_t tokens : {128, 2048})
+      calls.push_back(fabric_call("dispatch", 8, tokens, over_fabric(8, tokens)));
     for (const char* op : {"alltoall", "all_reduce"}) {
       calls.push_back(fabric_call(op, 8, 128, 40));
       const Prediction p = Calibration(calls).predict(fabric_call(op, 8, 1024, 0));
-      QVERIFY2(p.kind == PredictionKind::none && p.why_not == "no two sizes were measured with as many ranks", p.why_not.c_str());
+      QVERIFY2(p.kind == PredictionKind::none && p.why_not == "no two sizes were measured with as many ranks",
+               p.why_not.c_str());
     }
   }
 
@@ -294,20 +317,22 @@ class CalibrationTest : public QObject {
     MeasuredCall few = product_call("G", 8, 0), many = few;
     few.tokens_total = 32, many.tokens_total = 4096;
     QVERIFY(std::fabs(*calibration.predict(few).us - (20 + 11 * 32 * (1 - std::pow(1 - 8. / 256, 32)))) < 0.5);
-    QCOMPARE(calibration.predict(many).kind, PredictionKind::none);  // 128 rows an expert: no longer the reading of weights
+    QCOMPARE(calibration.predict(many).kind,
+             PredictionKind::none);  // 128 rows an expert: no longer the reading of weights
   }
 
   void predictions_follow_the_measured_times() {
     std::vector<MeasuredCall> calls = laboratories();
     for (const int64_t ranks : {8, 64})
-      for (const int64_t tokens : {128, 2048}) calls.push_back(fabric_call("dispatch", ranks, tokens, over_fabric(ranks, tokens) + 3));
+      for (const int64_t tokens : {128, 2048})
+        calls.push_back(fabric_call("dispatch", ranks, tokens, over_fabric(ranks, tokens) + 3));
     calls.push_back(fabric_call("combine", 8, 128, 40)), calls.push_back(fabric_call("combine", 64, 128, 47));
     std::vector<MeasuredCall> slower = calls;
     for (MeasuredCall& c : slower) c.us *= 1.3;
     const Calibration before(calls), after(slower);
-    for (const MeasuredCall& asked :
-         {network_call("dispatch", "added", "H", 8, 0), network_call("dispatch", "wide", "G", 3, 0), fabric_call("dispatch", 32, 700, 0),
-          fabric_call("dispatch", 8, 3000, 0), fabric_call("combine", 16, 500, 0)}) {
+    for (const MeasuredCall& asked : {network_call("dispatch", "added", "H", 8, 0),
+                                      network_call("dispatch", "wide", "G", 3, 0), fabric_call("dispatch", 32, 700, 0),
+                                      fabric_call("dispatch", 8, 3000, 0), fabric_call("combine", 16, 500, 0)}) {
       const Prediction a = before.predict(asked), b = after.predict(asked);
       QVERIFY2(a.us && close(*b.us, 1.3 * *a.us), asked.id.c_str());
       QVERIFY(a.kind == b.kind && a.held_out.has_value() == b.held_out.has_value());

@@ -19,7 +19,8 @@ class ClusterTest : public QObject {
     c.network_bytes_per_s = 5e10;
     const std::vector<std::string> card = doubts_about(c);
     QVERIFY(card.size() == 1);
-    QVERIFY(card[0].starts_with("lab: the network is said to carry 50 GB/s of a GPU to other nodes, more than the 31.5 GB/s"));
+    QVERIFY(card[0].starts_with(
+        "lab: the network is said to carry 50 GB/s of a GPU to other nodes, more than the 31.5 GB/s"));
     c.nodes = 1;
     QVERIFY(doubts_about(c).empty());  // there is no network
     c.fabric_bytes_per_s = 3.6e12;

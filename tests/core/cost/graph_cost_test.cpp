@@ -66,7 +66,8 @@ class GraphCostTest : public QObject {
     QVERIFY(std::abs(cost.limit_seconds({1e9, 1e9, infinity}) - cost.total.flops / 1e9) < 1e-15);
     QVERIFY(std::abs(cost.limit_seconds({infinity, infinity, 1e9}) - cost.total.bytes() / 1e9) < 1e-15);
     const double both = cost.limit_seconds({1e9, 1e9, 1e9});
-    QVERIFY(both >= cost.total.flops / 1e9 && both >= cost.total.bytes() / 1e9 && both <= (cost.total.flops + cost.total.bytes()) / 1e9);
+    QVERIFY(both >= cost.total.flops / 1e9 && both >= cost.total.bytes() / 1e9 &&
+            both <= (cost.total.flops + cost.total.bytes()) / 1e9);
   }
   void bf16_weights_are_half_the_bytes_and_have_their_own_peak() {
     Mixture f32, bf16(DType::bf16);
@@ -131,8 +132,8 @@ class GraphCostTest : public QObject {
     for (int i = 0; biases && i < 4; ++i) inputs.push_back(b.drawn("b" + std::to_string(i), {16}, 1));
     const SpaceId all = b.routed_space(d, kAllBranches);
     const std::vector<int64_t> branches{0, 1, 2, 3};
-    const ValueId y =
-        b.value("grouped_linear", inputs, {{"branches", branches}, {"slots", int64_t{all}}, {"biases", int64_t{biases}}}, "up");
+    const ValueId y = b.value("grouped_linear", inputs,
+                              {{"branches", branches}, {"slots", int64_t{all}}, {"biases", int64_t{biases}}}, "up");
     b.output("y", b.gather({y}, tokens, "sum"));
     const Graph g = b.finish();
     const auto weights_with = [&](std::vector<double> shares) {
@@ -177,7 +178,8 @@ class GraphCostTest : public QObject {
       CaseBuilder b(4);
       const SpaceId images = b.root_space("images", b.bound_symbol("N", 6));
       const ValueId maps = b.floats("maps", images, {6, 6, 4});
-      const ValueId d = b.route(b.linear(b.value("pool", {maps}, {{"kind", std::string("global_average")}}), 3, "gates"), {}, "ways");
+      const ValueId d =
+          b.route(b.linear(b.value("pool", {maps}, {{"kind", std::string("global_average")}}), 3, "gates"), {}, "ways");
       const SpaceId all = b.routed_space(d, kAllBranches);
       const auto weight = [&](const char* name, int64_t branch, int64_t outputs) {
         return b.drawn(name + std::to_string(branch), {outputs, 3, 3, 4}, 1);
@@ -189,7 +191,8 @@ class GraphCostTest : public QObject {
       if (grouped) {
         std::vector<ValueId> blocks{maps, d}, conv;
         for (const char* part : {"w", "b", "v", "d"})
-          for (int64_t i = 0; i < 3; ++i) blocks.push_back(*part == 'w' || *part == 'v' ? weight(part, i, 4) : bias(part, i, 4));
+          for (int64_t i = 0; i < 3; ++i)
+            blocks.push_back(*part == 'w' || *part == 'v' ? weight(part, i, 4) : bias(part, i, 4));
         conv = {b.value("grouped_residual_blocks", blocks, of, "blocks"), d};
         for (int64_t i = 0; i < 3; ++i) conv.push_back(weight("c", i, 5));
         for (int64_t i = 0; i < 3; ++i) conv.push_back(bias("e", i, 5));
@@ -200,7 +203,8 @@ class GraphCostTest : public QObject {
         std::vector<ValueId> parts = b.scatter(maps, d, {0, 1, 2});
         for (int64_t i = 0; i < 3; ++i) {
           ValueId& x = parts[static_cast<size_t>(i)];
-          x = b.value("residual_blocks", {x, weight("w", i, 4), bias("b", i, 4), weight("v", i, 4), bias("d", i, 4)}, {}, "blocks");
+          x = b.value("residual_blocks", {x, weight("w", i, 4), bias("b", i, 4), weight("v", i, 4), bias("d", i, 4)},
+                      {}, "blocks");
           x = b.value("conv2d", {x, weight("c", i, 5), bias("e", i, 5)}, {{"extras", std::string("bias")}}, "conv");
         }
         b.output("y", b.gather(std::move(parts), images, "sum"));
@@ -225,20 +229,25 @@ class GraphCostTest : public QObject {
   }
   void maps_and_patches_cost_what_they_move() {
     CaseBuilder b(5);
-    const SpaceId images = b.root_space("images", b.bound_symbol("N", 8)), patches = b.dense_space("patches", images, 4);
+    const SpaceId images = b.root_space("images", b.bound_symbol("N", 8)),
+                  patches = b.dense_space("patches", images, 4);
     const ValueId maps = b.floats("maps", images, {6, 6, 2});
-    const ValueId d = b.route(b.linear(b.value("pool", {maps}, {{"kind", std::string("global_average")}}), 4, "gates"), {}, "ways");
+    const ValueId d =
+        b.route(b.linear(b.value("pool", {maps}, {{"kind", std::string("global_average")}}), 4, "gates"), {}, "ways");
     const ValueId part = b.scatter(maps, d, {0})[0];
     const ValueId weight = b.value("choice_weight", {d}, {{"space", int64_t{b.space_of(part)}}}, "weight");
     b.output("weighed", b.value("multiply", {part, weight}, {}, "weighed"));
     const auto resized = [&](const char* mode) {
-      b.output(mode, b.value("resize", {part}, {{"height", int64_t{3}}, {"width", int64_t{5}}, {"mode", std::string(mode)}}, mode));
+      b.output(mode, b.value("resize", {part},
+                             {{"height", int64_t{3}}, {"width", int64_t{5}}, {"mode", std::string(mode)}}, mode));
     };
     resized("bilinear");
     resized("nearest");
     const ValueId cut = b.value(
-        "unfold", {maps}, {{"space", int64_t{patches}}, {"height", int64_t{4}}, {"width", int64_t{4}}, {"stride", int64_t{2}}}, "cut");
-    b.output("folded", b.value("fold", {cut}, {{"height", int64_t{6}}, {"width", int64_t{6}}, {"stride", int64_t{2}}}, "folded"));
+        "unfold", {maps},
+        {{"space", int64_t{patches}}, {"height", int64_t{4}}, {"width", int64_t{4}}, {"stride", int64_t{2}}}, "cut");
+    b.output("folded",
+             b.value("fold", {cut}, {{"height", int64_t{6}}, {"width", int64_t{6}}, {"stride", int64_t{2}}}, "folded"));
     b.output("joined", b.value("concat", {maps, maps}, {}, "joined"));
     const Graph g = b.finish();
     const auto costs = [&](std::vector<double> shares) {
@@ -258,7 +267,8 @@ class GraphCostTest : public QObject {
     QCOMPARE(some["folded"].flops, 8 * (4 * 32 + 72.0));
     QCOMPARE(some["joined"].bytes(), 8 * 4.0 * 4 * 72);
     auto none = costs({0, 1, 0, 0});
-    for (const char* name : {"weight", "weighed", "bilinear", "nearest"}) QCOMPARE(none[name].bytes() + none[name].flops, 0.0);
+    for (const char* name : {"weight", "weighed", "bilinear", "nearest"})
+      QCOMPARE(none[name].bytes() + none[name].flops, 0.0);
   }
   void precise_products_have_the_peak_of_f32() {
     for (const int64_t precise : {0, 1}) {
@@ -273,7 +283,8 @@ class GraphCostTest : public QObject {
   }
   void repeats_count_their_turns_and_guards_their_taken_body() {
     const RandomCase toy = iterated_router_toy();
-    const GraphCost most = cost_of(toy.graph, {.bindings = toy.bindings}), two = cost_of(toy.graph, {.bindings = toy.bindings, .turns = 2});
+    const GraphCost most = cost_of(toy.graph, {.bindings = toy.bindings}),
+                    two = cost_of(toy.graph, {.bindings = toy.bindings, .turns = 2});
     QCOMPARE(flops_of(toy.graph, most, "route"), 4 * flops_of(toy.graph, two, "route"));
     for (uint64_t seed = 0; seed < 200; ++seed) {
       const RandomCase made = make_random_case(seed);

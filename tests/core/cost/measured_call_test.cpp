@@ -15,9 +15,11 @@ class MeasuredCallTest : public QObject {
     for (const std::string_view word : kCallKinds) {
       MeasuredCall call;
       call.op = word;
-      for (const std::string_view other : kCallKinds) QCOMPARE(call.is(*value_of_word<CallKind>(kCallKinds, other)), word == other);
+      for (const std::string_view other : kCallKinds)
+        QCOMPARE(call.is(*value_of_word<CallKind>(kCallKinds, other)), word == other);
     }
-    QVERIFY(to_text(CallKind::all_reduce) == "all_reduce" && to_text(CallKind::grouped) == "grouped" && std::size(kCallKinds) == 7);
+    QVERIFY(to_text(CallKind::all_reduce) == "all_reduce" && to_text(CallKind::grouped) == "grouped" &&
+            std::size(kCallKinds) == 7);
   }
   void another_operation_is_none_of_them_and_keeps_its_word() {
     MeasuredCall broadcast, scatter;

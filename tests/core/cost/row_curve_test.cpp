@@ -51,7 +51,8 @@ class RowCurveTest : public QObject {
     testing::Drawn<std::mt19937> random(5);
     for (int round = 0; round < 200; ++round) {
       std::vector<std::pair<double, double>> points, slower;
-      for (int i = 0; i < 12; ++i) points.push_back({static_cast<double>(1 + random() % 30), static_cast<double>(1 + random() % 100)});
+      for (int i = 0; i < 12; ++i)
+        points.push_back({static_cast<double>(1 + random() % 30), static_cast<double>(1 + random() % 100)});
       for (const auto& [rows, us] : points) slower.push_back({rows, 1.3 * us});
       const RowCurve noisy = curve_of(points), after = curve_of(slower);
       for (size_t i = 1; i < noisy.points().size(); ++i) QVERIFY(noisy.points()[i - 1].us <= noisy.points()[i].us);
@@ -79,7 +80,8 @@ class RowCurveTest : public QObject {
     const RowCurve::Term terms[] = {{&up, 2}, {&down, 0.5}};
     const RowCurve both = RowCurve::sum(terms);
     QVERIFY(both.least() == 4 && both.most() == 128);
-    for (double rows = 4; rows <= 128; rows += 0.5) QVERIFY(close(both.us(rows), 2 * up.us(rows) + 0.5 * down.us(rows)));
+    for (double rows = 4; rows <= 128; rows += 0.5)
+      QVERIFY(close(both.us(rows), 2 * up.us(rows) + 0.5 * down.us(rows)));
     QVERIFY(both.from(4) == std::vector<size_t>({0, 1}));
   }
 };

@@ -56,10 +56,11 @@ class DatasetTest : public QObject {
 
   void targets_teach_the_decoder_shifted_by_the_start_token() {
     const Scratch scratch;
-    const std::string file =
-        scratch.write("x.jsonl", "{\"text\":\"ab\",\"out\":\"xyz\",\"lang\":\"de\"}\n{\"text\":\"a\",\"out\":\"x\",\"lang\":7}\n");
+    const std::string file = scratch.write(
+        "x.jsonl", "{\"text\":\"ab\",\"out\":\"xyz\",\"lang\":\"de\"}\n{\"text\":\"a\",\"out\":\"x\",\"lang\":7}\n");
     const auto data =
-        open_data(file, letters(), {.target_field = "out", .label_field = "lang", .inputs = decoder_inputs(), .decoder_start_id = 2});
+        open_data(file, letters(),
+                  {.target_field = "out", .label_field = "lang", .inputs = decoder_inputs(), .decoder_start_id = 2});
     const Batch batch = data->batch(0);
     QCOMPARE(batch.target_ids, (std::vector<Ids>{{26, 27, 28, 1}, {26, 1}}));
     QCOMPARE(batch.integers("decoder_input_ids"), (Ids{2, 26, 27, 28, 2, 26, 0, 0}));
@@ -76,7 +77,8 @@ class DatasetTest : public QObject {
     const Scratch scratch;
     const auto ids_of = [&](const char* name, const std::string& content, int64_t empty) {
       const auto data = open_data(scratch.write(name, content), letters(), {});
-      const bool said = !data->warnings().empty() && data->warnings()[0].find(" left out; the first is line ") != std::string::npos;
+      const bool said =
+          !data->warnings().empty() && data->warnings()[0].find(" left out; the first is line ") != std::string::npos;
       return said == (empty > 0) ? data->batch(0).integers("input_ids") : Ids{};
     };
     const Ids expected = {3, 4, 1, 5, 1, 0};
@@ -103,12 +105,14 @@ class DatasetTest : public QObject {
   void long_sequences_are_cut_only_when_asked_and_counted() {
     const Scratch scratch;
     const std::string file = scratch.write("x.txt", "abc\nabcdefgh\nabcdef");
-    VERIFY_BAD_INPUT(open_data(file, letters(), {.max_length = 5}), file, "line 2: the input has 9 tokens, the model takes at most 5");
+    VERIFY_BAD_INPUT(open_data(file, letters(), {.max_length = 5}), file,
+                     "line 2: the input has 9 tokens, the model takes at most 5");
     VERIFY_BAD_INPUT(open_data(file, letters(), {.length = 4}), file, "--length allows at most 4");
     const auto data = open_data(file, letters(), {.max_length = 5, .truncate = true});
     QCOMPARE(data->truncated(), int64_t{2});
     QCOMPARE(data->batch(0).truncated, int64_t{2});
-    QCOMPARE(data->batch(0).integers("input_ids"), (Ids{3, 4, 5, 1, 0, 3, 4, 5, 6, 1, 3, 4, 5, 6, 1}));  // the end token stays
+    QCOMPARE(data->batch(0).integers("input_ids"),
+             (Ids{3, 4, 5, 1, 0, 3, 4, 5, 6, 1, 3, 4, 5, 6, 1}));  // the end token stays
   }
 
   void a_length_pads_every_batch() {
@@ -116,20 +120,24 @@ class DatasetTest : public QObject {
     const auto data = open_data(scratch.write("x.txt", "a\nb"), letters(), {.batch = 1, .length = 4});
     QCOMPARE(data->batch(1).integers("input_ids"), (Ids{4, 1, 0, 0}));
     QCOMPARE(data->max_length(), int64_t{4});
-    VERIFY_BAD_INPUT(open_data("random:2x2", nullptr, {.length = 9, .max_length = 8, .vocabulary = 10}), "--length", "at most 8");
+    VERIFY_BAD_INPUT(open_data("random:2x2", nullptr, {.length = 9, .max_length = 8, .vocabulary = 10}), "--length",
+                     "at most 8");
   }
 
   void only_the_batches_asked_for_are_read() {
     const Scratch scratch;
     const auto data = open_data(scratch.write("x.txt", "a\nb\nc\n\xff\n"), letters(), {.batch = 1, .batches = 2});
     QCOMPARE(data->items(), int64_t{2});
-    QCOMPARE(open_data(scratch.write("y.txt", "a\nb\n"), letters(), {.batch = 1, .batches = 1'000'000'000'000})->items(), int64_t{2});
+    QCOMPARE(
+        open_data(scratch.write("y.txt", "a\nb\n"), letters(), {.batch = 1, .batches = 1'000'000'000'000})->items(),
+        int64_t{2});
   }
 
   void batches_of_like_length_hold_the_same_items_with_less_padding() {
     const Scratch scratch;
     const std::string file = scratch.write("x.txt", "abcdefg\na\nabcdef\nb\nabcdefgh\nab\nc");
-    const auto given = open_data(file, letters(), {.batch = 2}), like = open_data(file, letters(), {.batch = 2, .bucket_by_length = true});
+    const auto given = open_data(file, letters(), {.batch = 2}),
+               like = open_data(file, letters(), {.batch = 2, .bucket_by_length = true});
     QCOMPARE(given->cells().cells, int64_t{8 * 2 + 7 * 2 + 9 * 2 + 2});
     QCOMPARE(given->cells().as_given, given->cells().cells);
     QCOMPARE(like->cells().cells, int64_t{2 * 2 + 3 * 2 + 8 * 2 + 9});
@@ -209,10 +217,12 @@ class DatasetTest : public QObject {
 
   void arrays_are_sequences_of_one_length() {
     const Scratch scratch;
-    const auto data = open_data(scratch.write("x.npy", npy_ids("(3, 2)", {1, 2, 3, 4, 5, 0})), nullptr, {.batch = 2, .vocabulary = 6});
+    const auto data = open_data(scratch.write("x.npy", npy_ids("(3, 2)", {1, 2, 3, 4, 5, 0})), nullptr,
+                                {.batch = 2, .vocabulary = 6});
     QCOMPARE(data->batch(0).integers("input_ids"), (Ids{1, 2, 3, 4}));
     QCOMPARE(data->batch(1).integers("input_ids"), (Ids{5, 0}));
-    QCOMPARE(data->batch(1).integers("attention_mask"), (Ids{1, 1}));  // an id that looks like padding is data: there is no mask
+    QCOMPARE(data->batch(1).integers("attention_mask"),
+             (Ids{1, 1}));  // an id that looks like padding is data: there is no mask
     QVERIFY(data->batch(0).texts.empty());
   }
 
@@ -242,8 +252,9 @@ class DatasetTest : public QObject {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("known");
     for (const auto& [name, known] :
-         {std::pair{"atention_mask", "attention_mask"}, std::pair{"attention_masks", "attention_mask"}, std::pair{"lables", "labels"},
-          std::pair{"label", "labels"}, std::pair{"AttentionMask", "attention_mask"}, std::pair{"decoder_input_id", "decoder_input_ids"}})
+         {std::pair{"atention_mask", "attention_mask"}, std::pair{"attention_masks", "attention_mask"},
+          std::pair{"lables", "labels"}, std::pair{"label", "labels"}, std::pair{"AttentionMask", "attention_mask"},
+          std::pair{"decoder_input_id", "decoder_input_ids"}})
       QTest::newRow(name) << name << known;
   }
   void a_tensor_that_is_called_almost_as_a_known_one_is_refused() {
@@ -256,7 +267,8 @@ class DatasetTest : public QObject {
                                                 {name.toStdString(), DType::i64, {2, 2}, other.data()}};
     write_safetensors(file, tensors);
     const std::string message = bad_input_of([&] { open_data(file, nullptr, {.vocabulary = 10}); }, file);
-    QVERIFY2(message.find("has a tensor " + name.toStdString() + " and no " + known.toStdString() + " ") != std::string::npos,
+    QVERIFY2(message.find("has a tensor " + name.toStdString() + " and no " + known.toStdString() + " ") !=
+                 std::string::npos,
              message.c_str());
   }
   void tensors_that_nobody_reads_are_told() {
@@ -268,8 +280,9 @@ class DatasetTest : public QObject {
                                                 {"labels", DType::i64, {2}, ids.data()}};
     write_safetensors(file, tensors);
     QCOMPARE(open_data(file, nullptr, {.vocabulary = 10})->warnings(),
-             (std::vector<std::string>{file + ": nothing reads token_type_ids; data may have input_ids, attention_mask, decoder_input_ids, "
-                                              "decoder_attention_mask, labels"}));
+             (std::vector<std::string>{
+                 file + ": nothing reads token_type_ids; data may have input_ids, attention_mask, decoder_input_ids, "
+                        "decoder_attention_mask, labels"}));
     const std::vector<TensorToWrite> plain = {{"input_ids", DType::i64, {2, 2}, ids.data()}};
     write_safetensors(file, plain);
     QVERIFY(open_data(file, nullptr, {.vocabulary = 10})->warnings().empty());
@@ -299,7 +312,8 @@ class DatasetTest : public QObject {
     write_safetensors(file, tensors);
     std::vector<InputSpec> inputs = encoder_inputs();
     inputs.push_back({"place", DType::i32, InputRole::positions, "token", "sequence", 0, {}});
-    QCOMPARE(open_data(file, nullptr, {.vocabulary = 10, .inputs = inputs})->batch(0).integers("place"), (Ids{1, 1, 0, 1, 0, 1, 2, 1}));
+    QCOMPARE(open_data(file, nullptr, {.vocabulary = 10, .inputs = inputs})->batch(0).integers("place"),
+             (Ids{1, 1, 0, 1, 0, 1, 2, 1}));
   }
 
   void random_ids_are_seeded_and_within_the_vocabulary() {
@@ -315,11 +329,13 @@ class DatasetTest : public QObject {
       for (const int32_t id : batch.integers("input_ids")) seen.insert(id);
     }
     QCOMPARE(seen, (std::set<int32_t>{3, 4, 5, 6, 7}));
-    QCOMPARE(open_data("random:10x50x7", nullptr, options)->batch(1).integers("input_ids"), data->batch(1).integers("input_ids"));
+    QCOMPARE(open_data("random:10x50x7", nullptr, options)->batch(1).integers("input_ids"),
+             data->batch(1).integers("input_ids"));
     QCOMPARE(open_data("random:10x50x7", nullptr, options)->fingerprint(), data->fingerprint());
     DataOptions other = options;
     other.seed = 6;
-    QVERIFY(open_data("random:10x50x7", nullptr, other)->batch(1).integers("input_ids") != data->batch(1).integers("input_ids"));
+    QVERIFY(open_data("random:10x50x7", nullptr, other)->batch(1).integers("input_ids") !=
+            data->batch(1).integers("input_ids"));
     QVERIFY(open_data("random:10x50x7", nullptr, other)->fingerprint() != data->fingerprint());
     // Pinned: other machines and later versions make the same.
     QCOMPARE(open_data("random:1x6", nullptr, {.vocabulary = 32128})->batch(0).integers("input_ids"),
@@ -376,8 +392,8 @@ class DatasetTest : public QObject {
         said = e.what();
       }
       // Item by item: the first one of either batch can still be read whole.
-      QVERIFY2(said.starts_with(path + ": was written to while it was used: it had " + std::to_string(size) + " bytes and has " +
-                                std::to_string(size - 3) + " now ("),
+      QVERIFY2(said.starts_with(path + ": was written to while it was used: it had " + std::to_string(size) +
+                                " bytes and has " + std::to_string(size - 3) + " now ("),
                said.c_str());
     }
   }

@@ -47,7 +47,8 @@ class LabelledFoldersTest : public QObject {
     for (const char* name : {"0", "1", "2", "3", "4", "5"}) picture(scratch, std::string("d/cat/") + name + ".npy");
     for (const char* name : {"0", "1", "2"}) picture(scratch, std::string("d/owl/") + name + ".npy");
     // Whatever part of the data is looked at, about two thirds of it are cats.
-    QCOMPARE(opened(scratch.path("d"))->batch(0).labels, (Texts{"cat", "owl", "cat", "cat", "owl", "cat", "cat", "owl"}));
+    QCOMPARE(opened(scratch.path("d"))->batch(0).labels,
+             (Texts{"cat", "owl", "cat", "cat", "owl", "cat", "cat", "owl"}));
   }
 
   void folders_that_are_called_by_numbers_are_those_classes() {
@@ -63,7 +64,8 @@ class LabelledFoldersTest : public QObject {
     std::filesystem::create_directories(scratch.path("d/dog"));
     const auto data = opened(scratch.path("d"));
     QCOMPARE(data->classes(), (Texts{"cat", "dog"}));
-    QVERIFY2(data->warnings().at(0).find("d/dog: holds no picture, so there is none here of a class \"dog\"") != std::string::npos,
+    QVERIFY2(data->warnings().at(0).find("d/dog: holds no picture, so there is none here of a class \"dog\"") !=
+                 std::string::npos,
              data->warnings()[0].c_str());
   }
 
@@ -72,7 +74,8 @@ class LabelledFoldersTest : public QObject {
     const Scratch scratch;
     const auto warned = [](const Dataset& data, const char* words) {
       const Texts all = data.warnings();
-      return std::any_of(all.begin(), all.end(), [&](const std::string& w) { return w.find(words) != std::string::npos; });
+      return std::any_of(all.begin(), all.end(),
+                         [&](const std::string& w) { return w.find(words) != std::string::npos; });
     };
     picture(scratch, "d/3/a.npy"), picture(scratch, "d/7/a.npy");
     std::filesystem::create_directories(scratch.path("d/3/tmp"));
@@ -113,8 +116,9 @@ class LabelledFoldersTest : public QObject {
     QCOMPARE(data->warnings().size(), size_t{2});
     QVERIFY2(data->warnings()[1].find("labels.csv: 1 empty line is left out; the first is line 4") != std::string::npos,
              data->warnings()[1].c_str());
-    QVERIFY2(data->warnings()[0].find("1 picture has no line, and so no label; the first is \"a.npy\"") != std::string::npos,
-             data->warnings()[0].c_str());
+    QVERIFY2(
+        data->warnings()[0].find("1 picture has no line, and so no label; the first is \"a.npy\"") != std::string::npos,
+        data->warnings()[0].c_str());
   }
 
   void labels_of_spreadsheets_are_the_same_labels() {
@@ -122,9 +126,10 @@ class LabelledFoldersTest : public QObject {
     picture(scratch, "a.npy"), picture(scratch, "b.npy");
     const std::string plain = "file,label\na.npy,1\nb.npy,2\n";
     for (const std::string& text :
-         {plain, "\xEF\xBB\xBF" + plain, std::string("file;label\r\na.npy;1\r\nb.npy;2"), std::string("a.npy\t1\nb.npy\t2\n"),
-          std::string("a.npy, 1\n b.npy ,2 \n"), std::string("file,label,,\na.npy,1,,\nb.npy,2,,\n"),
-          std::string("a.npy,1.0\nb.npy,2.00\n"), std::string("\"a.npy\",1e0\n\"b.npy\",\"2\"\n"), gzip_of(plain)}) {
+         {plain, "\xEF\xBB\xBF" + plain, std::string("file;label\r\na.npy;1\r\nb.npy;2"),
+          std::string("a.npy\t1\nb.npy\t2\n"), std::string("a.npy, 1\n b.npy ,2 \n"),
+          std::string("file,label,,\na.npy,1,,\nb.npy,2,,\n"), std::string("a.npy,1.0\nb.npy,2.00\n"),
+          std::string("\"a.npy\",1e0\n\"b.npy\",\"2\"\n"), gzip_of(plain)}) {
       scratch.write("labels.csv", text);
       const auto data = opened(scratch.path(""));
       QCOMPARE(data->batch(0).labels, (Texts{"1", "2"}));
@@ -145,7 +150,8 @@ class LabelledFoldersTest : public QObject {
     VERIFY_BAD_INPUT(opened(scratch.path("")), scratch.path(""), "holds \"labels.csv\" and \"labels.csv.gz\"");
     std::filesystem::remove(scratch.path("labels.csv"));
     scratch.write("labels.csv.gz", gzip_of(plain).substr(0, 20));
-    VERIFY_BAD_INPUT(opened(scratch.path("")), scratch.path("labels.csv.gz"), "is packed with gzip and ends in the middle");
+    VERIFY_BAD_INPUT(opened(scratch.path("")), scratch.path("labels.csv.gz"),
+                     "is packed with gzip and ends in the middle");
   }
 
   void a_heading_is_no_line_without_a_picture() {
@@ -165,9 +171,11 @@ class LabelledFoldersTest : public QObject {
     const Scratch scratch;
     picture(scratch, "d/inputs/a.npy"), picture(scratch, "e/targets/a.npy");
     const Texts inputs = opened(scratch.path("d"))->warnings(), targets = opened(scratch.path("e"))->warnings();
-    QVERIFY2(inputs.at(0).find("d: there is no folder targets beside inputs, which is taken for a class: ") != std::string::npos,
+    QVERIFY2(inputs.at(0).find("d: there is no folder targets beside inputs, which is taken for a class: ") !=
+                 std::string::npos,
              inputs[0].c_str());
-    QVERIFY2(targets.at(0).find("e: there is no folder inputs beside targets") != std::string::npos, targets[0].c_str());
+    QVERIFY2(targets.at(0).find("e: there is no folder inputs beside targets") != std::string::npos,
+             targets[0].c_str());
   }
 
   void lines_without_pictures_are_said() {
@@ -175,7 +183,8 @@ class LabelledFoldersTest : public QObject {
     picture(scratch, "a.npy");
     scratch.write("labels.csv", "a.npy,1\nx.npy,1\ny.npy,1");
     const Texts warnings = opened(scratch.path(""))->warnings();
-    QVERIFY2(warnings.at(0).find("2 lines have no picture; the first is line 2, \"x.npy\"") != std::string::npos, warnings[0].c_str());
+    QVERIFY2(warnings.at(0).find("2 lines have no picture; the first is line 2, \"x.npy\"") != std::string::npos,
+             warnings[0].c_str());
   }
 
   void what_does_not_fit_is_one_line() {
@@ -198,8 +207,10 @@ class LabelledFoldersTest : public QObject {
     refused("a.npy;1,5\n", "line 1, column 2: the label is \"1,5\", with a comma in a number (write a point");
     refused("x.npy;1,5\na.npy;2\n", "line 1, column 2: the label is \"1,5\", with a comma in a number");
     refused("file,label\na.npy,\"1,084\"\n", "line 2, column 2: the label is \"1,084\"");
-    refused("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a Git LFS pointer, not a table of labels (fetch the file");
-    refused("<!DOCTYPE html>\n<html></html>\n", "is an HTML page, as a server sends it in place of a file, not a table of labels");
+    refused("version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+            "is a Git LFS pointer, not a table of labels (fetch the file");
+    refused("<!DOCTYPE html>\n<html></html>\n",
+            "is an HTML page, as a server sends it in place of a file, not a table of labels");
     scratch.write("d/labels.csv", "a.npy,1\n");
     picture(scratch, "d/cat/b.npy");
     VERIFY_BAD_INPUT(opened(folder), folder, "holds \"cat\", which is no picture");

@@ -45,7 +45,8 @@ inline std::vector<InputSpec> decoder_inputs() {
   return inputs;
 }
 /// Opens data for an encoder where the options name no inputs.
-inline std::shared_ptr<const Dataset> open_data(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer, DataOptions options) {
+inline std::shared_ptr<const Dataset> open_data(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
+                                                DataOptions options) {
   if (options.inputs.empty()) options.inputs = encoder_inputs();
   return Dataset::open(spec, std::move(tokenizer), options);
 }

@@ -23,11 +23,12 @@ class PictureSizesTest : public QObject {
     return {{"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {4, 4, 2}, 0, sizes}};
   }
   /// Every pixel is `value`.
-  static void write(const Scratch& scratch, const std::string& name, PictureSize size, float value, int64_t channels = 2) {
+  static void write(const Scratch& scratch, const std::string& name, PictureSize size, float value,
+                    int64_t channels = 2) {
     const std::vector<float> pixels(static_cast<size_t>(size.pixels() * channels), value);
-    scratch.write(
-        name, npy_of("(" + std::to_string(size.height) + ", " + std::to_string(size.width) + ", " + std::to_string(channels) + ")", "<f4",
-                     pixels));
+    scratch.write(name, npy_of("(" + std::to_string(size.height) + ", " + std::to_string(size.width) + ", " +
+                                   std::to_string(channels) + ")",
+                               "<f4", pixels));
   }
   /// Pictures of three sizes in turns: 0, 1, 2, 0, 1, ...; each pixel a hundredth of the picture's number.
   static std::string mixed_folder(const Scratch& scratch, int count) {
@@ -59,11 +60,13 @@ class PictureSizesTest : public QObject {
     // The same numbers in another shape are other data.
     QVERIFY(turned->fingerprint() != data->fingerprint());
     VERIFY_BAD_INPUT(Dataset::open(array, nullptr, {.inputs = inputs(PictureSizes{3, 8})}), array,
-                     "the array holds pictures of [6, 9, 2], the model takes [height, width, 2], heights and widths of 3 to 8 pixels");
+                     "the array holds pictures of [6, 9, 2], the model takes [height, width, 2], heights and widths of "
+                     "3 to 8 pixels");
     VERIFY_BAD_INPUT(Dataset::open(array, nullptr, {.inputs = inputs({})}), array, "the model takes [4, 4, 2]");
     std::vector<InputSpec> grey = inputs();
     grey[0].content[2] = 1;
-    VERIFY_BAD_INPUT(Dataset::open(array, nullptr, {.inputs = grey}), array, "give pictures with 1 channel in the last place");
+    VERIFY_BAD_INPUT(Dataset::open(array, nullptr, {.inputs = grey}), array,
+                     "give pictures with 1 channel in the last place");
   }
 
   void random_pictures_have_the_size_that_is_asked_for() {
@@ -74,9 +77,12 @@ class PictureSizesTest : public QObject {
     QCOMPARE(to_text(asked->batch(0).picture), std::string("7x5"));
     QCOMPARE(asked->fingerprint(), with_channels->fingerprint());
     QCOMPARE(asked->batch(0).find_input("pixels")->reals.size(), size_t{3 * 7 * 5 * 2});
-    VERIFY_BAD_INPUT(Dataset::open("random:3x2x5", nullptr, {.inputs = inputs()}), "random:3x2x5", "heights and widths of 3 to 20 pixels");
-    VERIFY_BAD_INPUT(Dataset::open("random:3x7x5x3", nullptr, {.inputs = inputs()}), "random:3x7x5x3", "another size than the model takes");
-    VERIFY_BAD_INPUT(Dataset::open("random:3x5", nullptr, {.inputs = inputs()}), "random:3x5", "random:N or random:NxHxW[xC]");
+    VERIFY_BAD_INPUT(Dataset::open("random:3x2x5", nullptr, {.inputs = inputs()}), "random:3x2x5",
+                     "heights and widths of 3 to 20 pixels");
+    VERIFY_BAD_INPUT(Dataset::open("random:3x7x5x3", nullptr, {.inputs = inputs()}), "random:3x7x5x3",
+                     "another size than the model takes");
+    VERIFY_BAD_INPUT(Dataset::open("random:3x5", nullptr, {.inputs = inputs()}), "random:3x5",
+                     "random:N or random:NxHxW[xC]");
   }
 
   void batches_hold_pictures_of_one_size_each() {
@@ -93,7 +99,8 @@ class PictureSizesTest : public QObject {
       QVERIFY(std::is_sorted(batch.items.begin(), batch.items.end()));
       for (size_t i = 0; i < batch.items.size(); ++i) {
         QCOMPARE(batch.items[i] % 3, batch.items[0] % 3);
-        QCOMPARE(pixels->reals[i * static_cast<size_t>(batch.picture.pixels()) * 2], static_cast<float>(batch.items[i]) / 100);
+        QCOMPARE(pixels->reals[i * static_cast<size_t>(batch.picture.pixels()) * 2],
+                 static_cast<float>(batch.items[i]) / 100);
       }
       all.insert(all.end(), batch.items.begin(), batch.items.end());
     }
@@ -116,8 +123,8 @@ class PictureSizesTest : public QObject {
     // Of the first 15 pictures some are in no batch then, and the others keep their numbers.
     QVERIFY(items < 15);
     QCOMPARE(five->end_item(), int64_t{15});
-    const std::string said =
-        "--batches 5 leaves out " + std::to_string(15 - items) + " of the first 15 pictures: a batch holds pictures of one size";
+    const std::string said = "--batches 5 leaves out " + std::to_string(15 - items) +
+                             " of the first 15 pictures: a batch holds pictures of one size";
     QVERIFY2(five->warnings().size() == 1 && five->warnings()[0].find(said) == 0, said.c_str());
     QVERIFY(data->warnings().empty());
   }
@@ -140,7 +147,9 @@ class PictureSizesTest : public QObject {
       QCOMPARE(data->real_cells(batch.index), batch.real_cells());
     }
     const int64_t first = batches[0].items[0];
-    VERIFY_BAD_INPUT(data->batch(0), scratch.path("pictures/0" + std::string(first < 10 ? "0" : "") + std::to_string(first) + ".npy"), "");
+    VERIFY_BAD_INPUT(data->batch(0),
+                     scratch.path("pictures/0" + std::string(first < 10 ? "0" : "") + std::to_string(first) + ".npy"),
+                     "");
   }
 
   void opening_looks_at_some_pixels_of_a_picture() {
@@ -148,7 +157,8 @@ class PictureSizesTest : public QObject {
     const auto opened = [&](size_t changed) {
       std::vector<uint8_t> pixels(20 * 20 * 2, 100);
       pixels[changed] = 101;
-      return Dataset::open(scratch.write("x.npy", npy_of("(1, 20, 20, 2)", "|u1", pixels)), nullptr, {.inputs = inputs()});
+      return Dataset::open(scratch.write("x.npy", npy_of("(1, 20, 20, 2)", "|u1", pixels)), nullptr,
+                           {.inputs = inputs()});
     };
     // Runs of 32 at 0, 109, ..., 768.
     QVERIFY(opened(0)->fingerprint() != opened(31)->fingerprint());
@@ -163,7 +173,8 @@ class PictureSizesTest : public QObject {
     // Reals are read for what is not finite, wherever it stands.
     reals[108] = std::numeric_limits<float>::infinity();
     scratch.write("y.npy", npy_of("(1, 20, 20, 2)", "<f4", reals));
-    VERIFY_BAD_INPUT(Dataset::open(file, nullptr, {.inputs = inputs()}), file, "picture 0 holds pixels that are not finite");
+    VERIFY_BAD_INPUT(Dataset::open(file, nullptr, {.inputs = inputs()}), file,
+                     "picture 0 holds pixels that are not finite");
   }
 
   void random_pictures_are_sampled_as_they_are_made() {
@@ -179,21 +190,24 @@ class PictureSizesTest : public QObject {
     const auto warnings = [&](std::initializer_list<float> values) {
       std::vector<float> pixels;
       for (const float v : values)
-        pixels.insert(pixels.end(),
-                      {0.5F, 0.25F, 0.5F, 0.25F, 0.5F, v, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F});
+        pixels.insert(pixels.end(), {0.5F, 0.25F, 0.5F, 0.25F, 0.5F, v, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F,
+                                     0.5F, 0.5F, 0.5F, 0.5F});
       const std::string shape = "(" + std::to_string(values.size()) + ", 3, 3, 2)";
-      return Dataset::open(scratch.write("x.npy", npy_of(shape, "<f4", pixels)), nullptr, {.inputs = inputs()})->warnings();
+      return Dataset::open(scratch.write("x.npy", npy_of(shape, "<f4", pixels)), nullptr, {.inputs = inputs()})
+          ->warnings();
     };
     QCOMPARE(warnings({0.5F, 1, 0, 1.1F, -0.1F}), std::vector<std::string>());
-    QCOMPARE(
-        warnings({0.5F, 255, 0, -2}),
-        (std::vector<std::string>{scratch.path("x.npy") + ": 2 of 4 pictures hold pixels far from 0 to 1, which models of pictures take; "
-                                                          "the first is picture 1, from 0.25 to 255; give f32 divided by 255, or u8"}));
+    QCOMPARE(warnings({0.5F, 255, 0, -2}),
+             (std::vector<std::string>{scratch.path("x.npy") +
+                                       ": 2 of 4 pictures hold pixels far from 0 to 1, which models of pictures take; "
+                                       "the first is picture 1, from 0.25 to 255; give f32 divided by 255, or u8"}));
     scratch.write("q/x.npy", npy_of("(3, 3, 2)", "|u1", std::vector<uint8_t>(18, 255)));
     QCOMPARE(Dataset::open(scratch.path("q"), nullptr, {.inputs = inputs()})->warnings(), std::vector<std::string>());
     write(scratch, "q/y.npy", {4, 4}, 17);
-    QVERIFY(Dataset::open(scratch.path("q"), nullptr, {.inputs = inputs()})->warnings().at(0).find("the first is y.npy, from 17 to 17") !=
-            std::string::npos);
+    QVERIFY(Dataset::open(scratch.path("q"), nullptr, {.inputs = inputs()})
+                ->warnings()
+                .at(0)
+                .find("the first is y.npy, from 17 to 17") != std::string::npos);
   }
 
   void profiled_batches_are_of_all_sizes() {
@@ -234,17 +248,20 @@ class PictureSizesTest : public QObject {
     colours[0].content = {4, 4, 3};
     const auto pictures = Dataset::open(scratch.path("r"), nullptr, {.inputs = colours});
     QCOMPARE(pictures->batch_count(), int64_t{2});
-    QCOMPARE(pictures->batch(0).find_input("pixels")->reals[7] + pictures->batch(1).find_input("pixels")->reals[7], 0.6F);
+    QCOMPARE(pictures->batch(0).find_input("pixels")->reals[7] + pictures->batch(1).find_input("pixels")->reals[7],
+             0.6F);
     // Bytes become 0 to 1.
     scratch.write("q/x.npy", npy_of("(3, 3, 2)", "|u1", std::vector<uint8_t>(18, 51)));
-    QCOMPARE(Dataset::open(scratch.path("q"), nullptr, {.inputs = inputs()})->batch(0).find_input("pixels")->reals[7], 0.2F);
+    QCOMPARE(Dataset::open(scratch.path("q"), nullptr, {.inputs = inputs()})->batch(0).find_input("pixels")->reals[7],
+             0.2F);
   }
 
   void options_of_sequences_are_refused() {
     const auto refused = [](const std::function<void(DataOptions&)>& set, const char* option) {
       DataOptions options{.inputs = inputs()};
       set(options);
-      VERIFY_BAD_INPUT(Dataset::open("random:3", nullptr, options), option, "has no meaning for pictures, which the model takes");
+      VERIFY_BAD_INPUT(Dataset::open("random:3", nullptr, options), option,
+                       "has no meaning for pictures, which the model takes");
     };
     refused([](DataOptions& o) { o.length = 7; }, "--length");
     refused([](DataOptions& o) { o.truncate = true; }, "--truncate");
@@ -263,19 +280,23 @@ class PictureSizesTest : public QObject {
       VERIFY_BAD_INPUT(Dataset::open(file, nullptr, {.inputs = inputs()}), file, words);
     };
     refused("pixel", "has a tensor pixel and no pixels (call it by its name");
-    refused("images", "has no tensor pixels; it holds images (call the pictures pixels: u8 from 0 to 255, or f32 from 0 to 1");
+    refused("images",
+            "has no tensor pixels; it holds images (call the pictures pixels: u8 from 0 to 255, or f32 from 0 to 1");
   }
 
   void batches_that_could_not_be_run_are_refused() {
     const Scratch scratch;
     write(scratch, "p/a.npy", {16, 16}, 1);
     // Of as many as there are: one picture makes no large batch, whatever --batch allows.
-    QCOMPARE(Dataset::open(scratch.path("p"), nullptr, {.batch = 1 << 23, .inputs = inputs()})->max_items(), int64_t{1});
+    QCOMPARE(Dataset::open(scratch.path("p"), nullptr, {.batch = 1 << 23, .inputs = inputs()})->max_items(),
+             int64_t{1});
     check_batch_of_pictures(1 << 22, {16, 16}, 2);
-    VERIFY_BAD_INPUT(check_batch_of_pictures(1 << 23, {16, 16}, 2), "--batch", "8,388,608 pictures of [16, 16, 2] is too large");
+    VERIFY_BAD_INPUT(check_batch_of_pictures(1 << 23, {16, 16}, 2), "--batch",
+                     "8,388,608 pictures of [16, 16, 2] is too large");
     std::vector<InputSpec> labelled = inputs();
     labelled.push_back({"which", DType::i32, InputRole::label, "patch", "picture", 4, {}, 4});
-    VERIFY_BAD_INPUT(Dataset::open("random:4", nullptr, {.inputs = labelled}), "space patch", "the model takes pictures of any size");
+    VERIFY_BAD_INPUT(Dataset::open("random:4", nullptr, {.inputs = labelled}), "space patch",
+                     "the model takes pictures of any size");
   }
 };
 

@@ -57,8 +57,8 @@ class PicturesAndLabelsTest : public QObject {
     QCOMPARE(data->batch(1).items, std::vector<int64_t>{2});
     // Other labels or pixels are other data.
     const Scratch other;
-    const auto relabelled =
-        Dataset::open(tensors(other, {0, 1, 2, 3, 2, 1, 1, 1, 0}, {3, 3}), nullptr, {.batch = 2, .inputs = patch_inputs()});
+    const auto relabelled = Dataset::open(tensors(other, {0, 1, 2, 3, 2, 1, 1, 1, 0}, {3, 3}), nullptr,
+                                          {.batch = 2, .inputs = patch_inputs()});
     QVERIFY(relabelled->fingerprint() != data->fingerprint());
   }
 
@@ -78,20 +78,25 @@ class PicturesAndLabelsTest : public QObject {
     QCOMPARE(numbered->batch(0).labels, (std::vector<std::string>{"2", "0"}));
     QCOMPARE(numbered->batch(1).labels, std::vector<std::string>{"3"});
     QCOMPARE(numbered->fingerprint(), plain->fingerprint());
-    const auto named = Dataset::open(tensors(scratch, {1, 0, 3}, {3}), nullptr, {.classes = {"cat", "dog"}, .inputs = inputs});
+    const auto named =
+        Dataset::open(tensors(scratch, {1, 0, 3}, {3}), nullptr, {.classes = {"cat", "dog"}, .inputs = inputs});
     QCOMPARE(named->batch(0).labels, (std::vector<std::string>{"dog", "cat", "3"}));
     const std::string wrong = tensors(scratch, {0, 1}, {2});
-    VERIFY_BAD_INPUT(Dataset::open(wrong, nullptr, {.inputs = inputs}), wrong, "labels has the shape [2], the items are 3");
+    VERIFY_BAD_INPUT(Dataset::open(wrong, nullptr, {.inputs = inputs}), wrong,
+                     "labels has the shape [2], the items are 3");
     // Labels of parts of a picture have no use then, which is said.
-    const auto of_patches = Dataset::open(tensors(scratch, {0, 1, 2, 3, 2, 1, 1, 1, 1}, {3, 3}), nullptr, {.inputs = inputs});
+    const auto of_patches =
+        Dataset::open(tensors(scratch, {0, 1, 2, 3, 2, 1, 1, 1, 1}, {3, 3}), nullptr, {.inputs = inputs});
     QVERIFY(!of_patches->has_labels());
     QCOMPARE(of_patches->warnings().size(), plain->warnings().size() + 1);
     const std::string said = of_patches->warnings().front();
     QVERIFY2(said.find("nothing reads labels [3, 3]") != std::string::npos, said.c_str());
     const std::vector<float> reals{0, 1, 2};
-    const std::vector<TensorToWrite> list{{"pixels", DType::f32, {3, 2, 3, 1}, pixels_.data()}, {"labels", DType::f32, {3}, reals.data()}};
+    const std::vector<TensorToWrite> list{{"pixels", DType::f32, {3, 2, 3, 1}, pixels_.data()},
+                                          {"labels", DType::f32, {3}, reals.data()}};
     write_safetensors(scratch.path("reals.safetensors"), list);
-    VERIFY_BAD_INPUT(Dataset::open(scratch.path("reals.safetensors"), nullptr, {.inputs = inputs}), scratch.path("reals.safetensors"),
+    VERIFY_BAD_INPUT(Dataset::open(scratch.path("reals.safetensors"), nullptr, {.inputs = inputs}),
+                     scratch.path("reals.safetensors"),
                      "labels holds f32, expected integers (save labels as int32 or int64)");
   }
 
@@ -120,15 +125,20 @@ class PicturesAndLabelsTest : public QObject {
       }
     }
     QCOMPARE(values.size(), size_t{30});
-    QCOMPARE(Dataset::open("random:5x2x3x1", nullptr, {.batch = 2, .seed = 3, .inputs = inputs})->fingerprint(), data->fingerprint());
-    VERIFY_BAD_INPUT(Dataset::open("random:5x2x2x1", nullptr, {.inputs = inputs}), "random:5x2x2x1", "another size than the model takes");
-    VERIFY_BAD_INPUT(Dataset::open("random:5x2", nullptr, {.inputs = inputs}), "random:5x2", "random:N or random:NxHxW[xC]");
+    QCOMPARE(Dataset::open("random:5x2x3x1", nullptr, {.batch = 2, .seed = 3, .inputs = inputs})->fingerprint(),
+             data->fingerprint());
+    VERIFY_BAD_INPUT(Dataset::open("random:5x2x2x1", nullptr, {.inputs = inputs}), "random:5x2x2x1",
+                     "another size than the model takes");
+    VERIFY_BAD_INPUT(Dataset::open("random:5x2", nullptr, {.inputs = inputs}), "random:5x2",
+                     "random:N or random:NxHxW[xC]");
   }
 
   void labels_of_text_are_numbers_or_classes_of_the_model() {
     const Scratch scratch;
-    const std::string named = scratch.write("x.jsonl", "{\"text\":\"ab\",\"lang\":\"en\"}\n{\"text\":\"a\",\"lang\":\"de\"}\n"),
-                      numbered = scratch.write("y.jsonl", "{\"text\":\"ab\",\"lang\":1}\n{\"text\":\"a\",\"lang\":\"0\"}\n");
+    const std::string named = scratch.write("x.jsonl",
+                                            "{\"text\":\"ab\",\"lang\":\"en\"}\n{\"text\":\"a\",\"lang\":\"de\"}\n"),
+                      numbered =
+                          scratch.write("y.jsonl", "{\"text\":\"ab\",\"lang\":1}\n{\"text\":\"a\",\"lang\":\"0\"}\n");
     DataOptions options{.label_field = "lang", .classes = {"de", "en"}, .inputs = labelled_inputs(2)};
     QCOMPARE(Dataset::open(named, letters(), options)->batch(0).integers("language"), (Ids{1, 0}));
     QCOMPARE(Dataset::open(named, letters(), options)->batch(0).labels, (std::vector<std::string>{"en", "de"}));
@@ -136,9 +146,11 @@ class PicturesAndLabelsTest : public QObject {
     options.classes = {};
     VERIFY_BAD_INPUT(Dataset::open(named, letters(), options), named, "line 1: the label \"en\" is no whole number");
     options.classes = {"de", "fr"};
-    VERIFY_BAD_INPUT(Dataset::open(named, letters(), options), named, "no class of the model (the first class is \"de\")");
+    VERIFY_BAD_INPUT(Dataset::open(named, letters(), options), named,
+                     "no class of the model (the first class is \"de\")");
     options.inputs = labelled_inputs(1);
-    VERIFY_BAD_INPUT(Dataset::open(numbered, letters(), options), numbered, "line 1: there is no branch 1 for this label");
+    VERIFY_BAD_INPUT(Dataset::open(numbered, letters(), options), numbered,
+                     "line 1: there is no branch 1 for this label");
   }
 
   void random_sequences_have_labels_where_the_model_takes_them() {
@@ -162,8 +174,8 @@ class PicturesAndLabelsTest : public QObject {
     VERIFY_BAD_INPUT(Dataset::open(unlabelled, nullptr, {.inputs = patch_inputs()}), unlabelled, "has no labels");
     VERIFY_BAD_INPUT(Dataset::open(tensors(scratch, {0, 1}, {2}), nullptr, {.inputs = patch_inputs()}), unlabelled,
                      "labels has the shape [2], the items are 3");
-    VERIFY_BAD_INPUT(Dataset::open(tensors(scratch, {0, 1, 0, 1, 0, 1}, {3, 2}), nullptr, {.inputs = patch_inputs()}), unlabelled,
-                     "picture 0 has 2 labels, the model takes 1 or 3");
+    VERIFY_BAD_INPUT(Dataset::open(tensors(scratch, {0, 1, 0, 1, 0, 1}, {3, 2}), nullptr, {.inputs = patch_inputs()}),
+                     unlabelled, "picture 0 has 2 labels, the model takes 1 or 3");
     VERIFY_BAD_INPUT(Dataset::open(tensors(scratch, {0, 4, 0}, {3}), nullptr, {.inputs = patch_inputs()}), unlabelled,
                      "picture 1: there is no branch 4 for this label (labels are numbers from 0 to 3)");
     std::vector<InputSpec> larger = patch_inputs();
@@ -173,7 +185,8 @@ class PicturesAndLabelsTest : public QObject {
     VERIFY_BAD_INPUT(Dataset::open(text, letters(), {.inputs = patch_inputs()}), text, "the model takes pictures");
     std::vector<InputSpec> both = encoder_inputs();
     both.push_back(patch_inputs()[0]);
-    VERIFY_BAD_INPUT(Dataset::open(tensors(scratch, {0, 1, 0}, {3}), nullptr, {.inputs = both}), unlabelled, "has no token ids");
+    VERIFY_BAD_INPUT(Dataset::open(tensors(scratch, {0, 1, 0}, {3}), nullptr, {.inputs = both}), unlabelled,
+                     "has no token ids");
   }
 
   void pixels_are_finite() {
@@ -183,19 +196,23 @@ class PicturesAndLabelsTest : public QObject {
     const std::vector<TensorToWrite> list{{"pixels", DType::f32, {1, 2, 3, 1}, pixels.data()}};
     const std::string file = scratch.path("x.safetensors");
     write_safetensors(file, list);
-    VERIFY_BAD_INPUT(Dataset::open(file, nullptr, {.inputs = {patch_inputs()[0]}}), file, "picture 0 holds pixels that are not finite");
+    VERIFY_BAD_INPUT(Dataset::open(file, nullptr, {.inputs = {patch_inputs()[0]}}), file,
+                     "picture 0 holds pixels that are not finite");
   }
 
   void inputs_that_no_data_can_fill_are_refused() {
     const auto refuse = [](std::vector<InputSpec> inputs, const char* where, const char* words) {
       VERIFY_BAD_INPUT(Dataset::open("random:2x3", nullptr, {.vocabulary = 9, .inputs = inputs}), where, words);
     };
-    refuse({{"x", DType::f32, InputRole::none, "token", "sequence", 0, {}, 0}}, "input x", "of the role none cannot be filled from data");
-    refuse({{"x", DType::f32, InputRole::ids, "token", "sequence", 0, {}, 0}}, "input x", "of the role ids is not one number a cell");
+    refuse({{"x", DType::f32, InputRole::none, "token", "sequence", 0, {}, 0}}, "input x",
+           "of the role none cannot be filled from data");
+    refuse({{"x", DType::f32, InputRole::ids, "token", "sequence", 0, {}, 0}}, "input x",
+           "of the role ids is not one number a cell");
     refuse({{"x", DType::i32, InputRole::positions, "token", "sequence", 0, {}, 0}}, "space token",
            "has a number of cells that no input gives");
     refuse({{"x", DType::i32, InputRole::ids, "token", "sequence", 5, {}, 0}}, "space token", "has 5 cells an item");
-    refuse({{"x", DType::f32, InputRole::pixels, "image", "", 1, {2, 2}, 0}}, "input x", "of the role pixels is not one picture");
+    refuse({{"x", DType::f32, InputRole::pixels, "image", "", 1, {2, 2}, 0}}, "input x",
+           "of the role pixels is not one picture");
   }
 };
 

@@ -22,7 +22,8 @@ class SkippedPicturesTest : public QObject {
   static DataOptions options(int64_t channels, int64_t batches = -1) {
     DataOptions options;
     options.batch = 2, options.batches = batches;
-    options.inputs = {{"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {4, 4, channels}, 0, PictureSizes{3, 20}}};
+    options.inputs = {
+        {"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {4, 4, channels}, 0, PictureSizes{3, 20}}};
     return options;
   }
   static std::shared_ptr<const Dataset> opened(const std::string& folder, int64_t channels = 3, int64_t batches = -1) {
@@ -33,8 +34,8 @@ class SkippedPicturesTest : public QObject {
     scratch.write(name, "P6 4 4 255 " + std::string(48, static_cast<char>(byte)));
   }
   static std::string npy(int height, int width, int channels, float value = 0.5F) {
-    return npy_of("(" + std::to_string(height) + ", " + std::to_string(width) + ", " + std::to_string(channels) + ")", "<f4",
-                  std::vector<float>(static_cast<size_t>(height * width * channels), value));
+    return npy_of("(" + std::to_string(height) + ", " + std::to_string(width) + ", " + std::to_string(channels) + ")",
+                  "<f4", std::vector<float>(static_cast<size_t>(height * width * channels), value));
   }
 
  private slots:
@@ -44,7 +45,8 @@ class SkippedPicturesTest : public QObject {
     const auto row = [](const char* name, const std::string& content, const char* reason) {
       QTest::newRow(name) << QByteArray::fromStdString(content) << reason;
     };
-    row("too small", npy(2, 4, 3), "is a picture of [2, 4, 3], the model takes [height, width, 3], heights and widths of 3 to 20 pixels (");
+    row("too small", npy(2, 4, 3),
+        "is a picture of [2, 4, 3], the model takes [height, width, 3], heights and widths of 3 to 20 pixels (");
     row("too large", npy(4, 21, 3), "is a picture of [4, 21, 3]");
     row("channels", npy(4, 4, 2), "is a picture of [4, 4, 2]");
     row("an array of one channel is not repeated", npy(4, 4, 1), "is a picture of [4, 4, 1]");
@@ -70,7 +72,8 @@ class SkippedPicturesTest : public QObject {
     QCOMPARE(data->skipped().size(), size_t{1});
     QCOMPARE(data->skipped()[0].name, std::string("m.png"));
     QVERIFY2(data->skipped()[0].reason.starts_with(reason.toStdString()), data->skipped()[0].reason.c_str());
-    QCOMPARE(data->warnings(), Texts{scratch.path("p") + ": 1 of 3 files is skipped: \"m.png\" " + data->skipped()[0].reason});
+    QCOMPARE(data->warnings(),
+             Texts{scratch.path("p") + ": 1 of 3 files is skipped: \"m.png\" " + data->skipped()[0].reason});
     // The same data as without it.
     std::filesystem::remove(scratch.path("p/m.png"));
     QCOMPARE(opened(scratch.path("p"))->fingerprint(), data->fingerprint());
@@ -90,8 +93,9 @@ class SkippedPicturesTest : public QObject {
   void nothing_left_is_an_error() {
     const Scratch scratch;
     scratch.write("p/a", "?"), scratch.write("p/b", "");
-    VERIFY_BAD_INPUT(opened(scratch.path("p")), scratch.path("p"),
-                     "holds no picture that can be fed, of 2 files; the first, \"a\", is no picture that this version reads");
+    VERIFY_BAD_INPUT(
+        opened(scratch.path("p")), scratch.path("p"),
+        "holds no picture that can be fed, of 2 files; the first, \"a\", is no picture that this version reads");
     std::filesystem::create_directory(scratch.path("empty"));
     VERIFY_BAD_INPUT(opened(scratch.path("empty")), scratch.path("empty"), "holds no picture");
     ppm(scratch, "q/a.ppm", 1), ppm(scratch, "q/deeper.ppm/x.ppm", 1);
@@ -118,7 +122,8 @@ class SkippedPicturesTest : public QObject {
     scratch.write("p/e", "?");
     const auto data = opened(scratch.path("p"), 3, 1);
     QCOMPARE(data->items(), int64_t{2});
-    QVERIFY2(data->warnings().at(0).find(": 1 of 3 files is skipped") != std::string::npos, data->warnings()[0].c_str());
+    QVERIFY2(data->warnings().at(0).find(": 1 of 3 files is skipped") != std::string::npos,
+             data->warnings()[0].c_str());
     QCOMPARE(opened(scratch.path("p"), 3, 9)->skipped().size(), size_t{2});
   }
 
@@ -135,7 +140,8 @@ class SkippedPicturesTest : public QObject {
     }
   }
 
-  /// 8192 x 8192 bytes of grey, of which a model of colours wants 800 MB of numbers: a hole in the file, which takes no disk.
+  /// 8192 x 8192 bytes of grey, of which a model of colours wants 800 MB of numbers: a hole in the file, which takes no
+  /// disk.
   void a_picture_too_large_for_memory_is_skipped_like_a_bad_one() {
     if (!AddressLimit::limits_hold()) return;
     const Scratch scratch;
@@ -168,7 +174,8 @@ class SkippedPicturesTest : public QObject {
     const auto data = opened(scratch.path("p"));
     QCOMPARE(data->items(), int64_t{3});
     QCOMPARE(data->skipped().size(), size_t{2});
-    QVERIFY2(data->skipped()[0].reason.starts_with("16 pixels of it can be seen through"), data->skipped()[0].reason.c_str());
+    QVERIFY2(data->skipped()[0].reason.starts_with("16 pixels of it can be seen through"),
+             data->skipped()[0].reason.c_str());
     QVERIFY2(data->skipped()[1].reason.starts_with("is truncated"), data->skipped()[1].reason.c_str());
     const std::vector<float> two = data->batch(0).find_input("pixels")->reals;
     QCOMPARE(two, [] {
@@ -181,7 +188,8 @@ class SkippedPicturesTest : public QObject {
     QCOMPARE(of_grey->items(), int64_t{1});
     const auto skips = of_grey->skipped();
     const auto says = [&](const char* words) {
-      return std::any_of(skips.begin(), skips.end(), [&](const SkippedItem& s) { return s.reason.find(words) != std::string::npos; });
+      return std::any_of(skips.begin(), skips.end(),
+                         [&](const SkippedItem& s) { return s.reason.find(words) != std::string::npos; });
     };
     QVERIFY(says("is a colour picture, the model takes grey ones of 1 channel (convert it to grey)") &&
             says("is a colour picture with opacity, the model takes grey ones"));

@@ -1,4 +1,5 @@
-// A folder of pictures with a folder of what they should become: equal names, targets of their own sizes, and what does not match.
+// A folder of pictures with a folder of what they should become: equal names, targets of their own sizes, and what does
+// not match.
 #include <limits>
 
 #include "core/data/dataset.h"
@@ -16,12 +17,14 @@ class TargetFoldersTest : public QObject {
 
   static void picture(const Scratch& scratch, const std::string& name, int side, float value) {
     const std::string text = std::to_string(side);
-    scratch.write(name, npy_of("(" + text + ", " + text + ", 1)", "<f4", std::vector<float>(static_cast<size_t>(side * side), value)));
+    scratch.write(name, npy_of("(" + text + ", " + text + ", 1)", "<f4",
+                               std::vector<float>(static_cast<size_t>(side * side), value)));
   }
   static std::shared_ptr<const Dataset> opened(const std::string& folder, int64_t channels = 1) {
     DataOptions options;
     options.batch = 8;
-    options.inputs = {{"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {2, 2, channels}, 0, PictureSizes{2, 64}}};
+    options.inputs = {
+        {"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {2, 2, channels}, 0, PictureSizes{2, 64}}};
     return Dataset::open(folder, nullptr, options);
   }
 
@@ -34,7 +37,8 @@ class TargetFoldersTest : public QObject {
     const auto data = opened(scratch.path("d"));
     QCOMPARE(data->items(), int64_t{2});
     QVERIFY(data->has_target_pictures() && !data->has_labels() && data->classes().empty());
-    QCOMPARE(data->batch(0).find_input("pixels")->reals, (std::vector<float>{0.5F, 0.5F, 0.5F, 0.5F, 0.25F, 0.25F, 0.25F, 0.25F}));
+    QCOMPARE(data->batch(0).find_input("pixels")->reals,
+             (std::vector<float>{0.5F, 0.5F, 0.5F, 0.5F, 0.25F, 0.25F, 0.25F, 0.25F}));
     QVERIFY(data->target_shape(0) == (Shape{4, 4, 1}) && data->target_shape(1) == (Shape{6, 6, 1}));
     const TargetPicture target = data->target_picture(1);
     QVERIFY(target.shape == (Shape{6, 6, 1}) && target.values == std::vector<float>(36, 1) && target.judged.empty());
@@ -55,9 +59,14 @@ class TargetFoldersTest : public QObject {
     QCOMPARE(data->target_shape(1), (Shape{4, 4, 1}));
     const Texts said = data->warnings();
     QCOMPARE(said.size(), size_t{2});
-    QVERIFY2(said[0] == scratch.path("d/targets") + ": 2 targets have no picture in inputs; the first is \"x\"", said[0].c_str());
-    QVERIFY2(said[1].find(": 2 of 4 files are skipped: \"inputs/b\" has a target that is not there") != std::string::npos, said[1].c_str());
-    QVERIFY2(said[1].find("; \"inputs/c\" has a target that is no picture that this version reads") != std::string::npos, said[1].c_str());
+    QVERIFY2(said[0] == scratch.path("d/targets") + ": 2 targets have no picture in inputs; the first is \"x\"",
+             said[0].c_str());
+    QVERIFY2(
+        said[1].find(": 2 of 4 files are skipped: \"inputs/b\" has a target that is not there") != std::string::npos,
+        said[1].c_str());
+    QVERIFY2(
+        said[1].find("; \"inputs/c\" has a target that is no picture that this version reads") != std::string::npos,
+        said[1].c_str());
   }
 
   void what_is_no_such_pair_of_folders_is_one_line() {
@@ -66,8 +75,10 @@ class TargetFoldersTest : public QObject {
     std::filesystem::create_directories(scratch.path("d/targets"));
     VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d"),
                      "of 1 file; the first, \"inputs/a.npy\", has a target that is not there");
-    scratch.write("d/targets/a.npy", npy_of("(1, 1, 1)", "<f4", std::vector<float>{std::numeric_limits<float>::infinity()}));
-    VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d"), "has a target that holds pixels that are not finite");
+    scratch.write("d/targets/a.npy",
+                  npy_of("(1, 1, 1)", "<f4", std::vector<float>{std::numeric_limits<float>::infinity()}));
+    VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d"),
+                     "has a target that holds pixels that are not finite");
     scratch.write("d/targets/a.npy", npy_of("(0, 1, 1)", "<f4", std::vector<float>{}));
     VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d"), "has a target that ");
     picture(scratch, "d/targets/a.npy", 4, 0.5F);

@@ -1,4 +1,5 @@
-// Video as data: frames in their order whoever asks for which, videos that end early or change their size, and what is no video.
+// Video as data: frames in their order whoever asks for which, videos that end early or change their size, and what is
+// no video.
 #include <cmath>
 #include <filesystem>
 #include <thread>
@@ -20,10 +21,12 @@ class VideoTest : public QObject {
   Q_OBJECT
 
   static bool is_read() { return lacked_for_video().empty(); }
-  static std::shared_ptr<const Dataset> opened(const std::string& file, int64_t batch = 1, int64_t batches = -1, int64_t channels = 3) {
+  static std::shared_ptr<const Dataset> opened(const std::string& file, int64_t batch = 1, int64_t batches = -1,
+                                               int64_t channels = 3) {
     DataOptions options;
     options.batch = batch, options.batches = batches;
-    options.inputs = {{"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {32, 48, channels}, 0, PictureSizes{8, 100}}};
+    options.inputs = {
+        {"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {32, 48, channels}, 0, PictureSizes{8, 100}}};
     return Dataset::open(file, nullptr, options);
   }
   /// Frame i is of the grey 6 i.
@@ -32,8 +35,12 @@ class VideoTest : public QObject {
     for (int i = 0; i < count; ++i) video.greys.push_back(static_cast<uint8_t>(6 * i));
     return video;
   }
-  static int number_of(const std::vector<float>& pixels) { return static_cast<int>(std::lround(pixels[(48 * 16 + 6) * 3] * 255 / 6)); }
-  static int number_of(const Dataset& data, int64_t frame) { return number_of(data.batch(frame).find_input("pixels")->reals); }
+  static int number_of(const std::vector<float>& pixels) {
+    return static_cast<int>(std::lround(pixels[(48 * 16 + 6) * 3] * 255 / 6));
+  }
+  static int number_of(const Dataset& data, int64_t frame) {
+    return number_of(data.batch(frame).find_input("pixels")->reals);
+  }
 
  private slots:
   void what_is_lacked_is_said() {
@@ -72,7 +79,8 @@ class VideoTest : public QObject {
     }
     // Bit for bit the same from wherever it was jumped to.
     for (const int i : {0, 39, 20, 21, 20, 19, 3, 38, 7, 8, 30, 30, 0})
-      QVERIFY2(data->batch(i).find_input("pixels")->reals == in_order[static_cast<size_t>(i)], std::to_string(i).c_str());
+      QVERIFY2(data->batch(i).find_input("pixels")->reals == in_order[static_cast<size_t>(i)],
+               std::to_string(i).c_str());
   }
 
   void several_threads_may_ask() {
@@ -141,7 +149,9 @@ class VideoTest : public QObject {
       QCOMPARE(to_text(batch.picture), std::string(degrees == 180 ? "32x48" : "48x32"));
       // The black half is the left one: turned to the left it lies below.
       const std::vector<float>& pixels = batch.find_input("pixels")->reals;
-      const auto at = [&](int64_t y, int64_t x) { return pixels[static_cast<size_t>(y * batch.picture.width + x) * 3]; };
+      const auto at = [&](int64_t y, int64_t x) {
+        return pixels[static_cast<size_t>(y * batch.picture.width + x) * 3];
+      };
       QVERIFY(degrees == 90    ? at(44, 4) < 0.1F && at(4, 4) > 0.9F
               : degrees == 180 ? at(4, 44) < 0.1F && at(4, 4) > 0.9F
                                : at(4, 4) < 0.1F && at(44, 4) > 0.9F);
@@ -157,7 +167,8 @@ class VideoTest : public QObject {
     const std::string file = scratch.write("v.avi", whole.substr(0, (frames + whole.size()) / 2));
     const auto data = opened(file);
     QVERIFY2(data->items() > 5 && data->items() < 35, std::to_string(data->items()).c_str());
-    QVERIFY2(data->warnings().at(0).starts_with(file + ": the video ends early, behind its frame " + std::to_string(data->items())),
+    QVERIFY2(data->warnings().at(0).starts_with(file + ": the video ends early, behind its frame " +
+                                                std::to_string(data->items())),
              data->warnings()[0].c_str());
     QCOMPARE(number_of(*data, data->items() - 1), static_cast<int>(data->items() - 1));
     // Of an MP4 the table of its frames stands at the end: without it there is none.
@@ -181,13 +192,15 @@ class VideoTest : public QObject {
     if (jpegs(8, 1).empty()) return;
     // A row of JPEGs, which FFmpeg takes for a video; as data it would be its first picture.
     const std::string file = scratch.write("v.mjpeg", jpegs(32, 5) + jpegs(40, 3));
-    const InputSpec input{"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {32, 48, 3}, 0, PictureSizes{8, 100}};
+    const InputSpec input{"pixels",    DType::f32, InputRole::pixels,   "picture", "", 1,
+                          {32, 48, 3}, 0,          PictureSizes{8, 100}};
     const auto frames = open_video(file, PictureForm(input), 100);
     QVERIFY(frames != nullptr);
     QCOMPARE(frames->size(), int64_t{5});
     QCOMPARE(
         frames->warnings(),
-        (std::vector<std::string>{file + ": the video changes its size behind frame 5, from 32x48 to 40x48; the frames before are taken"}));
+        (std::vector<std::string>{
+            file + ": the video changes its size behind frame 5, from 32x48 to 40x48; the frames before are taken"}));
     QVERIFY(std::abs(frames->sequence(4).pixels[7] - 90 / 255.0F) < 0.01F);
     QCOMPARE(open_video(file, PictureForm(input), 5)->warnings().size(), size_t{0});
   }
@@ -197,7 +210,8 @@ class VideoTest : public QObject {
     const Scratch scratch;
     VideoToWrite video = of_frames(3);
     write_video(scratch.path("v.avi"), video);
-    VERIFY_BAD_INPUT(opened(scratch.path("v.avi"), 1, -1, 1), scratch.path("v.avi"), "is a video of [32, 48, 3], the model takes");
+    VERIFY_BAD_INPUT(opened(scratch.path("v.avi"), 1, -1, 1), scratch.path("v.avi"),
+                     "is a video of [32, 48, 3], the model takes");
     video.height = 128;
     write_video(scratch.path("large.avi"), video);
     VERIFY_BAD_INPUT(opened(scratch.path("large.avi")), scratch.path("large.avi"), "is a video of [128, 48, 3]");

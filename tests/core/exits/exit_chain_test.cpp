@@ -31,7 +31,8 @@ class ExitChainTest : public QObject {
     const auto model = open_model("preset:msdnet-e4");
     const auto chain = exit_chain(*model->forward, model->answer);
     QVERIFY(chain.has_value());
-    const std::vector<double> paper{0.337, 0.682, 1.004, 1.250, 1.356};  // G multiplications (docs/decisions/030-msdnet.md)
+    const std::vector<double> paper{0.337, 0.682, 1.004, 1.250,
+                                    1.356};  // G multiplications (docs/decisions/030-msdnet.md)
     QCOMPARE(chain->costs.size(), paper.size());
     for (size_t e = 0; e < paper.size(); ++e) QVERIFY(std::fabs(chain->costs[e] - paper[e] / paper.back()) < 0.01);
   }

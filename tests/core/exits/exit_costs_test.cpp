@@ -1,5 +1,5 @@
-// Whose operations exits are told by: each exit's are those of what feeds its test where the rest waits, the model's own order where
-// nothing does, of pictures of every size.
+// Whose operations exits are told by: each exit's are those of what feeds its test where the rest waits, the model's
+// own order where nothing does, of pictures of every size.
 #include "core/exits/exit_costs.h"
 
 #include <array>
@@ -34,7 +34,9 @@ struct Pictures {
         std::vector<float> pixels;
         for (int64_t p = 0; p < size.pixels(); ++p) pixels.push_back(static_cast<float>(random.uniform()));
         const std::string name = std::to_string(i % 2) + "/" + to_text(size) + "-" + std::to_string(i) + ".npy";
-        scratch.write("p/" + name, npy_of("(" + std::to_string(size.height) + ", " + std::to_string(size.width) + ", 1)", "<f4", pixels));
+        scratch.write(
+            "p/" + name,
+            npy_of("(" + std::to_string(size.height) + ", " + std::to_string(size.width) + ", 1)", "<f4", pixels));
       }
   }
   std::string folder() const { return scratch.path("p"); }
@@ -63,7 +65,8 @@ void open_state(ExperimentState& s, const Pictures& pictures) {
   s.memory = std::make_shared<SharedMemory>(*s.device);
 }
 
-/// By exit, of one item: everything that the exit's test is made of, walked back through the graph; at the end everything there is.
+/// By exit, of one item: everything that the exit's test is made of, walked back through the graph; at the end
+/// everything there is.
 std::vector<double> operations_that_feed(const Graph& graph) {
   CostCase through_all;
   through_all.bindings = Bindings(graph.symbols.size(), 1);
@@ -112,7 +115,8 @@ class ExitCostsTest : public QObject {
     ForwardPass work(s);
     PassSelection waiting;
     waiting.only = {"reorder"};
-    const auto graphs = expected_graphs(work, select_passes(waiting), exit_chain(*work.graph(), s.model->answer).value());
+    const auto graphs =
+        expected_graphs(work, select_passes(waiting), exit_chain(*work.graph(), s.model->answer).value());
     QVERIFY(graphs.has_value());
     for (const PictureSize size : kSizes) {
       const std::vector<double> feeds = operations_that_feed(*s.model->forward_for(size));
@@ -121,7 +125,11 @@ class ExitCostsTest : public QObject {
       QVERIFY(feeds.size() == 3 && own.costs[0] > feeds[0] / feeds[2] + 0.08);
       for (size_t e = 0; e < feeds.size(); ++e)
         QVERIFY2(is_near(chain.costs[e] * chain.whole / feeds[e], 1, 0.01),
-                 qPrintable(QString("exit %1 of %2: %3, not %4").arg(e).arg(size.width).arg(chain.costs[e] * chain.whole).arg(feeds[e])));
+                 qPrintable(QString("exit %1 of %2: %3, not %4")
+                                .arg(e)
+                                .arg(size.width)
+                                .arg(chain.costs[e] * chain.whole)
+                                .arg(feeds[e])));
     }
   }
 
@@ -133,7 +141,8 @@ class ExitCostsTest : public QObject {
     ForwardPass work(s);
     PassSelection others;
     others.disable = {"reorder"};
-    const auto graphs = expected_graphs(work, select_passes(others), exit_chain(*work.graph(), s.model->answer).value());
+    const auto graphs =
+        expected_graphs(work, select_passes(others), exit_chain(*work.graph(), s.model->answer).value());
     QVERIFY(graphs.has_value());
     for (const PictureSize size : kSizes) {
       const ExitChain own = exit_chain(*s.model->forward_for(size), s.model->answer).value(),
@@ -164,14 +173,16 @@ class ExitCostsTest : public QObject {
     const auto found = Experiment::open(options)->optimize(optimize);
     QVERIFY2(found->verified->passed, found->verified->text.c_str());
     QVERIFY(found->exits && found->exit_target && found->exit_target->fitted.mean_cost <= 0.6);
-    QVERIFY(found->exit_target->left_elsewhere == 0 && found->exit_target->held_out.items == found->exit_target->predicted.items);
+    QVERIFY(found->exit_target->left_elsewhere == 0 &&
+            found->exit_target->held_out.items == found->exit_target->predicted.items);
     const double first = found->exits->exits[0].cost;
     QVERIFY2(first > fed_first - 0.01 && first < own_first + 0.01,
              qPrintable(QString("%1 %2 %3").arg(fed_first).arg(first).arg(own_first)));
     options.target_latency.clear();
     run.config = found->config;
     const auto replayed = Experiment::open(options)->run(run);
-    QVERIFY(replayed->exits && replayed->exits->plan == found->exits->plan && replayed->exits->chosen.items == found->exits->chosen.items);
+    QVERIFY(replayed->exits && replayed->exits->plan == found->exits->plan &&
+            replayed->exits->chosen.items == found->exits->chosen.items);
     QCOMPARE(replayed->exits->chosen.mean_cost, found->exits->chosen.mean_cost);
   }
 };

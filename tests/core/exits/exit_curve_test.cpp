@@ -48,13 +48,16 @@ class ExitCurveTest : public QObject {
   void any_range_of_confidences_gives_points_from_end_to_end() {
     for (const auto& [least, most] : {std::pair{0.1, 1.0}, {0.002, 0.06}, {0.99990, 0.99999}}) {
       const ExitCurve c = exit_curve(record_of(500, [&](double at) { return least + (most - least) * at; }));
-      QVERIFY2(c.curve.size() > 20 && c.curve.size() <= 30, qPrintable(QString("%1: %2").arg(least).arg(c.curve.size())));
+      QVERIFY2(c.curve.size() > 20 && c.curve.size() <= 30,
+               qPrintable(QString("%1: %2").arg(least).arg(c.curve.size())));
       QVERIFY2(divisions(c) > 20, qPrintable(QString("%1: %2").arg(least).arg(divisions(c))));
-      QVERIFY(c.curve.front().items == (std::vector<int64_t>{500, 0, 0}) && c.curve.back().items == (std::vector<int64_t>{0, 0, 500}));
+      QVERIFY(c.curve.front().items == (std::vector<int64_t>{500, 0, 0}) &&
+              c.curve.back().items == (std::vector<int64_t>{0, 0, 500}));
       for (size_t p = 1; p < c.curve.size(); ++p) {
         QVERIFY(c.curve[p].threshold > c.curve[p - 1].threshold && c.curve[p].mean_cost >= c.curve[p - 1].mean_cost);
         // No part of the way is left out.
-        QVERIFY2(c.curve[p].mean_cost - c.curve[p - 1].mean_cost < 0.15, qPrintable(QString::number(c.curve[p].threshold)));
+        QVERIFY2(c.curve[p].mean_cost - c.curve[p - 1].mean_cost < 0.15,
+                 qPrintable(QString::number(c.curve[p].threshold)));
       }
     }
   }
@@ -74,13 +77,16 @@ class ExitCurveTest : public QObject {
   void costs_are_those_of_the_plan_that_ran_and_the_model_s_own_order_stands_beside_them() {
     ExitRecord record = record_of(40, [](double at) { return at; });
     const ExitCurve own = exit_curve(record);
-    QVERIFY(own.plan == CurvePlan::baseline && !own.exits[0].baseline_cost && std::fabs(own.exits[0].cost - 0.3) < 1e-12);
+    QVERIFY(own.plan == CurvePlan::baseline && !own.exits[0].baseline_cost &&
+            std::fabs(own.exits[0].cost - 0.3) < 1e-12);
     record.of_baseline = false, record.operations[PictureSize{}] = {2, 6, 10};
     const ExitCurve lazy = exit_curve(record);
-    QVERIFY(lazy.plan == CurvePlan::optimized && std::fabs(lazy.exits[0].cost - 0.2) < 1e-12 && lazy.exits[2].cost == 1);
-    QVERIFY(std::fabs(lazy.exits[0].baseline_cost.value() - 0.3) < 1e-12 && lazy.chosen.mean_cost < own.chosen.mean_cost);
-    QVERIFY(exits_sentence(lazy).find(" of the operations of the whole network as the optimised plan runs, accuracy ") !=
-            std::string::npos);
+    QVERIFY(lazy.plan == CurvePlan::optimized && std::fabs(lazy.exits[0].cost - 0.2) < 1e-12 &&
+            lazy.exits[2].cost == 1);
+    QVERIFY(std::fabs(lazy.exits[0].baseline_cost.value() - 0.3) < 1e-12 &&
+            lazy.chosen.mean_cost < own.chosen.mean_cost);
+    QVERIFY(exits_sentence(lazy).find(
+                " of the operations of the whole network as the optimised plan runs, accuracy ") != std::string::npos);
     RunSummaryFigures f;
     f.model.name = "demo:digits", f.exits = lazy;
     const std::string headline = exits_headline(f);
@@ -98,7 +104,8 @@ class ExitCurveTest : public QObject {
     const ExitCurve whole = exit_curve(record_of(40, [](double at) { return at; })), part = exit_curve(some);
     QCOMPARE(part.items, int64_t{40});
     QCOMPARE(part.judged, int64_t{7});
-    QVERIFY(part.chosen.items == whole.chosen.items && part.chosen.mean_cost == whole.chosen.mean_cost && part.chosen.value == 1);
+    QVERIFY(part.chosen.items == whole.chosen.items && part.chosen.mean_cost == whole.chosen.mean_cost &&
+            part.chosen.value == 1);
     QVERIFY(part.exits[2].items > 0 && !part.exits[2].value);  // those that go to the end are unlabelled
     QCOMPARE(some.judged_of({3, 4}), (std::vector<size_t>{33, 34, 35, 36, 37, 38, 39}));
     const std::string sentence = exits_sentence(part);

@@ -16,7 +16,8 @@ using namespace stormcell::testing;
 namespace {
 
 /// A case whose items all cost alike at an exit.
-ExitCase case_of(std::vector<std::vector<float>> confidence, std::vector<std::vector<double>> part, const std::vector<double>& cost) {
+ExitCase case_of(std::vector<std::vector<float>> confidence, std::vector<std::vector<double>> part,
+                 const std::vector<double>& cost) {
   ExitCase c{std::move(confidence), std::move(part), {}};
   for (const double of_exit : cost) c.cost.emplace_back(c.part.front().size(), of_exit);
   return c;
@@ -35,10 +36,12 @@ ExitCase random_case(uint32_t seed, size_t tests, size_t items) {
       const double right = 1 - difficulty * (1 - 0.9 * static_cast<double>(e) / static_cast<double>(tests));
       c.part[e].push_back(number() < right ? 1 : 0);
       // In steps: many items are as confident as others.
-      if (e < tests) c.confidence[e].push_back(static_cast<float>(std::round(20 * (0.6 * right + 0.4 * number())) / 20));
+      if (e < tests)
+        c.confidence[e].push_back(static_cast<float>(std::round(20 * (0.6 * right + 0.4 * number())) / 20));
     }
   }
-  for (size_t e = 0; e <= tests; ++e) c.cost.emplace_back(items, 0.3 + 0.7 * static_cast<double>(e) / static_cast<double>(tests));
+  for (size_t e = 0; e <= tests; ++e)
+    c.cost.emplace_back(items, 0.3 + 0.7 * static_cast<double>(e) / static_cast<double>(tests));
   return c;
 }
 
@@ -57,14 +60,16 @@ bool meets(const Means& m, const ExitAim& aim) {
   return aim.of == ExitAim::Of::part ? m.part >= aim.value - 1e-9 : m.cost <= aim.value + 1e-9;
 }
 
-/// Every confidence that occurs as the threshold of every test, and one that none reaches. Nothing where none meets the aim.
+/// Every confidence that occurs as the threshold of every test, and one that none reaches. Nothing where none meets the
+/// aim.
 std::optional<Means> brute_force(const ExitCase& c, const ExitAim& aim) {
   std::vector<double> tried(c.confidence.size());
   std::optional<Means> best;
   const auto try_from = [&](const auto& self, size_t test) -> void {
     if (test == tried.size()) {
       const Means m = means_of(c, tried);
-      if (meets(m, aim) && (!best || (aim.of == ExitAim::Of::part ? m.cost < best->cost : m.part > best->part))) best = m;
+      if (meets(m, aim) && (!best || (aim.of == ExitAim::Of::part ? m.cost < best->cost : m.part > best->part)))
+        best = m;
       return;
     }
     std::set<float> list(c.confidence[test].begin(), c.confidence[test].end());
@@ -84,8 +89,10 @@ class ExitSearchTest : public QObject {
     int met = 0, beyond = 0;
     for (uint32_t seed = 1; seed <= 30; ++seed) {
       const ExitCase c = random_case(seed, 2, 40);
-      for (const ExitAim aim :
-           {ExitAim{ExitAim::Of::part, 0.8}, {ExitAim::Of::part, 0.95}, {ExitAim::Of::cost, 0.5}, {ExitAim::Of::cost, 0.2}}) {
+      for (const ExitAim aim : {ExitAim{ExitAim::Of::part, 0.8},
+                                {ExitAim::Of::part, 0.95},
+                                {ExitAim::Of::cost, 0.5},
+                                {ExitAim::Of::cost, 0.2}}) {
         const FoundExits found = find_exits(c, aim, {0.9, 0.9}, {});
         const std::optional<Means> best = brute_force(c, aim);
         QVERIFY(found.is_optimum);
@@ -96,9 +103,11 @@ class ExitSearchTest : public QObject {
         if (!best) continue;
         QVERIFY(meets(really, aim));
         if (aim.of == ExitAim::Of::part)
-          QVERIFY2(std::fabs(found.cost - best->cost) < 1e-9, qPrintable(QString("%1, %2 of all").arg(found.cost).arg(best->cost)));
+          QVERIFY2(std::fabs(found.cost - best->cost) < 1e-9,
+                   qPrintable(QString("%1, %2 of all").arg(found.cost).arg(best->cost)));
         else
-          QVERIFY2(std::fabs(found.part - best->part) < 1e-9, qPrintable(QString("%1, %2 of all").arg(found.part).arg(best->part)));
+          QVERIFY2(std::fabs(found.part - best->part) < 1e-9,
+                   qPrintable(QString("%1, %2 of all").arg(found.part).arg(best->part)));
       }
     }
     QVERIFY(met > 20 && beyond > 20);
@@ -115,7 +124,8 @@ class ExitSearchTest : public QObject {
       QVERIFY(found.part <= best->part + 1e-9);
       lost = std::max(lost, best->part - found.part);
       for (int percent = 0; percent <= 100; ++percent)
-        if (const Means one = means_of(c, std::vector<double>(3, percent / 100.0)); meets(one, aim)) QVERIFY(found.part >= one.part - 1e-9);
+        if (const Means one = means_of(c, std::vector<double>(3, percent / 100.0)); meets(one, aim))
+          QVERIFY(found.part >= one.part - 1e-9);
     }
     QVERIFY2(lost <= 2.0 / 30, qPrintable(QString::number(lost)));  // two items of thirty
   }
@@ -170,7 +180,8 @@ class ExitSearchTest : public QObject {
     const FoundExits found = find_exits(c, aim, {0.9, 0.9}, {});
     QVERIFY(!found.is_optimum && found.met);
     for (int percent = 0; percent <= 100; ++percent)
-      if (const Means one = means_of(c, {percent / 100.0, percent / 100.0}); meets(one, aim)) QVERIFY(found.cost <= one.cost + 1e-9);
+      if (const Means one = means_of(c, {percent / 100.0, percent / 100.0}); meets(one, aim))
+        QVERIFY(found.cost <= one.cost + 1e-9);
   }
 
   /// The large item's half is as much as all of two small ones.

@@ -1,4 +1,5 @@
-// Milliseconds of exits: the mean over items is the mean over their batches, whole ones, ended ones and those of another size.
+// Milliseconds of exits: the mean over items is the mean over their batches, whole ones, ended ones and those of
+// another size.
 #include "core/exits/exit_times.h"
 
 #include <cmath>

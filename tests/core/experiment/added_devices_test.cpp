@@ -1,5 +1,5 @@
-// Devices that a module adds while the program runs: the list of them, and experiments on one by the façade, with a fault planted in its
-// products and with operators left out.
+// Devices that a module adds while the program runs: the list of them, and experiments on one by the façade, with a
+// fault planted in its products and with operators left out.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -35,8 +35,8 @@ class FaultyProducts final : public EmulatedDevice {
                                       const CompileOptions& options) override {
     if (factor_ == 1) return EmulatedDevice::compile(std::move(program), weights, options);
     Graph graph = *program->graph;
-    const auto faulty =
-        std::find_if(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.op->name == "grouped_linear"; });
+    const auto faulty = std::find_if(graph.nodes.begin(), graph.nodes.end(),
+                                     [](const Node& node) { return node.op->name == "grouped_linear"; });
     if (faulty != graph.nodes.end()) faulty->attributes.set("scale", real_of(*faulty, "scale") * factor_);
     auto changed = std::make_shared<Program>(*program);
     changed->graph = std::make_shared<const Graph>(std::move(graph));
@@ -82,7 +82,8 @@ Verification verification_of_plan(const AddedDevice& about, const std::string& p
   optimize.passes.only = {"horizontal-fusion"};
   optimize.measure_seconds = 0;
   const auto figures = Experiment::open(options)->optimize(optimize);
-  if (figures->passes.size() != 1 || !figures->passes[0].applied) QTest::qFail("the plan has no grouped products", __FILE__, __LINE__);
+  if (figures->passes.size() != 1 || !figures->passes[0].applied)
+    QTest::qFail("the plan has no grouped products", __FILE__, __LINE__);
   return *figures->verified;
 }
 
@@ -130,15 +131,17 @@ class AddedDevicesTest : public QObject {
 
   void duplicates_and_what_is_no_name_are_refused_and_nothing_is_added() {
     DeviceList list(rows_named({"cpu"}));
-    for (const auto& rows : {rows_named({"cuda", "cpu"}), rows_named({"cuda", "cuda"}), rows_named({"cuda", "cuda:"}),
-                             rows_named({"cuda", ""}), rows_named({"cuda", ":1"}), rows_named({"cuda", "cuda:one"}),
-                             rows_named({"cuda", "two words"}), std::vector<DeviceRow>{row_named("cuda"), {"nothing", {}, {}}}}) {
+    for (const auto& rows :
+         {rows_named({"cuda", "cpu"}), rows_named({"cuda", "cuda"}), rows_named({"cuda", "cuda:"}),
+          rows_named({"cuda", ""}), rows_named({"cuda", ":1"}), rows_named({"cuda", "cuda:one"}),
+          rows_named({"cuda", "two words"}), std::vector<DeviceRow>{row_named("cuda"), {"nothing", {}, {}}}}) {
       ErrorKind kind = ErrorKind::bad_input;
       const std::string told = complaint([&] { list.add(rows); }, &kind);
       QVERIFY2(kind == ErrorKind::failed && told.starts_with("device \""), told.c_str());
       QCOMPARE(names_of_rows(list), std::vector<std::string>{"cpu"});
     }
-    QVERIFY(complaint([] { add_device_rows(rows_named({kAddedDevice})); }).find("is in the list of devices already") != std::string::npos);
+    QVERIFY(complaint([] { add_device_rows(rows_named({kAddedDevice})); }).find("is in the list of devices already") !=
+            std::string::npos);
   }
 
   void a_device_that_computes_nothing_is_refused() {
@@ -199,8 +202,10 @@ class AddedDevicesTest : public QObject {
     const auto fusion = std::find_if(figures->passes.begin(), figures->passes.end(),
                                      [](const PassReport& pass) { return pass.name == "horizontal-fusion"; });
     QVERIFY(fusion != figures->passes.end() && !fusion->applied);
-    QVERIFY2(fusion->reason.find("the device has no kernel for grouped_linear") != std::string::npos, fusion->reason.c_str());
-    QVERIFY(std::any_of(figures->passes.begin(), figures->passes.end(), [](const PassReport& pass) { return pass.applied; }));
+    QVERIFY2(fusion->reason.find("the device has no kernel for grouped_linear") != std::string::npos,
+             fusion->reason.c_str());
+    QVERIFY(std::any_of(figures->passes.begin(), figures->passes.end(),
+                        [](const PassReport& pass) { return pass.applied; }));
   }
 
   void cleanupTestCase() { added_device = {}; }

@@ -1,4 +1,5 @@
-// What an item costs by where its cells went: all branches are the dense plan's work, exits those of the chain, padding costs nothing.
+// What an item costs by where its cells went: all branches are the dense plan's work, exits those of the chain, padding
+// costs nothing.
 #include "core/experiment/item_costs.h"
 
 #include <cmath>
@@ -52,7 +53,8 @@ class ItemCostsTest : public QObject {
     }
     for (const Toy& toy : toys()) {
       const RandomCase c = toy.make(1);
-      const double all = operations_of_all(c.graph, routed_values(c.graph), c.bindings), of_plan = dense_operations(c.graph, c.bindings);
+      const double all = operations_of_all(c.graph, routed_values(c.graph), c.bindings),
+                   of_plan = dense_operations(c.graph, c.bindings);
       if (of_plan < 0) continue;
       ++dense;
       QVERIFY2(std::fabs(of_plan / all - 1) < 1e-12, toy.name);
@@ -81,17 +83,20 @@ class ItemCostsTest : public QObject {
     QVERIFY(std::fabs(operations_of_all(graph, routed, Bindings(graph.symbols.size(), 1)) / chain.whole - 1) < 1e-12);
   }
 
-  /// Beside branches for everybody stands what somebody would build who does not route: one of them, and nothing that decides.
+  /// Beside branches for everybody stands what somebody would build who does not route: one of them, and nothing that
+  /// decides.
   void without_routing_there_is_the_largest_branch_alone() {
     GraphBuilder b;
-    const SpaceId sequence = b.root_space("sequence", b.symbol(kSequences)), cell = b.dense_space("cell", sequence, b.symbol("cells"));
+    const SpaceId sequence = b.root_space("sequence", b.symbol(kSequences)),
+                  cell = b.dense_space("cell", sequence, b.symbol("cells"));
     const ValueId x = b.input("x", DType::f32, cell, {4});
     const auto product = [&](ValueId rows, const char* name, std::vector<int64_t> shape) {
       return b.value("linear", {rows, b.weight(name, DType::f32, std::move(shape))}, {}, name);
     };
     const ValueId sent = b.route(product(x, "router", {3, 4}), {}, "route");
     const std::vector<ValueId> rows = b.scatter(x, sent, {0, 1, 2});
-    const ValueId small = product(rows[0], "small", {4, 4}), up = product(rows[1], "up", {16, 4}), large = product(up, "down", {4, 16});
+    const ValueId small = product(rows[0], "small", {4, 4}), up = product(rows[1], "up", {16, 4}),
+                  large = product(up, "down", {4, 16});
     b.output("y", b.gather({small, large, rows[2]}, cell, "sum"));
     const Graph& graph = b.graph();
     const std::vector<ValueId> routed = routed_values(graph);
@@ -102,7 +107,8 @@ class ItemCostsTest : public QObject {
     double of_large = 0;
     for (const NodeCost& cost : cost_of(graph, {bindings, {}, {}, 1}).nodes) {
       const Node& node = graph.node(cost.node);
-      if (node.outputs[0] == up || node.outputs[0] == large) of_large += 3 * cost.cost.flops;  // alike for all: a third of the cells
+      if (node.outputs[0] == up || node.outputs[0] == large)
+        of_large += 3 * cost.cost.flops;  // alike for all: a third of the cells
     }
     QVERIFY2(of_large > 0 && std::fabs(largest->operations(bindings) / of_large - 1) < 1e-9,
              qPrintable(QString("%1 %2").arg(largest->operations(bindings)).arg(of_large)));
@@ -117,10 +123,12 @@ class ItemCostsTest : public QObject {
     QVERIFY(two->operations(one) < alike && two->operations(one) > 0.8 * alike);
   }
 
-  /// A branch of eight small experts, one of which a cell gets, is not larger than one network of four times their size.
+  /// A branch of eight small experts, one of which a cell gets, is not larger than one network of four times their
+  /// size.
   void a_branch_with_a_router_within_is_as_large_as_what_is_chosen_there() {
     GraphBuilder b;
-    const SpaceId sequence = b.root_space("sequence", b.symbol(kSequences)), cell = b.dense_space("cell", sequence, b.symbol("cells"));
+    const SpaceId sequence = b.root_space("sequence", b.symbol(kSequences)),
+                  cell = b.dense_space("cell", sequence, b.symbol("cells"));
     const ValueId x = b.input("x", DType::f32, cell, {4});
     const auto product = [&](ValueId rows, const std::string& name, std::vector<int64_t> shape) {
       return b.value("linear", {rows, b.weight(name, DType::f32, std::move(shape))}, {}, name);
@@ -129,7 +137,8 @@ class ItemCostsTest : public QObject {
     const std::vector<ValueId> inner =
         b.scatter(rows[0], b.route(product(rows[0], "inner", {8, 4}), {}, "inner_route"), {0, 1, 2, 3, 4, 5, 6, 7});
     std::vector<ValueId> experts;
-    for (size_t e = 0; e < inner.size(); ++e) experts.push_back(product(inner[e], "expert" + std::to_string(e), {4, 4}));
+    for (size_t e = 0; e < inner.size(); ++e)
+      experts.push_back(product(inner[e], "expert" + std::to_string(e), {4, 4}));
     const ValueId some = b.gather(experts, b.graph().value(rows[0]).type.space, "sum");
     const ValueId up = product(rows[1], "up", {8, 4}), large = product(up, "down", {4, 8});
     b.output("y", b.gather({some, large}, cell, "sum"));
@@ -138,7 +147,8 @@ class ItemCostsTest : public QObject {
     double of_large = 0;
     for (const NodeCost& cost : cost_of(graph, {one, {}, {}, 1}).nodes) {
       const Node& node = graph.node(cost.node);
-      if (node.outputs[0] == up || node.outputs[0] == large) of_large += 2 * cost.cost.flops;  // alike for all: half of the cells
+      if (node.outputs[0] == up || node.outputs[0] == large)
+        of_large += 2 * cost.cost.flops;  // alike for all: half of the cells
     }
     const auto largest = LargestBranches::of(graph, routed_values(graph));
     QVERIFY(largest.has_value() && of_large > 0);
@@ -149,7 +159,8 @@ class ItemCostsTest : public QObject {
   /// A part counts by the cells that got it, of all that the item has: also of those that an outer gate kept from it.
   void of_several_cells_a_part_counts_by_their_share() {
     GraphBuilder b;
-    const SpaceId sequence = b.root_space("sequence", b.symbol(kSequences)), token = b.dense_space("token", sequence, b.symbol("length"));
+    const SpaceId sequence = b.root_space("sequence", b.symbol(kSequences)),
+                  token = b.dense_space("token", sequence, b.symbol("length"));
     const ValueId x = b.input("x", DType::f32, token, {2});
     Protocol gate;
     gate.kind = ProtocolKind::residual_threshold, gate.threshold = 0.5F;
@@ -189,7 +200,8 @@ class ItemCostsTest : public QObject {
       sum += cost_of(graph, of).total.flops;
       of_all += operations_of_all(graph, routed_values(graph), of.bindings);
     }
-    QVERIFY(c.items == 3 && std::fabs(c.operations * 3 / sum - 1) < 1e-12 && std::fabs(c.operations_of_all * 3 / of_all - 1) < 1e-12);
+    QVERIFY(c.items == 3 && std::fabs(c.operations * 3 / sum - 1) < 1e-12 &&
+            std::fabs(c.operations_of_all * 3 / of_all - 1) < 1e-12);
     QVERIFY(!c.alike && c.share < 1 && !c.served && c.groups.empty());
   }
 

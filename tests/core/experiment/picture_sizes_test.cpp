@@ -1,4 +1,5 @@
-// Pictures of several sizes through one experiment: a plan for each size, at most four held, and everything as if each size had come alone.
+// Pictures of several sizes through one experiment: a plan for each size, at most four held, and everything as if each
+// size had come alone.
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -39,8 +40,13 @@ void write_picture(const Scratch& scratch, const std::string& name, PictureSize 
   std::vector<float> pixels;
   const auto a = static_cast<float>(random.uniform()), b = static_cast<float>(random.uniform());
   for (int64_t i = 0; i < size.pixels() * 3; ++i)
-    pixels.push_back((i % (size.width * 3) < size.width ? a : i % 3 == 1 ? b : 1 - b) * 0.8F + 0.2F * static_cast<float>(random.uniform()));
-  scratch.write(name, npy_of("(" + std::to_string(size.height) + ", " + std::to_string(size.width) + ", 3)", "<f4", pixels));
+    pixels.push_back((i % (size.width * 3) < size.width ? a
+                      : i % 3 == 1                      ? b
+                                                        : 1 - b) *
+                         0.8F +
+                     0.2F * static_cast<float>(random.uniform()));
+  scratch.write(name,
+                npy_of("(" + std::to_string(size.height) + ", " + std::to_string(size.width) + ", 3)", "<f4", pixels));
 }
 
 /// All sizes in turns in the folder "all", each size alone in the folder "0", "1", ...
@@ -183,8 +189,8 @@ class PictureSizesTest : public QObject {
       for (int64_t b = 0; b < kRounds / 2; ++b)
         for (const char* part : {".picture", ".router.branch", ".router.weight"}) {
           const StoredTensor* expected = alone->find("b" + std::to_string(b) + part);
-          const StoredTensor* came =
-              together->find(batch_of.at(2 * b * static_cast<int64_t>(kSizes.size()) + static_cast<int64_t>(size)) + part);
+          const StoredTensor* came = together->find(
+              batch_of.at(2 * b * static_cast<int64_t>(kSizes.size()) + static_cast<int64_t>(size)) + part);
           QVERIFY(expected && came);
           QCOMPARE(came->shape, expected->shape);
           QVERIFY2(std::equal(came->bytes.begin(), came->bytes.end(), expected->bytes.begin()), part);
@@ -260,7 +266,8 @@ class PictureSizesTest : public QObject {
       for (int64_t b = 0; b < 12; ++b)
         for (const BatchSpace& space : session.spaces(summary.id, b)) {
           const PictureSize size =
-              kSizes[static_cast<size_t>(space.items ? space.items->front() : space.cells.first_sequence) % kSizes.size()];
+              kSizes[static_cast<size_t>(space.items ? space.items->front() : space.cells.first_sequence) %
+                     kSizes.size()];
           const auto patches = [](int64_t side) { return (side - 16 + 11) / 12 + 1; };
           QCOMPARE(space.cells.columns, static_cast<int32_t>(patches(size.width)));
           QCOMPARE(space.cells.per_sequence, static_cast<int32_t>(patches(size.height) * patches(size.width)));
@@ -358,7 +365,8 @@ class PictureSizesTest : public QObject {
                   of_large = memory_needed(*s.device, *s.store, large, options);
     QVERIFY(of_large > 2 * of_small);
     QCOMPARE(memory_needed(*s.device, *s.store, {{small, options}, {large, options}, {small, options}}), of_large);
-    VERIFY_BAD_INPUT(check_memory(*s.device, *s.store, {{large, options}, {small, options}}, of_small, "MODEL"), "MODEL", "pictures");
+    VERIFY_BAD_INPUT(check_memory(*s.device, *s.store, {{large, options}, {small, options}}, of_small, "MODEL"),
+                     "MODEL", "pictures");
   }
 
   void one_large_picture_is_planned_for_as_one() {
@@ -366,8 +374,9 @@ class PictureSizesTest : public QObject {
     const Scratch scratch;
     for (int i = 0; i < 8; ++i) {
       const int64_t side = i < 7 ? 32 : 96;
-      scratch.write("p/" + std::to_string(i) + ".npy", npy_of("(" + std::to_string(side) + ", " + std::to_string(side) + ", 3)", "<f4",
-                                                              std::vector<float>(static_cast<size_t>(side * side * 3), 0.5F)));
+      scratch.write("p/" + std::to_string(i) + ".npy",
+                    npy_of("(" + std::to_string(side) + ", " + std::to_string(side) + ", 3)", "<f4",
+                           std::vector<float>(static_cast<size_t>(side * side * 3), 0.5F)));
     }
     ExperimentState s;
     open_state(s, scratch.path("p"), 8);

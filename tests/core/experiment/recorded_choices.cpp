@@ -16,9 +16,9 @@ ReplayedDecisions recorded_choices(const SessionReader& session, int64_t run, in
       const Operand& d = program.operands[program.routers[r].decision];
       if (decision->branches != d.branches || decision->fan_out != d.fan_out)
         bad_input(session.path(),
-                  "choices of router " + program.routers[r].name + ": expected " + counted(d.branches, "branch") + " and " +
-                      counted(d.fan_out, "choice") + " a cell, got " + std::to_string(decision->branches) + " and " +
-                      std::to_string(decision->fan_out),
+                  "choices of router " + program.routers[r].name + ": expected " + counted(d.branches, "branch") +
+                      " and " + counted(d.fan_out, "choice") + " a cell, got " + std::to_string(decision->branches) +
+                      " and " + std::to_string(decision->fan_out),
                   "record them again with profile");
       choices[r].push_back({decision->choice, decision->ancestor});
     }

@@ -7,8 +7,9 @@
 
 namespace stormcell {
 
-/// By router of the program, then execution: what the session holds of one batch; empty for routers that it does not know, which then
-/// decide freely. Error(bad_input) names file and router where a decision cannot be one of this program's.
+/// By router of the program, then execution: what the session holds of one batch; empty for routers that it does not
+/// know, which then decide freely. Error(bad_input) names file and router where a decision cannot be one of this
+/// program's.
 ReplayedDecisions recorded_choices(const SessionReader& session, int64_t run, int64_t batch, const Program& program);
 
 }  // namespace stormcell

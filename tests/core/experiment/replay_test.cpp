@@ -84,7 +84,9 @@ class ReplayTest : public QObject {
   void a_branch_out_of_range_is_refused() {
     const std::string path = recorded("range.storm");
     // The first byte of the first choice: behind four bytes, three counts and nine offsets of one byte, aligned.
-    execute(path, "UPDATE decision SET data = CAST(substr(data, 1, 28) || x'63' || substr(data, 30) AS BLOB) WHERE id % 4096 = 0");
+    execute(path,
+            "UPDATE decision SET data = CAST(substr(data, 1, 28) || x'63' || substr(data, 30) AS BLOB) WHERE id % 4096 "
+            "= 0");
     const std::string said = replay(path);
     QVERIFY2(said.starts_with(path) && said.find(kRouter) != std::string::npos, said.c_str());
     QVERIFY2(said.find("damaged") != std::string::npos, said.c_str());
@@ -94,7 +96,8 @@ class ReplayTest : public QObject {
     const std::string path = recorded("count.storm");
     // The decision of the smaller second batch, in the place of the first's.
     execute(path,
-            "UPDATE decision SET data = (SELECT data FROM decision WHERE id % 4096 = 0 ORDER BY id DESC LIMIT 1) WHERE id % 4096 = 0");
+            "UPDATE decision SET data = (SELECT data FROM decision WHERE id % 4096 = 0 ORDER BY id DESC LIMIT 1) WHERE "
+            "id % 4096 = 0");
     const std::string said = replay(path);
     QCOMPARE(said, path + ": choices of router " + kRouter + ": expected 12, got 6 (record them again with profile)");
   }

@@ -1,4 +1,5 @@
-// Figures of routing against a count of their own: cell by cell from what was executed, without records, profiles or keys.
+// Figures of routing against a count of their own: cell by cell from what was executed, without records, profiles or
+// keys.
 #include "core/experiment/routing_figures.h"
 
 #include <functional>
@@ -41,8 +42,8 @@ struct Cells {
 };
 using CellsOf = std::function<Cells(const ProgramRouter& router, int32_t turn)>;
 
-void count(const Program& program, const ExecutionResult& result, const CellsOf& cells_of, const std::vector<std::string>& labels,
-           Counts& counts) {
+void count(const Program& program, const ExecutionResult& result, const CellsOf& cells_of,
+           const std::vector<std::string>& labels, Counts& counts) {
   // Where a guard missed after its first body had decided, the fallback's decision stands.
   std::map<std::tuple<std::string, RepeatId, int32_t>, const ExecutedDecision*> standing;
   for (const ExecutedDecision& d : result.decisions) {
@@ -79,7 +80,8 @@ struct Met {
   int64_t routers = 0, padding = 0, dropped = 0, labels = 0, nested = 0, turns = 0;
 };
 
-void compare(const ProfileAccumulator& counted, const Counts& all, const Counts& profiled, const std::string& what, Met& met) {
+void compare(const ProfileAccumulator& counted, const Counts& all, const Counts& profiled, const std::string& what,
+             Met& met) {
   const std::vector<RouterFigures> figures = router_figures(counted);
   const LoadProfile profile = load_profile(counted), held_out = held_out_loads(counted);
   QVERIFY2(figures.size() == counted.layout().routers.size() && profile.routers.size() == figures.size(), what.c_str());
@@ -95,10 +97,13 @@ void compare(const ProfileAccumulator& counted, const Counts& all, const Counts&
     QVERIFY2(f.imbalance == imbalance(c.load) && f.imbalance_real == imbalance(c.load_real), where.c_str());
     QVERIFY2(f.entropy == entropy_bits(c.load) && f.entropy_real == entropy_bits(c.load_real), where.c_str());
     std::vector<int64_t> table;
-    for (const auto& [label, loads] : c.by_label) table.insert(table.end(), loads.begin(), loads.end()), labels.insert(label);
+    for (const auto& [label, loads] : c.by_label)
+      table.insert(table.end(), loads.begin(), loads.end()), labels.insert(label);
     QVERIFY2(f.label_information.has_value() == !table.empty(), where.c_str());
     if (!table.empty())
-      QVERIFY2(*f.label_information == mutual_information_bits(table, static_cast<int64_t>(c.by_label.size()), f.branches), where.c_str());
+      QVERIFY2(
+          *f.label_information == mutual_information_bits(table, static_cast<int64_t>(c.by_label.size()), f.branches),
+          where.c_str());
 
     const RouterLoad& load = profile.routers.at(f.router);
     const auto part = profiled.routers.find(f.router);
@@ -106,15 +111,18 @@ void compare(const ProfileAccumulator& counted, const Counts& all, const Counts&
     QVERIFY2(load.load == p.load && load.load_real == p.load_real, where.c_str());
     QVERIFY2(load.cells == p.cells && load.cells_real == p.real && load.batches == profiled.batches, where.c_str());
     const RouterLoad& rest = held_out.routers.at(f.router);
-    QVERIFY2(rest.cells == c.cells - p.cells && rest.cells_real == c.real - p.real && rest.batches == counted.batches() - profiled.batches,
+    QVERIFY2(rest.cells == c.cells - p.cells && rest.cells_real == c.real - p.real &&
+                 rest.batches == counted.batches() - profiled.batches,
              where.c_str());
     for (size_t b = 0; b < rest.load.size(); ++b)
-      QVERIFY2(rest.load[b] == c.load[b] - p.load[b] && rest.load_real[b] == c.load_real[b] - p.load_real[b], where.c_str());
+      QVERIFY2(rest.load[b] == c.load[b] - p.load[b] && rest.load_real[b] == c.load_real[b] - p.load_real[b],
+               where.c_str());
     ++met.routers, met.padding += c.cells > c.real, met.dropped += c.dropped > 0, met.labels += !table.empty();
     met.nested += counted.layout().routers[r].parent >= 0;
   }
   const std::vector<std::string> listed = routed_labels(counted);
-  QVERIFY2(std::set<std::string>(listed.begin(), listed.end()) == labels && listed.size() == labels.size(), what.c_str());
+  QVERIFY2(std::set<std::string>(listed.begin(), listed.end()) == labels && listed.size() == labels.size(),
+           what.c_str());
 }
 
 /// Items with labels, masks with holes over all spaces in which something is decided.
@@ -125,7 +133,8 @@ Batch made_up_batch(const Graph& graph, const RecordPlan& plan, const Bindings& 
     if (recorded == kNone) continue;
     SpaceId root = recorded;
     while (graph.space(root).parent != kNone) root = graph.space(root).parent;
-    const int64_t items = graph.space(root).count.evaluate(bindings), cells = graph.space(recorded).count.evaluate(bindings);
+    const int64_t items = graph.space(root).count.evaluate(bindings),
+                  cells = graph.space(recorded).count.evaluate(bindings);
     batch.items.resize(static_cast<size_t>(items));
     BatchCells& space = batch.spaces.emplace_back();
     space.name = graph.space(recorded).name;
@@ -164,7 +173,8 @@ void count_case(const RandomCase& made, uint64_t seed, Met& met) {
     };
     // What is decided in turns belongs to records of their own; no data say which of those cells are real.
     ExecutionResult outside = result;
-    std::erase_if(outside.decisions, [&](const ExecutedDecision& d) { return program->routers[d.router].repeat != kNone; });
+    std::erase_if(outside.decisions,
+                  [&](const ExecutedDecision& d) { return program->routers[d.router].repeat != kNone; });
     count(*program, outside, cells_of, batch.labels, all);
     if (record.part & kProfiled) count(*program, outside, cells_of, batch.labels, profiled);
   }
@@ -184,7 +194,8 @@ void count_model(const std::string& spec, const std::string& file, DataOptions o
   if (kind == Plan::unpadded) {
     PassSelection only;
     only.only = {"unpad"};
-    const PipelineResult passed = run_passes({*graph, {}, nullptr, {}, mask_facts(*graph, *data)}, select_passes(only), OnTheirOwn::no);
+    const PipelineResult passed =
+        run_passes({*graph, {}, nullptr, {}, mask_facts(*graph, *data)}, select_passes(only), OnTheirOwn::no);
     QVERIFY2(passed.outcomes[0].cumulative.applied, passed.outcomes[0].cumulative.reason.c_str());
     graph = std::make_shared<Graph>(passed.graph);
   }
@@ -274,8 +285,9 @@ class RoutingFiguresTest : public QObject {
 
   void models_are_counted_in_their_forward_pass() {
     Met met;
-    for (const char* name : {"switch/capacity-drops-tokens", "switch/two-experts-left-padding", "switch/wholly-masked-sequence",
-                             "mixtral/top-2-of-4-left-padding", "mixtral/top-3-of-8-sliding-window"}) {
+    for (const char* name :
+         {"switch/capacity-drops-tokens", "switch/two-experts-left-padding", "switch/wholly-masked-sequence",
+          "mixtral/top-2-of-4-left-padding", "mixtral/top-3-of-8-sliding-window"}) {
       DataOptions options;
       options.batch = 2;
       count_model(fixture(name), fixture(name) + "/input.safetensors", options, Plan::forward, met);
@@ -287,7 +299,8 @@ class RoutingFiguresTest : public QObject {
     Met met;
     DataOptions options;
     options.batch = 3;
-    for (const char* name : {"switch/encoder-decoder-8-experts", "mixtral/top-2-of-4-left-padding", "mixtral/all-of-2-one-token"})
+    for (const char* name :
+         {"switch/encoder-decoder-8-experts", "mixtral/top-2-of-4-left-padding", "mixtral/all-of-2-one-token"})
       count_model(fixture(name), fixture(name) + "/input.safetensors", options, Plan::generated, met);
     options.label_field = "language", options.batches = 3;
     count_model("demo:switch-names", source_folder() + "/resources/sample/names.jsonl", options, Plan::generated, met);
@@ -316,7 +329,8 @@ class RoutingFiguresTest : public QObject {
     const Scratch scratch;
     ExperimentOptions options;
     options.model = "demo:switch-names", options.data = source_folder() + "/resources/sample/names.jsonl";
-    options.label_field = "language", options.batch = 8, options.batches = 6, options.threads = 2, options.verify_seconds = 0;
+    options.label_field = "language", options.batch = 8, options.batches = 6, options.threads = 2,
+    options.verify_seconds = 0;
     options.most_new_tokens = 4;
     const auto experiment = Experiment::open(options);
     std::vector<std::vector<RouterFigures>> forward, decoded;

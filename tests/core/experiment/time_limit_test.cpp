@@ -1,5 +1,5 @@
-// Parts that optimize leaves out for lack of time: a command that began long ago is expected to take long, and one whose limit has passed
-// has no time.
+// Parts that optimize leaves out for lack of time: a command that began long ago is expected to take long, and one
+// whose limit has passed has no time.
 #include "core/base/clock.h"
 #include "core/experiment/experiment.h"
 #include "core/measuring/mirrored.h"
@@ -13,7 +13,8 @@ namespace {
 
 ExperimentOptions options_of(const std::string& data) {
   ExperimentOptions options;
-  options.model = reference_path("switch/encoder-decoder-8-experts"), options.data = data, options.batch = 2, options.threads = 1;
+  options.model = reference_path("switch/encoder-decoder-8-experts"), options.data = data, options.batch = 2,
+  options.threads = 1;
   options.verify_seconds = 0.1, options.probe_seconds = 0.001, options.keep_all = true;
   return options;
 }
@@ -25,7 +26,8 @@ struct Listener : ProgressSink {
 };
 
 bool says(const std::vector<std::string>& list, const char* words) {
-  return std::any_of(list.begin(), list.end(), [&](const std::string& text) { return text.find(words) != std::string::npos; });
+  return std::any_of(list.begin(), list.end(),
+                     [&](const std::string& text) { return text.find(words) != std::string::npos; });
 }
 
 }  // namespace
@@ -39,7 +41,8 @@ class TimeLimitOfOptimizeTest : public QObject {
     const auto experiment = Experiment::open(options_of("random:48x5"));
     Listener listener;
     const auto usual = experiment->optimize(optimize, {{}, &listener});
-    QVERIFY(usual->left_out_for_time.empty() && listener.expected.size() == 1 && usual->passes_tried_on >= kLeastRounds);
+    QVERIFY(usual->left_out_for_time.empty() && listener.expected.size() == 1 &&
+            usual->passes_tried_on >= kLeastRounds);
     QVERIFY(listener.expected[0].low == (*usual->expected_seconds)[0] && listener.expected[0].high < kLongSeconds);
     optimize.begun = seconds_now() - 1000;  // as if opening had taken so long
     const auto tried = experiment->optimize(optimize, {{}, &listener});
@@ -51,7 +54,8 @@ class TimeLimitOfOptimizeTest : public QObject {
     QVERIFY(tried->verified->passed && tried->optimized->rounds >= kLeastRounds);
     QVERIFY(tried->split->measured == usual->split->measured);
     for (const PassReport& pass : tried->passes) QVERIFY2(!pass.speedup_alone, pass.name.c_str());
-    const auto last = std::find_if(tried->passes.rbegin(), tried->passes.rend(), [](const PassReport& p) { return p.applied; });
+    const auto last =
+        std::find_if(tried->passes.rbegin(), tried->passes.rend(), [](const PassReport& p) { return p.applied; });
     QVERIFY(last != tried->passes.rend());
     // If the machine's ceilings moved, neither is stated.
     QVERIFY(tried->speedup || tried->withheld);
@@ -65,9 +69,11 @@ class TimeLimitOfOptimizeTest : public QObject {
     Listener listener;
     const auto cut = experiment->optimize(optimize, {{}, &listener});
     QVERIFY(listener.expected.empty() && cut->time_limit_seconds == 5);
-    QVERIFY(cut->split->profiled == 1 && cut->split->measured == 1 && cut->verified->passed && cut->verified->batches == 1);
+    QVERIFY(cut->split->profiled == 1 && cut->split->measured == 1 && cut->verified->passed &&
+            cut->verified->batches == 1);
     QVERIFY(!cut->speedup && !cut->passes_tried_on && !cut->config.empty());
-    QVERIFY(says(cut->left_out_for_time, "2 of 24 batches ran") && says(cut->left_out_for_time, "passes were measured all together"));
+    QVERIFY(says(cut->left_out_for_time, "2 of 24 batches ran") &&
+            says(cut->left_out_for_time, "passes were measured all together"));
     QVERIFY(says(cut->left_out_for_time, "plans were measured for less time than --measure-seconds asks"));
     QVERIFY(measuring_end(*cut) == MeasuringEnd::time_limit);
     optimize.begun = 0;

@@ -108,13 +108,16 @@ class WeightBudgetTest : public QObject {
       if (profile) run.session = path("timed.storm");
       const auto came = Experiment::open(o)->run(run);
       const BudgetFigures& b = *came->weight_budget;
-      QVERIFY2(
-          b.measured_executions >= 7 && b.measured_bytes_read > 0 && b.measured_stall_seconds >= 0,
-          fmt::format("{} executions, {} bytes, {} s", b.measured_executions, b.measured_bytes_read, b.measured_stall_seconds).c_str());
+      QVERIFY2(b.measured_executions >= 7 && b.measured_bytes_read > 0 && b.measured_stall_seconds >= 0,
+               fmt::format("{} executions, {} bytes, {} s", b.measured_executions, b.measured_bytes_read,
+                           b.measured_stall_seconds)
+                   .c_str());
       const double timed = static_cast<double>(b.measured_reads) / static_cast<double>(b.measured_executions),
-                   others = static_cast<double>(b.reads - b.measured_reads) / static_cast<double>(b.executions - b.measured_executions);
+                   others = static_cast<double>(b.reads - b.measured_reads) /
+                            static_cast<double>(b.executions - b.measured_executions);
       QVERIFY2(timed > 0.6 * others, (std::to_string(timed) + " " + std::to_string(others)).c_str());
-      // Of the only plan: the same, of one execution. What recorded beside it was timed, too, and is not what its latency is of.
+      // Of the only plan: the same, of one execution. What recorded beside it was timed, too, and is not what its
+      // latency is of.
       const WeightsRead& each = *came->baseline->weights_read;
       QCOMPARE(each.executions, came->baseline->latency_ms.runs);
       if (profile) {
@@ -171,7 +174,8 @@ class WeightBudgetTest : public QObject {
       const std::vector<std::string> all = said(decode);
       QVERIFY(all.size() > 3);
       for (const std::string& text : all)
-        QVERIFY2(text.find(" reads, ") != std::string::npos && text.find(", waited ") != std::string::npos, text.c_str());
+        QVERIFY2(text.find(" reads, ") != std::string::npos && text.find(", waited ") != std::string::npos,
+                 text.c_str());
       QVERIFY2(all.front() != all.back(), all.back().c_str());
     }
   }
@@ -218,7 +222,8 @@ class WeightBudgetTest : public QObject {
     meter.add_execution();
     meter.end_readings(peak_resident_memory());
     const BudgetFigures f = *meter.figures(0);
-    QVERIFY2(f.peak_bytes > before + (int64_t{32} << 20), (std::to_string(f.peak_bytes) + " " + std::to_string(before)).c_str());
+    QVERIFY2(f.peak_bytes > before + (int64_t{32} << 20),
+             (std::to_string(f.peak_bytes) + " " + std::to_string(before)).c_str());
     // What is held later, to verify what ran, is part of neither.
     {
       const std::vector<std::byte> reference(size_t{256} << 20, std::byte{1});
@@ -236,7 +241,8 @@ class WeightBudgetTest : public QObject {
   void what_the_figures_do_not_mean_is_told() {
     // One batch: what it left is found again. No experts: nothing to hold.
     const auto has = [](const std::vector<std::string>& list, const std::string& words) {
-      return std::any_of(list.begin(), list.end(), [&](const std::string& w) { return w.find(words) != std::string::npos; });
+      return std::any_of(list.begin(), list.end(),
+                         [&](const std::string& w) { return w.find(words) != std::string::npos; });
     };
     ExperimentOptions o = options();
     o.weight_budget = with_all(o).expert_bytes / 4;
@@ -278,14 +284,16 @@ class WeightBudgetTest : public QObject {
       QVERIFY(e.kind() == ErrorKind::bad_input);
       told = e.what();
     }
-    QVERIFY2(told.starts_with("--weight-budget: 64 bytes are less than the largest weight of a branch ("), told.c_str());
+    QVERIFY2(told.starts_with("--weight-budget: 64 bytes are less than the largest weight of a branch ("),
+             told.c_str());
     // And what it says is enough.
     const size_t at = told.find("at least ") + 9;
     o.weight_budget = std::stoll(told.substr(at));
     QVERIFY(Experiment::open(o)->run(short_run())->is_verified());
   }
 
-  // The oracle reads the weights again: what it cannot read is an error as it is under a budget, and never the end of the program.
+  // The oracle reads the weights again: what it cannot read is an error as it is under a budget, and never the end of
+  // the program.
   void a_shard_that_shrinks_without_a_budget_fails_the_verification() {
     const std::string model = path("model that shrinks unbudgeted"), weights = model + "/model.safetensors";
     fs::copy(options().model, model, fs::copy_options::recursive);

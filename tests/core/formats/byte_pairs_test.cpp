@@ -1,5 +1,5 @@
-// Tokenizers of the kind BPE, in the forms in which Mixtral's is published: ids of the reference libraries (tests/reference/byte-pairs,
-// made by make_byte_pairs.py), and small vocabularies whose ids are worked out by hand.
+// Tokenizers of the kind BPE, in the forms in which Mixtral's is published: ids of the reference libraries
+// (tests/reference/byte-pairs, made by make_byte_pairs.py), and small vocabularies whose ids are worked out by hand.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -21,10 +21,12 @@ std::string fixture(const std::string& name) { return reference_path("byte-pairs
 
 // Ids: 0 <unk>, 1 a, 2 b, 3 c, 4 ab, 5 bc, 6 abc, 7 ▁, 8 ▁a
 std::string json(const std::string& more_of_model, const std::string& merges, const std::string& parts = {}) {
-  return R"({"model":{"type":"BPE","vocab":{"<unk>":0,"a":1,"b":2,"c":3,"ab":4,"bc":5,"abc":6,"▁":7,"▁a":8},"merges":)" + merges +
-         more_of_model + "}" + parts + "}";
+  return R"({"model":{"type":"BPE","vocab":{"<unk>":0,"a":1,"b":2,"c":3,"ab":4,"bc":5,"abc":6,"▁":7,"▁a":8},"merges":)" +
+         merges + more_of_model + "}" + parts + "}";
 }
-Ids encoded(const std::string& text, const std::string& file) { return Tokenizer::from_json(file, "t.json", kNothing)->encode(text, true); }
+Ids encoded(const std::string& text, const std::string& file) {
+  return Tokenizer::from_json(file, "t.json", kNothing)->encode(text, true);
+}
 }  // namespace
 
 class BytePairsTest : public QObject {
@@ -39,15 +41,16 @@ class BytePairsTest : public QObject {
   void ids_equal_the_reference() {
     QFETCH(const QString, file);
     const std::string path = fixture(file.toStdString()), content = read_file_text(path, size_t{1} << 24);
-    const auto tokenizer =
-        path.ends_with(".json") ? Tokenizer::from_json(content, path, kMixtral) : Tokenizer::from_sentencepiece(content, path, kMixtral);
+    const auto tokenizer = path.ends_with(".json") ? Tokenizer::from_json(content, path, kMixtral)
+                                                   : Tokenizer::from_sentencepiece(content, path, kMixtral);
     const nlohmann::json cases = read_json_file(fixture("cases.json"));
     QVERIFY(cases.size() > 100);
     for (const nlohmann::json& entry : cases) {
       const auto text = entry["text"].get<std::string>();
       const auto expected = entry[QTest::currentDataTag()].get<Ids>(), ids = tokenizer->encode(text, true);
-      QVERIFY2(ids == expected,
-               (entry["text"].dump() + ": expected " + nlohmann::json(expected).dump() + ", got " + nlohmann::json(ids).dump()).c_str());
+      QVERIFY2(ids == expected, (entry["text"].dump() + ": expected " + nlohmann::json(expected).dump() + ", got " +
+                                 nlohmann::json(ids).dump())
+                                    .c_str());
       QCOMPARE(ids.front(), 1);
       QCOMPARE(tokenizer->encode(text, false), Ids(ids.begin() + 1, ids.end()));
     }
@@ -92,7 +95,8 @@ class BytePairsTest : public QObject {
     VERIFY_BAD_INPUT(encoded("ax", json("", "[]")), "t.json", "no piece for the unknown text");
     // Byte fallback without its pieces has no effect.
     QCOMPARE(encoded("x", json(R"(,"unk_token":"<unk>","byte_fallback":true)", "[]")), Ids{0});
-    const char* metaspace = R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false})";
+    const char* metaspace =
+        R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false})";
     QCOMPARE(encoded("ab a", json("", R"(["▁ a"])", metaspace)), (Ids{8, 2, 8}));
   }
 
@@ -121,12 +125,16 @@ class BytePairsTest : public QObject {
     row("a merge of a stranger", model(R"("vocab":{"a":0},"merges":["a x"])"), "no piece \"x\"");
     row("a merge into a stranger", model(R"("vocab":{"a":0},"merges":["a a"])"), "no piece \"aa\"");
     row("an unknown token that is none", model(R"("vocab":{"a":0},"merges":[],"unk_token":"?")"), "unk_token");
-    row("some byte pieces", model(R"("vocab":{"<0x00>":0},"merges":[],"byte_fallback":true)"), "1 byte pieces, expected 256 or none");
-    row("a prefix", model(R"("vocab":{"a":0},"merges":[],"continuing_subword_prefix":"##")"), "continuing_subword_prefix");
+    row("some byte pieces", model(R"("vocab":{"<0x00>":0},"merges":[],"byte_fallback":true)"),
+        "1 byte pieces, expected 256 or none");
+    row("a prefix", model(R"("vocab":{"a":0},"merges":[],"continuing_subword_prefix":"##")"),
+        "continuing_subword_prefix");
     row("a suffix", model(R"("vocab":{"a":0},"merges":[],"end_of_word_suffix":"</w>")"), "end_of_word_suffix");
     row("dropout", model(R"("vocab":{"a":0},"merges":[],"dropout":0.1)"), "dropout");
-    row("words by bytes", json("", "[]", R"(,"pre_tokenizer":{"type":"ByteLevel"})"), "\"ByteLevel\" is not in this version");
-    row("words by an expression", json("", "[]", R"(,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"}})"), "\"Split\"");
+    row("words by bytes", json("", "[]", R"(,"pre_tokenizer":{"type":"ByteLevel"})"),
+        "\"ByteLevel\" is not in this version");
+    row("words by an expression", json("", "[]", R"(,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"}})"),
+        "\"Split\"");
     row("another kind", R"({"model":{"type":"WordPiece","vocab":{}}})", "\"WordPiece\" is not in this version");
   }
   void a_model_that_cannot_be_done_alike_is_refused() {

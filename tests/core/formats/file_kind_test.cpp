@@ -1,4 +1,5 @@
-// Tests the recogniser: it knows every kind of its list by the bytes that real writers produce, and it accepts any bytes.
+// Tests the recogniser: it knows every kind of its list by the bytes that real writers produce, and it accepts any
+// bytes.
 #include "core/formats/file_kind.h"
 
 #include <set>
@@ -88,7 +89,8 @@ class FileKindTest : public QObject {
   }
 
   void a_text_may_begin_like_another_kind() {
-    for (const std::string text : {"ORCs are strong\n", "ID3 tags\n", "Forbidden fruit\nis sweet\n", "Access denied\nsaid the door\n"})
+    for (const std::string text :
+         {"ORCs are strong\n", "ID3 tags\n", "Forbidden fruit\nis sweet\n", "Access denied\nsaid the door\n"})
       QCOMPARE(known_kind({text, "x.txt"}, "x.txt")->kind->id, std::string_view("text"));
     for (const std::string text : {"Forbidden\n", "HTTP/1.1 404 Not Found\r\nServer: x\r\n\r\n"})
       QCOMPARE(known_kind({text, "x.txt"}, "x.txt")->kind->id, std::string_view("server-error"));
@@ -144,7 +146,8 @@ class FileKindTest : public QObject {
     refuse_other_kind(text, FileUse::model);  // a form that any content may have: the reader's message says more
     VERIFY_BAD_INPUT(refuse_file(text, FileUse::model, "no model", "name one"), text,
                      "is a text file, not a model that this version reads (name one)");
-    VERIFY_BAD_INPUT(refuse_file(text, FileUse::data, "no data", "name some"), text, "no data: it is a text file (name some)");
+    VERIFY_BAD_INPUT(refuse_file(text, FileUse::data, "no data", "name some"), text,
+                     "no data: it is a text file (name some)");
     VERIFY_BAD_INPUT(refuse_file("nowhere", FileUse::data, "no data", "name some"), "nowhere", "no data (name some)");
   }
 

@@ -34,7 +34,8 @@ class FileRangeTest : public QObject {
  private slots:
   void parts_are_read() {
     const Scratch scratch;
-    const FileRange whole = FileRange::whole(scratch.write("x", "0123456789")), part = whole.part(3, 5), inner = part.part(1, 2);
+    const FileRange whole = FileRange::whole(scratch.write("x", "0123456789")), part = whole.part(3, 5),
+                    inner = part.part(1, 2);
     QCOMPARE(whole.size(), size_t{10});
     QCOMPARE(text_of(whole, 0, 10), std::string("0123456789"));
     QCOMPARE(text_of(part, 2, 3), std::string("567"));
@@ -70,10 +71,12 @@ class FileRangeTest : public QObject {
     const FileRange range = FileRange::whole(path);
     std::filesystem::resize_file(path, 4);
     const std::string said = refusal(range);
-    QVERIFY2(said.starts_with(path + ": has become shorter while it was used: it had 10 bytes and has 4 now ("), said.c_str());
+    QVERIFY2(said.starts_with(path + ": has become shorter while it was used: it had 10 bytes and has 4 now ("),
+             said.c_str());
     // What is still there is not what was opened either.
     const std::string part = refusal(range.part(0, 2));
-    QVERIFY2(part.starts_with(path + ": was written to while it was used: it had 10 bytes and has 4 now ("), part.c_str());
+    QVERIFY2(part.starts_with(path + ": was written to while it was used: it had 10 bytes and has 4 now ("),
+             part.c_str());
   }
 
   void a_file_that_is_written_to_is_named() {
@@ -94,9 +97,11 @@ class FileRangeTest : public QObject {
     QCOMPARE(text_of(range, 0, 10), std::string("0123456789"));
   }
 
-  // A regular file by its kind whose first page the system cannot read, as a broken disk: nothing is mapped at the address 0.
+  // A regular file by its kind whose first page the system cannot read, as a broken disk: nothing is mapped at the
+  // address 0.
   void what_the_system_cannot_read_is_named() {
-    const FileRange range(std::shared_ptr<const OpenFile>(new OpenFile(OpenFile::open_regular("/proc/self/mem"))), 0, 16);
+    const FileRange range(std::shared_ptr<const OpenFile>(new OpenFile(OpenFile::open_regular("/proc/self/mem"))), 0,
+                          16);
     const std::string said = refusal(range);
     QVERIFY2(said.starts_with("/proc/self/mem: cannot be read: Input/output error ("), said.c_str());
   }

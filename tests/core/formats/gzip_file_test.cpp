@@ -32,7 +32,8 @@ class GzipFileTest : public QObject {
       QCOMPARE(read_unpacked_text(scratch_.write("a.gz", gzip_of(text)), 1 << 20), text);
       QCOMPARE(read_unpacked_text(scratch_.write("plain", text), 1 << 20), text);
       // Files that were joined.
-      QCOMPARE(read_unpacked_text(scratch_.write("joined.gz", gzip_of(text) + gzip_of("") + gzip_of("b")), 1 << 20), text + "b");
+      QCOMPARE(read_unpacked_text(scratch_.write("joined.gz", gzip_of(text) + gzip_of("") + gzip_of("b")), 1 << 20),
+               text + "b");
     }
     QVERIFY(read_unpacked_text(scratch_.write("zeros.gz", many_zeros()), 1 << 20) == std::string(100'000, '\0'));
   }

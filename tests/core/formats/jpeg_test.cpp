@@ -17,13 +17,16 @@ class JpegTest : public QObject {
   Q_OBJECT
 
   static bool is_read() { return picture_formats()[1].lacked.empty(); }
-  static PictureFile opened(const Scratch& scratch, const std::string& content) { return open_picture(scratch.write("x", content)); }
+  static PictureFile opened(const Scratch& scratch, const std::string& content) {
+    return open_picture(scratch.write("x", content));
+  }
   /// 16 x 24, each block of 8 x 8 of one grey: 0, 40, 80 above 120, 160, 200.
   static JpegToWrite blocks(int channels = 1) {
     JpegToWrite picture{.height = 16, .width = 24, .channels = channels};
     for (int y = 0; y < 16; ++y)
       for (int x = 0; x < 24; ++x)
-        picture.bytes.insert(picture.bytes.end(), static_cast<size_t>(channels), static_cast<uint8_t>(40 * (y / 8 * 3 + x / 8)));
+        picture.bytes.insert(picture.bytes.end(), static_cast<size_t>(channels),
+                             static_cast<uint8_t>(40 * (y / 8 * 3 + x / 8)));
     return picture;
   }
   /// The greys of the blocks, row by row, as they are shown.
@@ -32,8 +35,8 @@ class JpegTest : public QObject {
     std::vector<int> greys;
     for (int64_t y = 4; y < file.header.height; y += 8)
       for (int64_t x = 4; x < file.header.width; x += 8)
-        greys.push_back(
-            static_cast<int>(std::lround(pixels[static_cast<size_t>((y * file.header.width + x) * file.header.channels)] * 255 / 40)));
+        greys.push_back(static_cast<int>(
+            std::lround(pixels[static_cast<size_t>((y * file.header.width + x) * file.header.channels)] * 255 / 40)));
     return greys;
   }
 
@@ -44,8 +47,9 @@ class JpegTest : public QObject {
     if (is_read())
       VERIFY_BAD_INPUT(open_picture(file), file, "is truncated");
     else
-      VERIFY_BAD_INPUT(open_picture(file), file,
-                       "is a JPEG, and this build reads none: libjpeg was not there when it was made (install libjpeg62-turbo-dev");
+      VERIFY_BAD_INPUT(
+          open_picture(file), file,
+          "is a JPEG, and this build reads none: libjpeg was not there when it was made (install libjpeg62-turbo-dev");
   }
 
   void grey_and_colours_progressive_or_not() {
@@ -68,7 +72,9 @@ class JpegTest : public QObject {
   void a_picture_is_turned_as_exif_says_data() {
     QTest::addColumn<int>("orientation");
     QTest::addColumn<std::vector<int>>("shown");
-    const auto row = [](const char* name, int orientation, const std::vector<int>& shown) { QTest::newRow(name) << orientation << shown; };
+    const auto row = [](const char* name, int orientation, const std::vector<int>& shown) {
+      QTest::newRow(name) << orientation << shown;
+    };
     row("as stored", 1, {0, 1, 2, 3, 4, 5});
     row("mirrored", 2, {2, 1, 0, 5, 4, 3});
     row("half a turn", 3, {5, 4, 3, 2, 1, 0});
@@ -112,12 +118,15 @@ class JpegTest : public QObject {
       scratch.write("x", content);
       VERIFY_BAD_INPUT(open_picture(file).decode(), file, words);
     };
-    for (const size_t kept : {size_t{3}, size_t{20}, whole.size() / 2, whole.size() - 2}) refused(whole.substr(0, kept), "is truncated");
+    for (const size_t kept : {size_t{3}, size_t{20}, whole.size() / 2, whole.size() - 2})
+      refused(whole.substr(0, kept), "is truncated");
     refused("\xff\xd8\xff" + std::string(40, 'x'), "is no whole JPEG: ");
     std::string two = whole;
     two.resize(whole.size() - 2);
     refused(two + std::string("\xff\xd8", 2), "is no whole JPEG: ");
-    refused(whole + whole, "holds several JPEG pictures one after the other (split it into a file for each, or put them into a video: ");
+    refused(
+        whole + whole,
+        "holds several JPEG pictures one after the other (split it into a file for each, or put them into a video: ");
     // A photograph whose file says that it has more, such as a map of gains, is one.
     const std::string more = whole.substr(0, 2) + std::string("\xff\xe2\0\x08MPF\0xx", 10) + whole.substr(2) + whole;
     QVERIFY(opened(scratch, more).decode() == opened(scratch, whole).decode());

@@ -14,7 +14,8 @@ class JsonFileTest : public QObject {
   Q_OBJECT
  private slots:
   void values_are_read() {
-    const nlohmann::json value = parse_json_text(R"( {"a":[1,-2,3.5,true,null,"ü\u00fc\ud83d\ude00"],"b":{},"c":[]} )", "test");
+    const nlohmann::json value =
+        parse_json_text(R"( {"a":[1,-2,3.5,true,null,"ü\u00fc\ud83d\ude00"],"b":{},"c":[]} )", "test");
     QCOMPARE(value["a"][0].get<int>(), 1);
     QVERIFY(value["a"][0].is_number_unsigned());
     QCOMPARE(value["a"][1].get<int>(), -2);
@@ -29,11 +30,13 @@ class JsonFileTest : public QObject {
   void what_is_not_json_is_refused() {
     QFETCH(QByteArray, bytes);
     QFETCH(QByteArray, words);
-    VERIFY_BAD_INPUT(parse_json_text(std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())), "test"), "test",
-                     words.toStdString());
+    VERIFY_BAD_INPUT(parse_json_text(std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())), "test"),
+                     "test", words.toStdString());
   }
 
-  void sixty_four_levels_are_enough() { QVERIFY(parse_json_text(std::string(64, '[') + std::string(64, ']'), "test").is_array()); }
+  void sixty_four_levels_are_enough() {
+    QVERIFY(parse_json_text(std::string(64, '[') + std::string(64, ']'), "test").is_array());
+  }
 
   void files_are_read_within_their_limit() {
     const Scratch scratch;

@@ -62,8 +62,11 @@ class JsonLinesTest : public QObject {
   void what_is_wrong_is_said_with_its_line_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("words");
-    const auto row = [](const char* name, const char* text, const char* words) { QTest::newRow(name) << text << words; };
-    row("a cut last line", "{\"a\":1}\n{\"b\":[1,2", "line 2: the file ends within the JSON that begins here (the file may be cut");
+    const auto row = [](const char* name, const char* text, const char* words) {
+      QTest::newRow(name) << text << words;
+    };
+    row("a cut last line", "{\"a\":1}\n{\"b\":[1,2",
+        "line 2: the file ends within the JSON that begins here (the file may be cut");
     row("cut in a text", "{\"a\":1}\n{\"b", "line 2: the line ends within a text of its JSON");
     row("a line cut in a text", "{\"a\":\"x\n{\"b\":1}\n", "line 1: the line ends within a text of its JSON");
     row("no JSON", "{\"a\":1}\n\nnope\n", "not valid JSON at line 3, column 2");
@@ -72,7 +75,8 @@ class JsonLinesTest : public QObject {
     row("a cut array", "[{\"a\":1},\n{\"b\":2}", "line 2: the file ends within its array");
     row("no comma in an array", "[{}\n{}]", "line 2: expected ',' between values");
     row("text behind an array", "[{}]\nx", "line 2: has more text after its array: \"x\"");
-    row("nested deeper", "{}\n[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "nested deeper than 64 levels");
+    row("nested deeper", "{}\n[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+        "nested deeper than 64 levels");
   }
   void what_is_wrong_is_said_with_its_line() {
     QFETCH(QString, text);
@@ -92,7 +96,8 @@ class JsonLinesTest : public QObject {
     // Lines of all lengths up to 380 kB, so that pieces of 1 MiB end anywhere in them.
     std::string text, expected;
     for (int i = 0; i < 40; ++i) {
-      const std::string value = "\"" + std::string(static_cast<size_t>(i * i) * 250, static_cast<char>('a' + i % 26)) + "\"";
+      const std::string value =
+          "\"" + std::string(static_cast<size_t>(i * i) * 250, static_cast<char>('a' + i % 26)) + "\"";
       text += value + (i % 3 == 0 ? "\r\n" : "\n");
       expected += std::to_string(i + 1) + ":" + value + " ";
     }
@@ -112,7 +117,8 @@ class JsonLinesTest : public QObject {
     QCOMPARE(whole_at(value, "d"), int64_t{2});
     VERIFY_BAD_INPUT(real_at(value, "a"), "config.json", "a is NaN, not a finite number");
     VERIFY_BAD_INPUT(whole_at(value, "a"), "config.json", "a is NaN, not a finite number");
-    for (const char* wrong : {"{NaN: 1}", "{\"a\": NaNs}", "{\"a\": -NaN}", "[NaN NaN]", "{\"a\": nan}", "[infinity]", "[+Infinity]"})
+    for (const char* wrong :
+         {"{NaN: 1}", "{\"a\": NaNs}", "{\"a\": -NaN}", "[NaN NaN]", "{\"a\": nan}", "[infinity]", "[+Infinity]"})
       VERIFY_BAD_INPUT(parse_json_text(wrong, "F"), "F", "not valid JSON at line 1, column ");
     VERIFY_BAD_INPUT(parse_json_text(std::string_view("\xFF\xFE{\0}\0", 6), "F"), "F", "is text in UTF-16");
   }

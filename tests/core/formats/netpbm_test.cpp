@@ -36,7 +36,9 @@ class NetpbmTest : public QObject {
   void what_is_wrong_is_said_data() {
     QTest::addColumn<QByteArray>("file");
     QTest::addColumn<QString>("says");
-    const auto row = [](const char* name, const QByteArray& file, const char* says) { QTest::newRow(name) << file << says; };
+    const auto row = [](const char* name, const QByteArray& file, const char* says) {
+      QTest::newRow(name) << file << says;
+    };
     row("nothing", "", "is empty");
     row("another format", "\x89PNG....", "is no picture of the formats P5 and P6");
     row("text pixels", "P3 1 1 255 1 2 3", "is no picture of the formats P5 and P6");

@@ -24,8 +24,8 @@ class NpyTest : public QObject {
     QFETCH(int, version);
     const Scratch scratch;
     const int32_t ids[6] = {1, 2, 3, 4, 5, -6};
-    const NpyArray array =
-        open_npy(scratch.write("a.npy", npy_bytes(npy_header("(2, 3)"), {reinterpret_cast<const char*>(ids), sizeof ids}, version)));
+    const NpyArray array = open_npy(scratch.write(
+        "a.npy", npy_bytes(npy_header("(2, 3)"), {reinterpret_cast<const char*>(ids), sizeof ids}, version)));
     QVERIFY(array.dtype == DType::i32 && array.shape == (std::vector<int64_t>{2, 3}));
     std::vector<int32_t> read(6);
     array.bytes.read(0, std::as_writable_bytes(std::span(read)));
@@ -34,9 +34,11 @@ class NpyTest : public QObject {
 
   void other_dtypes_and_shapes_are_read() {
     const Scratch scratch;
-    QVERIFY(open_npy(scratch.write("a.npy", npy_bytes(R"({"shape": (1,), "fortran_order": True, "descr": "<i8"})", std::string(8, '\0'))))
+    QVERIFY(open_npy(scratch.write("a.npy", npy_bytes(R"({"shape": (1,), "fortran_order": True, "descr": "<i8"})",
+                                                      std::string(8, '\0'))))
                 .dtype == DType::i64);
-    QVERIFY(open_npy(scratch.write("b.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': ()}", std::string(4, '\0'))))
+    QVERIFY(open_npy(scratch.write("b.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': ()}",
+                                                      std::string(4, '\0'))))
                 .shape.empty());
     QVERIFY(open_npy(scratch.write("c.npy", npy_bytes(npy_header("(0, 5)"), ""))).bytes.size() == 0);
   }
@@ -46,7 +48,8 @@ class NpyTest : public QObject {
     QFETCH(QByteArray, bytes);
     QFETCH(QByteArray, words);
     const Scratch scratch;
-    const std::string path = scratch.write("broken.npy", std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())));
+    const std::string path =
+        scratch.write("broken.npy", std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())));
     VERIFY_BAD_INPUT(open_npy(path), path, words.toStdString());
   }
 };

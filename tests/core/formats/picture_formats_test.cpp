@@ -42,7 +42,8 @@ class PictureFormatsTest : public QObject {
   void a_size_beyond_the_limit_is_refused() {
     check_picture_size("x", 8192, 8192);
     check_picture_size("x", 1, kMostPixels);
-    VERIFY_BAD_INPUT(check_picture_size("x", 8192, 8193), "x", "is a picture of 8192 x 8193 pixels, this version reads at most 67,108,864");
+    VERIFY_BAD_INPUT(check_picture_size("x", 8192, 8193), "x",
+                     "is a picture of 8192 x 8193 pixels, this version reads at most 67,108,864");
     VERIFY_BAD_INPUT(check_picture_size("x", int64_t{1} << 40, int64_t{1} << 40), "x", "this version reads at most");
     VERIFY_BAD_INPUT(check_picture_size("x", 0, 5), "x", "is a picture of 0 x 5 pixels");
     const Scratch scratch;
@@ -56,8 +57,10 @@ class PictureFormatsTest : public QObject {
     QCOMPARE(in_channels({0.5F, 1, 0.25F, 1}, 2, 1, "x"), (Reals{0.5F, 0.25F}));
     QCOMPARE(in_channels({1, 2, 3, 1}, 4, 3, "x"), (Reals{1, 2, 3}));
     QCOMPARE(in_channels({1, 2, 3, 0}, 4, 4, "x"), (Reals{1, 2, 3, 0}));
-    VERIFY_BAD_INPUT(in_channels({1, 2, 3, 0.5F, 1, 2, 3, 1}, 4, 3, "x"), "x", "1 pixel of it can be seen through, and nothing");
-    VERIFY_BAD_INPUT(in_channels({1, 0, 1, 0}, 2, 1, "x"), "x", "2 pixels of it can be seen through, and nothing says what lies behind");
+    VERIFY_BAD_INPUT(in_channels({1, 2, 3, 0.5F, 1, 2, 3, 1}, 4, 3, "x"), "x",
+                     "1 pixel of it can be seen through, and nothing");
+    VERIFY_BAD_INPUT(in_channels({1, 0, 1, 0}, 2, 1, "x"), "x",
+                     "2 pixels of it can be seen through, and nothing says what lies behind");
     std::string fits;
     for (int64_t came = 1; came <= 5; ++came)
       for (int64_t wanted = 1; wanted <= 5; ++wanted)

@@ -16,7 +16,9 @@ class PngTest : public QObject {
   Q_OBJECT
 
   static bool is_read() { return picture_formats()[0].lacked.empty(); }
-  static PictureFile opened(const Scratch& scratch, const std::string& content) { return open_picture(scratch.write("x", content)); }
+  static PictureFile opened(const Scratch& scratch, const std::string& content) {
+    return open_picture(scratch.write("x", content));
+  }
   /// Two colours in 5 x 7, so that all seven passes of an interlaced one have pixels.
   static PngToWrite colours(bool interlaced) {
     PngToWrite picture{.height = 5, .width = 7, .kind = Kind::colours, .interlaced = interlaced};
@@ -39,7 +41,9 @@ class PngTest : public QObject {
     ::getrusage(RUSAGE_SELF, &usage);
     return usage.ru_maxrss * int64_t{1024};
   }
-  static std::string with_width(std::string png, const std::string& four_bytes) { return png.replace(16, 4, four_bytes); }
+  static std::string with_width(std::string png, const std::string& four_bytes) {
+    return png.replace(16, 4, four_bytes);
+  }
 
  private slots:
   void what_the_build_lacks_is_said() {
@@ -48,8 +52,9 @@ class PngTest : public QObject {
     if (is_read())
       VERIFY_BAD_INPUT(open_picture(file), file, "is truncated");
     else
-      VERIFY_BAD_INPUT(open_picture(file), file,
-                       "is a PNG, and this build reads none: libpng was not there when it was made (install libpng-dev");
+      VERIFY_BAD_INPUT(
+          open_picture(file), file,
+          "is a PNG, and this build reads none: libpng was not there when it was made (install libpng-dev");
   }
 
   void every_kind_gives_its_pixels_data() {
@@ -65,7 +70,8 @@ class PngTest : public QObject {
     row("16 bits", {1, 3, Kind::grey, 16, false, {1, 13107, 65535}}, 1, {1 / 65535.0F, 0.2F, 1});
     row("colours of 16 bits", {1, 1, Kind::colours, 16, false, {256, 13107, 0}}, 3, {256 / 65535.0F, 0.2F, 0});
     row("grey and opacity", {1, 2, Kind::grey_and_opacity, 8, false, {51, 255, 102, 0}}, 2, {0.2F, 1, 0.4F, 0});
-    row("colours and opacity", {1, 1, Kind::colours_and_opacity, 8, false, {51, 102, 153, 204}}, 4, {0.2F, 0.4F, 0.6F, 0.8F});
+    row("colours and opacity", {1, 1, Kind::colours_and_opacity, 8, false, {51, 102, 153, 204}}, 4,
+        {0.2F, 0.4F, 0.6F, 0.8F});
     row("a palette", {1, 3, Kind::palette, 2, false, {2, 0, 1}, {0, 0, 0, 51, 51, 51, 255, 102, 0}}, 3,
         {1, 0.4F, 0, 0, 0, 0, 0.2F, 0.2F, 0.2F});
     row("a palette with a clear entry", {1, 2, Kind::palette, 8, false, {1, 0}, {51, 51, 51, 255, 0, 0}, {0}}, 4,
@@ -113,7 +119,8 @@ class PngTest : public QObject {
     std::string damaged = whole;
     damaged[whole.size() - 20] = static_cast<char>(damaged[whole.size() - 20] ^ 1);
     refused(damaged, "is no whole PNG: ");
-    refused(std::string("\x89PNG\r\n\x1a\n") + std::string(100, '\xff'), "is a picture of 4294967295 x 4294967295 pixels");
+    refused(std::string("\x89PNG\r\n\x1a\n") + std::string(100, '\xff'),
+            "is a picture of 4294967295 x 4294967295 pixels");
   }
 
   /// 6000 x 6000 in the header and nothing behind it: 36 million pixels are no more than a promise.
@@ -124,10 +131,16 @@ class PngTest : public QObject {
     large.samples.assign(size_t{6000} * 6000, 1);
     const std::string whole = png_of(large);
     scratch.write("x", whole.substr(0, 64));
-    VERIFY_BAD_INPUT(open_picture(scratch.path("x")), scratch.path("x"), "is truncated: its 64 bytes cannot hold 6000 x 6000 pixels");
+    VERIFY_BAD_INPUT(open_picture(scratch.path("x")), scratch.path("x"),
+                     "is truncated: its 64 bytes cannot hold 6000 x 6000 pixels");
     QCOMPARE(opened(scratch, whole).header.height, int64_t{6000});
     // A row of 64 million pixels of 8 bytes each, in seven passes: not even that row.
-    PngToWrite one{.height = 1, .width = 1, .kind = Kind::colours_and_opacity, .bits = 16, .interlaced = true, .samples = {1, 2, 3, 4}};
+    PngToWrite one{.height = 1,
+                   .width = 1,
+                   .kind = Kind::colours_and_opacity,
+                   .bits = 16,
+                   .interlaced = true,
+                   .samples = {1, 2, 3, 4}};
     std::string wide = with_width(png_of(one), std::string("\4\0\0\0", 4));
     scratch.write("x", with_checksum_of_header(wide));
     if (!AddressLimit::limits_hold()) return;

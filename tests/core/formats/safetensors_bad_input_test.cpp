@@ -15,7 +15,8 @@ class SafetensorsBadInputTest : public QObject {
     QFETCH(QByteArray, bytes);
     QFETCH(QByteArray, words);
     const Scratch scratch;
-    const std::string path = scratch.write("broken.safetensors", std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())));
+    const std::string path =
+        scratch.write("broken.safetensors", std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())));
     VERIFY_BAD_INPUT(SafetensorsFile::open(path), path, words.toStdString());
   }
 

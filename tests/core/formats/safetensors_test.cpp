@@ -39,9 +39,11 @@ class SafetensorsTest : public QObject {
     QCOMPARE(file->tensors().size(), size_t{5});
     QCOMPARE(file->metadata().at("made by"), std::string("a test"));
     QCOMPARE(file->metadata().at("umlaut"), std::string("ü\n"));
-    QVERIFY(std::is_sorted(file->tensors().begin(), file->tensors().end(), [](const auto& a, const auto& b) { return a.name < b.name; }));
+    QVERIFY(std::is_sorted(file->tensors().begin(), file->tensors().end(),
+                           [](const auto& a, const auto& b) { return a.name < b.name; }));
     const StoredTensor* stored = file->find("matrix");
-    QVERIFY(stored && stored->dtype == DType::f32 && stored->shape == (std::vector<int64_t>{2, 3}) && stored->aligned());
+    QVERIFY(stored && stored->dtype == DType::f32 && stored->shape == (std::vector<int64_t>{2, 3}) &&
+            stored->aligned());
     QCOMPARE(std::memcmp(stored->bytes.data(), matrix.data(), 24), 0);
     QCOMPARE(stored->elements(), int64_t{6});
     QCOMPARE(std::memcmp(file->find("ids")->bytes.data(), ids.data(), 16), 0);
@@ -75,9 +77,10 @@ class SafetensorsTest : public QObject {
     QFETCH(QByteArray, name);
     QFETCH(int, bytes);
     const Scratch scratch;
-    const std::string header =
-        "{\"x\":{\"dtype\":\"" + name.toStdString() + "\",\"shape\":[3],\"data_offsets\":[0," + std::to_string(3 * bytes) + "]}}";
-    const auto file = SafetensorsFile::open(scratch.write("x.safetensors", safetensors_bytes(header, static_cast<size_t>(3 * bytes))));
+    const std::string header = "{\"x\":{\"dtype\":\"" + name.toStdString() + "\",\"shape\":[3],\"data_offsets\":[0," +
+                               std::to_string(3 * bytes) + "]}}";
+    const auto file = SafetensorsFile::open(
+        scratch.write("x.safetensors", safetensors_bytes(header, static_cast<size_t>(3 * bytes))));
     QCOMPARE(element_size(file->find("x")->dtype), static_cast<size_t>(bytes));
     QCOMPARE(file->find("x")->elements(), int64_t{3});
   }
@@ -85,13 +88,15 @@ class SafetensorsTest : public QObject {
   void a_file_without_tensors_is_legal() {
     const Scratch scratch;
     QVERIFY(SafetensorsFile::open(scratch.write("none.safetensors", safetensors_bytes("{}", 0)))->tensors().empty());
-    QVERIFY(SafetensorsFile::open(scratch.write("padded.safetensors", safetensors_bytes("{}      ", 0)))->tensors().empty());
+    QVERIFY(SafetensorsFile::open(scratch.write("padded.safetensors", safetensors_bytes("{}      ", 0)))
+                ->tensors()
+                .empty());
   }
 
   void data_of_old_writers_may_be_unaligned() {
     const Scratch scratch;
-    const auto file = SafetensorsFile::open(
-        scratch.write("x.safetensors", safetensors_bytes(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}} )", 4)));
+    const auto file = SafetensorsFile::open(scratch.write(
+        "x.safetensors", safetensors_bytes(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}} )", 4)));
     QVERIFY(!file->find("x")->aligned());
   }
 
@@ -99,9 +104,9 @@ class SafetensorsTest : public QObject {
     const Scratch scratch;
     constexpr int64_t kSize = int64_t{5} << 29;  // 2.5 GiB, sparse
     const std::string path = scratch.write(
-        "large.safetensors",
-        safetensors_bytes(
-            "{\"x\":{\"dtype\":\"U8\",\"shape\":[" + std::to_string(kSize) + "],\"data_offsets\":[0," + std::to_string(kSize) + "]}}", 0));
+        "large.safetensors", safetensors_bytes("{\"x\":{\"dtype\":\"U8\",\"shape\":[" + std::to_string(kSize) +
+                                                   "],\"data_offsets\":[0," + std::to_string(kSize) + "]}}",
+                                               0));
     std::filesystem::resize_file(path, std::filesystem::file_size(path) + static_cast<uintmax_t>(kSize));
     const auto file = SafetensorsFile::open(path);
     // Behind what a fault at the header brings with it, no page of the file is even in the page cache.

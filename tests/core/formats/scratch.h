@@ -16,7 +16,9 @@ namespace stormcell::testing {
 /// A folder that goes away with the object.
 class Scratch {
  public:
-  std::string path(const std::string& name) const { return (std::filesystem::path(folder_.path().toStdString()) / name).string(); }
+  std::string path(const std::string& name) const {
+    return (std::filesystem::path(folder_.path().toStdString()) / name).string();
+  }
   std::string folder() const { return folder_.path().toStdString(); }
   std::string write(const std::string& name, std::string_view content) const {
     const std::string file = path(name);
@@ -45,17 +47,20 @@ inline std::string bad_input_of(const std::function<void()>& action, const std::
     message = error.what();
     if (error.kind() != ErrorKind::bad_input) QTest::qFail(("not bad input: " + message).c_str(), __FILE__, __LINE__);
   }
-  const bool well_formed =
-      message.starts_with(where + ":") && message.ends_with(')') && message.find('\n') == std::string::npos && message.size() < 1500;
-  if (!well_formed) QTest::qFail(("expected one line \"" + where + ": what (what to do)\", got: " + message).c_str(), __FILE__, __LINE__);
+  const bool well_formed = message.starts_with(where + ":") && message.ends_with(')') &&
+                           message.find('\n') == std::string::npos && message.size() < 1500;
+  if (!well_formed)
+    QTest::qFail(("expected one line \"" + where + ": what (what to do)\", got: " + message).c_str(), __FILE__,
+                 __LINE__);
   return message;
 }
 
 }  // namespace stormcell::testing
 
 /// The refusal must contain `words`.
-#define VERIFY_BAD_INPUT(expression, where, words)                                                                          \
-  do {                                                                                                                      \
-    const std::string refusal = ::stormcell::testing::bad_input_of([&] { (void)(expression); }, where);                     \
-    QVERIFY2(refusal.find(words) != std::string::npos, ("expected \"" + std::string(words) + "\" in: " + refusal).c_str()); \
+#define VERIFY_BAD_INPUT(expression, where, words)                                                      \
+  do {                                                                                                  \
+    const std::string refusal = ::stormcell::testing::bad_input_of([&] { (void)(expression); }, where); \
+    QVERIFY2(refusal.find(words) != std::string::npos,                                                  \
+             ("expected \"" + std::string(words) + "\" in: " + refusal).c_str());                       \
   } while (false)

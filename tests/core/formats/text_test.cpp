@@ -16,8 +16,8 @@ class TextTest : public QObject {
     QCOMPARE(find_invalid_utf8("aäあ😀\u00ff\U0010FFFF"), std::string_view::npos);
     QCOMPARE(find_invalid_utf8(""), std::string_view::npos);
     QCOMPARE(find_invalid_utf8(std::string_view("\0", 1)), std::string_view::npos);
-    for (const char* bad : {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3\x28", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xef\xbf",
-                            "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"})
+    for (const char* bad : {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3\x28", "\xe0\x9f\xbf", "\xed\xa0\x80",
+                            "\xef\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"})
       QCOMPARE(find_invalid_utf8(std::string("ab") + bad), size_t{2});
   }
   void long_names_are_cut_between_characters() {

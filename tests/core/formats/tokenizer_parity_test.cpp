@@ -1,4 +1,5 @@
-// The ids of the reference implementations, string by string: tests/reference/tokenizers, made by tests/reference/make_tokenizer.py.
+// The ids of the reference implementations, string by string: tests/reference/tokenizers, made by
+// tests/reference/make_tokenizer.py.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +19,8 @@ class TokenizerParityTest : public QObject {
   }
   static std::shared_ptr<const Tokenizer> open(const std::string& name) {
     const std::string content = read_file_text(fixture(name), size_t{1} << 24);
-    return name.ends_with(".json") ? Tokenizer::from_json(content, fixture(name)) : Tokenizer::from_sentencepiece(content, fixture(name));
+    return name.ends_with(".json") ? Tokenizer::from_json(content, fixture(name))
+                                   : Tokenizer::from_sentencepiece(content, fixture(name));
   }
 
  private slots:
@@ -45,7 +47,8 @@ class TokenizerParityTest : public QObject {
       const std::vector<int32_t> ids = tokenizer->encode(text, true);
       if (ids == expected) continue;
       const auto as_text = [](const std::vector<int32_t>& values) { return nlohmann::json(values).dump(); };
-      QFAIL((nlohmann::json(text).dump(-1, ' ', true) + ": expected " + as_text(expected) + ", got " + as_text(ids)).c_str());
+      QFAIL((nlohmann::json(text).dump(-1, ' ', true) + ": expected " + as_text(expected) + ", got " + as_text(ids))
+                .c_str());
     }
   }
 

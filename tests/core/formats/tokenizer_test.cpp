@@ -30,17 +30,23 @@ class TokenizerTest : public QObject {
   }
   static std::vector<Piece> all_bytes() {
     std::vector<Piece> pieces;
-    for (int i = 0; i < 256; ++i) pieces.push_back({QString::asprintf("<0x%02X>", i).toStdString(), 0, PieceType::byte});
+    for (int i = 0; i < 256; ++i)
+      pieces.push_back({QString::asprintf("<0x%02X>", i).toStdString(), 0, PieceType::byte});
     return pieces;
   }
   // A tokenizer.json with the same pieces; `parts` go between model and added tokens.
-  static std::string json(const std::string& parts = {}, const std::string& added = "[]", const std::string& vocabulary = kVocabulary) {
-    return R"({"version":"1.0","model":{"type":"Unigram","unk_id":2,"vocab":)" + vocabulary + "}" + parts + ",\"added_tokens\":" + added +
-           "}";
+  static std::string json(const std::string& parts = {}, const std::string& added = "[]",
+                          const std::string& vocabulary = kVocabulary) {
+    return R"({"version":"1.0","model":{"type":"Unigram","unk_id":2,"vocab":)" + vocabulary + "}" + parts +
+           ",\"added_tokens\":" + added + "}";
   }
-  static constexpr const char* kVocabulary = R"([["<pad>",0],["</s>",0],["<unk>",0],["▁",-3],["a",-3],["b",-3],["▁ab",-1],["ä",-4]])";
-  static constexpr const char* kMetaspace = R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"always"})";
-  static std::shared_ptr<const Tokenizer> from_json(const std::string& text) { return Tokenizer::from_json(text, "t.json"); }
+  static constexpr const char* kVocabulary =
+      R"([["<pad>",0],["</s>",0],["<unk>",0],["▁",-3],["a",-3],["b",-3],["▁ab",-1],["ä",-4]])";
+  static constexpr const char* kMetaspace =
+      R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"always"})";
+  static std::shared_ptr<const Tokenizer> from_json(const std::string& text) {
+    return Tokenizer::from_json(text, "t.json");
+  }
 
  private slots:
   void t5_conventions_hold() {
@@ -89,9 +95,11 @@ class TokenizerTest : public QObject {
     QCOMPARE(tokenizer->encode("▁ab", true), (Ids{6, 1}));
     QCOMPARE(tokenizer->encode("", true), Ids{1});
     QCOMPARE(tokenizer->decode(Ids{6, 6, 1}), std::string("ab ab"));
-    const auto bare = from_json(json(R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"never"})"));
+    const auto bare =
+        from_json(json(R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"never"})"));
     QCOMPARE(bare->encode("ab ab", true), (Ids{4, 5, 6, 1}));
-    const auto old = from_json(json(R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","add_prefix_space":true})"));
+    const auto old =
+        from_json(json(R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","add_prefix_space":true})"));
     QCOMPARE(old->encode("ab", true), (Ids{6, 1}));
   }
 
@@ -106,13 +114,15 @@ class TokenizerTest : public QObject {
     QCOMPARE(tokenizer->encode("<x", false), (Ids{3, 2}));
     QCOMPARE(tokenizer->decode(Ids{6, 8, 9, 6, 1}), std::string("ab<x><y> ab"));
     QCOMPARE(tokenizer->piece(9), std::string("<x><y>"));
-    const auto first = from_json(json(R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first"})", added));
+    const auto first =
+        from_json(json(R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first"})", added));
     QCOMPARE(first->encode("ab<x>ab", false), (Ids{6, 8, 4, 5}));
   }
 
   void tokens_may_be_looked_for_in_normalised_text() {
     const std::string added = R"([{"id":8,"content":"ba","special":false,"normalized":true}])";
-    const auto tokenizer = from_json(json(R"(,"normalizer":{"type":"Replace","pattern":{"String":"X"},"content":"b"})", added));
+    const auto tokenizer =
+        from_json(json(R"(,"normalizer":{"type":"Replace","pattern":{"String":"X"},"content":"b"})", added));
     QCOMPARE(tokenizer->encode("aXab", false), (Ids{4, 8, 5}));
   }
 
@@ -140,14 +150,19 @@ class TokenizerTest : public QObject {
     row("a zero byte in a piece", json({}, "[]", R"([["a",0],["b",0],["c\u0000",0]])"), "zero byte");
     row("an endless score", json({}, "[]", R"([["a",1e300],["b",0],["c",0]])"), "no usable score");
     row("unknown id outside", json({}, "[]", R"([["a",0]])"), "unk_id is outside");
-    row("byte fallback without bytes", R"({"model":{"type":"Unigram","unk_id":0,"byte_fallback":true,"vocab":[["a",0]]}})", "byte pieces");
+    row("byte fallback without bytes",
+        R"({"model":{"type":"Unigram","unk_id":0,"byte_fallback":true,"vocab":[["a",0]]}})", "byte pieces");
     row("unknown normalizer", json(R"(,"normalizer":{"type":"NFKC"})"), "\"NFKC\" is not in this version");
     row("unknown pattern", json(R"(,"normalizer":{"type":"Replace","pattern":{"Regex":"a+"},"content":""})"),
         "\"a+\" is not in this version");
-    row("rules that are not base64", json(R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"!"})"), "not base64");
-    row("rules that are no table", json(R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"})"), "truncated or broken");
-    row("unknown pre-tokenizer", json(R"(,"pre_tokenizer":{"type":"ByteLevel"})"), "\"ByteLevel\" is not in this version");
-    row("unknown scheme", json(R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"often"})"), "\"often\"");
+    row("rules that are not base64", json(R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"!"})"),
+        "not base64");
+    row("rules that are no table", json(R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"})"),
+        "truncated or broken");
+    row("unknown pre-tokenizer", json(R"(,"pre_tokenizer":{"type":"ByteLevel"})"),
+        "\"ByteLevel\" is not in this version");
+    row("unknown scheme", json(R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"often"})"),
+        "\"often\"");
     row("no replacement", json(R"(,"pre_tokenizer":{"type":"Metaspace"})"), "replacement");
     row("unknown post-processor", json(R"(,"post_processor":{"type":"BertProcessing"})"), "\"BertProcessing\"");
     row("unknown decoder", json(R"(,"decoder":{"type":"WordPiece"})"), "\"WordPiece\"");
@@ -162,8 +177,8 @@ class TokenizerTest : public QObject {
   void a_json_that_cannot_be_done_alike_is_refused() {
     QFETCH(QByteArray, text);
     QFETCH(QByteArray, words);
-    VERIFY_BAD_INPUT(from_json(text.toStdString()), text.startsWith("{") && words == "not valid JSON" ? "t.json" : "t.json",
-                     words.toStdString());
+    VERIFY_BAD_INPUT(from_json(text.toStdString()),
+                     text.startsWith("{") && words == "not valid JSON" ? "t.json" : "t.json", words.toStdString());
   }
 
   void a_broken_model_is_refused_data() {
@@ -185,7 +200,8 @@ class TokenizerTest : public QObject {
     row("a score that is no number", model({{"x", NAN}}), "no usable score");
     row("bytes without byte fallback", model(all_bytes()), "256 byte pieces, expected none");
     row("byte fallback without bytes", model({}, true), "0 byte pieces, expected 256");
-    row("no end token", plain_unigram_model(std::vector<Piece>{{"a", 0}, {"<unk>", 0, PieceType::unknown}}, false), "no end token");
+    row("no end token", plain_unigram_model(std::vector<Piece>{{"a", 0}, {"<unk>", 0, PieceType::unknown}}, false),
+        "no end token");
     std::vector<Piece> nested;
     for (size_t i = 2; i < 80; ++i) nested.push_back({std::string(i, 'a'), 0, PieceType::user_defined});
     row("nested user-defined pieces", model(nested), "begin alike");
@@ -193,7 +209,8 @@ class TokenizerTest : public QObject {
   void a_broken_model_is_refused() {
     QFETCH(QByteArray, bytes);
     QFETCH(QByteArray, words);
-    VERIFY_BAD_INPUT(Tokenizer::from_sentencepiece(std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())), "spiece.model"),
+    VERIFY_BAD_INPUT(Tokenizer::from_sentencepiece(
+                         std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())), "spiece.model"),
                      "spiece.model", words.toStdString());
   }
 
@@ -204,7 +221,8 @@ class TokenizerTest : public QObject {
     int refused = 0;
     for (int i = 0; i < 300; ++i) {
       std::string bytes = good;
-      for (int flips = 1 + static_cast<int>(random() % 4); flips > 0; --flips) bytes[random() % bytes.size()] = static_cast<char>(random());
+      for (int flips = 1 + static_cast<int>(random() % 4); flips > 0; --flips)
+        bytes[random() % bytes.size()] = static_cast<char>(random());
       try {
         const auto tokenizer = Tokenizer::from_sentencepiece(bytes, "spiece.model");
         tokenizer->decode(tokenizer->encode("Où est la clé ? ｶﾒﾗ ½ e\u0301 ჰ", true));

@@ -48,13 +48,15 @@ class TorchFileTest : public QObject {
     const auto row = [](const char* name, const std::string& pickle, const char* words) {
       QTest::newRow(name) << QByteArray(pickle.data(), static_cast<int>(pickle.size())) << QString(words);
     };
-    row("a function", std::string("cos\nsystem\n(X\2\0\0\0lstR.", 22), "it names \"os.system\", and nothing of that is run");
+    row("a function", std::string("cos\nsystem\n(X\2\0\0\0lstR.", 22),
+        "it names \"os.system\", and nothing of that is run");
     row("a function of protocol 4", "\x80\x04\x8c\x02os\x8c\x06system\x93.", "it names \"os.system\"");
     row("a class that looks alike", "ctorch._utils\n_rebuild_tensor\n.", "it names \"torch._utils._rebuild_tensor\"");
     row("an object", "ccollections\nOrderedDict\n)\x81.", "instruction 129 is none");
     row("a call with state", "ccollections\nOrderedDict\n)R}b.", "instruction 98 is none");
     row("a call of a number", "K\1)R.", "a call of what is no function");
-    row("a tensor without storage", "ctorch._utils\n_rebuild_tensor_v2\n(K\1K\1))\x89)tR.", "a tensor without a storage");
+    row("a tensor without storage", "ctorch._utils\n_rebuild_tensor_v2\n(K\1K\1))\x89)tR.",
+        "a tensor without a storage");
     row("text protocol", "I1\n.", "instruction 73 is none");
     row("nothing", "", "it ends in the middle");
     row("no value", ".", "it does not end with one value");

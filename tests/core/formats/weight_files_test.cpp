@@ -26,7 +26,8 @@ class WeightFilesTest : public QObject {
   }
   static std::string index_path(const Scratch& scratch) { return scratch.path("model.safetensors.index.json"); }
   static void write_index(const Scratch& scratch, const std::string& weight_map) {
-    scratch.write("model.safetensors.index.json", "{\"metadata\":{\"total_size\":2},\"weight_map\":" + weight_map + "}");
+    scratch.write("model.safetensors.index.json",
+                  "{\"metadata\":{\"total_size\":2},\"weight_map\":" + weight_map + "}");
   }
 
  private slots:
@@ -48,7 +49,8 @@ class WeightFilesTest : public QObject {
     const auto weights = WeightFiles::open(scratch.folder());
     QCOMPARE(weights->tensors()[0].name, std::string("a"));
     QCOMPARE(weights->tensors()[1].name, std::string("b"));
-    QCOMPARE(weights->file_path(static_cast<size_t>(weights->find("a")->file)), scratch.path("model-00002-of-00002.safetensors"));
+    QCOMPARE(weights->file_path(static_cast<size_t>(weights->find("a")->file)),
+             scratch.path("model-00002-of-00002.safetensors"));
     QCOMPARE(read(*weights, "b"), std::string("B"));
     QCOMPARE(read(*weights, "a"), std::string("A"));
     QCOMPARE(weights->total_bytes(), int64_t{2});
@@ -69,8 +71,9 @@ class WeightFilesTest : public QObject {
         QVERIFY(e.kind() == ErrorKind::failed);
         told = e.what();
       }
-      QVERIFY2(told.starts_with(path + ": has become shorter while it was used: it had " + counted(static_cast<int64_t>(size), "byte") +
-                                " and has " + with_commas(static_cast<int64_t>(left)) + " now"),
+      QVERIFY2(told.starts_with(path + ": has become shorter while it was used: it had " +
+                                counted(static_cast<int64_t>(size), "byte") + " and has " +
+                                with_commas(static_cast<int64_t>(left)) + " now"),
                told.c_str());
     }
   }
@@ -78,9 +81,9 @@ class WeightFilesTest : public QObject {
   void an_index_that_disagrees_with_its_shards_is_refused_data() {
     QTest::addColumn<QByteArray>("weight_map");
     QTest::addColumn<QByteArray>("words");
-    QTest::newRow("tensor in another shard") << QByteArray(
-                                                    R"({"a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors"})")
-                                             << QByteArray("the index says");
+    QTest::newRow("tensor in another shard")
+        << QByteArray(R"({"a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors"})")
+        << QByteArray("the index says");
     QTest::newRow("tensor in no shard")
         << QByteArray(
                R"({"a":"model-00002-of-00002.safetensors","b":"model-00001-of-00002.safetensors","c":"model-00001-of-00002.safetensors"})")
@@ -88,14 +91,15 @@ class WeightFilesTest : public QObject {
     QTest::newRow("tensor that the index does not name")
         << QByteArray(R"({"a":"model-00002-of-00002.safetensors","c":"model-00001-of-00002.safetensors"})")
         << QByteArray("does not name the tensor \"b\"");
-    QTest::newRow("leads out of the folder") << QByteArray(R"({"a":"../other.safetensors"})")
-                                             << QByteArray("not the name of a .safetensors file beside it");
+    QTest::newRow("leads out of the folder")
+        << QByteArray(R"({"a":"../other.safetensors"})") << QByteArray("not the name of a .safetensors file beside it");
     QTest::newRow("no safetensors file") << QByteArray(R"({"a":"/etc/passwd"})")
                                          << QByteArray("not the name of a .safetensors file beside it");
     QTest::newRow("shard is a number") << QByteArray(R"({"a":1})") << QByteArray("not a file name");
     QTest::newRow("empty map") << QByteArray("{}") << QByteArray("no weight_map");
     QTest::newRow("map is a list") << QByteArray("[]") << QByteArray("no weight_map");
-    QTest::newRow("duplicate tensor") << QByteArray(R"({"a":"x.safetensors","a":"y.safetensors"})") << QByteArray("occurs twice");
+    QTest::newRow("duplicate tensor") << QByteArray(R"({"a":"x.safetensors","a":"y.safetensors"})")
+                                      << QByteArray("occurs twice");
   }
   void an_index_that_disagrees_with_its_shards_is_refused() {
     QFETCH(QByteArray, weight_map);
@@ -109,7 +113,8 @@ class WeightFilesTest : public QObject {
   void a_missing_shard_is_named() {
     const Scratch scratch;
     write_index(scratch, R"({"a":"model-00001-of-00001.safetensors"})");
-    VERIFY_BAD_INPUT(WeightFiles::open(scratch.folder()), index_path(scratch), "\"model-00001-of-00001.safetensors\" (not there)");
+    VERIFY_BAD_INPUT(WeightFiles::open(scratch.folder()), index_path(scratch),
+                     "\"model-00001-of-00001.safetensors\" (not there)");
   }
 
   void a_pickled_model_comes_with_its_conversion() {

@@ -1,4 +1,5 @@
-// Operators declare their attributes; what a node says beyond that, leaves out, or says in another kind is refused with what is known.
+// Operators declare their attributes; what a node says beyond that, leaves out, or says in another kind is refused with
+// what is known.
 #include <algorithm>
 #include <functional>
 
@@ -49,7 +50,8 @@ std::vector<Attribute> wrong(const AttributeRule& rule) {
     case AttributeKind::real:
       return {word, list};
     case AttributeKind::word:
-      return rule.words.empty() ? std::vector<Attribute>{integer, real, list} : std::vector<Attribute>{word, integer, real, list};
+      return rule.words.empty() ? std::vector<Attribute>{integer, real, list}
+                                : std::vector<Attribute>{word, integer, real, list};
     case AttributeKind::extent:
       return {word, integer, real, list};
     case AttributeKind::integers:
@@ -87,7 +89,8 @@ class AttributesTest : public QObject {
       QCOMPARE(c.said(), QString("none"));
       c.node.attributes.set("strid", int64_t{2});
       const QString text = c.said();
-      QVERIFY2(text.startsWith(QString::fromStdString(std::string(op->name) + " \"the node\": expected ")), qPrintable(text));
+      QVERIFY2(text.startsWith(QString::fromStdString(std::string(op->name) + " \"the node\": expected ")),
+               qPrintable(text));
       QVERIFY2(text.endsWith(", got strid"), qPrintable(text));
       for (const AttributeRule& rule : op->attributes)
         QVERIFY2(text.contains(QString::fromStdString(std::string(rule.name))), qPrintable(text));
@@ -134,7 +137,8 @@ class AttributesTest : public QObject {
           c.node.attributes.set(rule.name, value);
           const QString text = c.said();
           // An extent's own words say which symbol is unknown.
-          QVERIFY2(text.contains(name) || text.contains("no such word"), qPrintable(QString(op->name.data()) + ": " + text));
+          QVERIFY2(text.contains(name) || text.contains("no such word"),
+                   qPrintable(QString(op->name.data()) + ": " + text));
           QVERIFY(text.startsWith(QString::fromStdString(std::string(op->name))));
         }
         c.node.attributes.erase(rule.name);
@@ -149,7 +153,8 @@ class AttributesTest : public QObject {
     for (const Operator* op : operators())
       for (const AttributeRule& rule : op->attributes) {
         QVERIFY(rule.name != "extras");
-        QCOMPARE(std::count_if(op->attributes.begin(), op->attributes.end(), [&](const AttributeRule& r) { return r.name == rule.name; }),
+        QCOMPARE(std::count_if(op->attributes.begin(), op->attributes.end(),
+                               [&](const AttributeRule& r) { return r.name == rule.name; }),
                  1);
       }
   }
@@ -165,9 +170,9 @@ class AttributesTest : public QObject {
   void a_misspelt_attribute_of_a_text_graph_is_an_error_in_one_line_data() {
     QTest::addColumn<QString>("attributes");
     QTest::addColumn<QString>("expected");
-    QTest::newRow("misspelt")
-        << "strid=2"
-        << "g:5: conv2d \"z\": expected attributes among stride, padding, groups, activation, residual_first and extras, got strid";
+    QTest::newRow("misspelt") << "strid=2"
+                              << "g:5: conv2d \"z\": expected attributes among stride, padding, groups, activation, "
+                                 "residual_first and extras, got strid";
     QTest::newRow("a word") << "stride=\"two\""
                             << "g:5: conv2d \"z\": expected stride as an integer, got \"two\"";
     QTest::newRow("another word")
@@ -216,8 +221,9 @@ class AttributesTest : public QObject {
                b.value("add", {x, x}, {{"scale", 2.0}}, "sum");
              }),
              QString("add \"sum\": expected no attributes, got scale"));
-    QCOMPARE(complaint([&] { b.value("activation", {x}, {}, "act"); }),
-             QString("activation \"act\": expected attribute kind, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got none"));
+    QCOMPARE(
+        complaint([&] { b.value("activation", {x}, {}, "act"); }),
+        QString("activation \"act\": expected attribute kind, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got none"));
   }
 };
 STORMCELL_TEST(AttributesTest)

@@ -22,10 +22,15 @@ struct Tokens : CaseBuilder {
     x = floats("x", tokens, {4});
   }
   ValueId attention(ValueId from, bool causal) {
-    return value("attention", {from, from, from}, {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{causal}}}, "mixed");
+    return value("attention", {from, from, from},
+                 {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{causal}}}, "mixed");
   }
-  std::string full(ValueId v, ValueId source) { return to_text(graph(), analyze_cell_flow(graph()).relation(v, source).full); }
-  std::string data(ValueId v, ValueId source) { return to_text(graph(), analyze_cell_flow(graph()).relation(v, source).data); }
+  std::string full(ValueId v, ValueId source) {
+    return to_text(graph(), analyze_cell_flow(graph()).relation(v, source).full);
+  }
+  std::string data(ValueId v, ValueId source) {
+    return to_text(graph(), analyze_cell_flow(graph()).relation(v, source).data);
+  }
   SpaceId sequences = kNone, tokens = kNone;
   ValueId x = kNone;
 };
@@ -38,14 +43,16 @@ struct Chosen {
 
   explicit Chosen(const Protocol& protocol) {
     GraphBuilder b;
-    const SpaceId sequences = b.root_space("sequences", b.symbol("N")), tokens = b.dense_space("tokens", sequences, b.symbol("T"));
+    const SpaceId sequences = b.root_space("sequences", b.symbol("N")),
+                  tokens = b.dense_space("tokens", sequences, b.symbol("T"));
     const ValueId x = b.input("x", DType::f32, tokens, {2});
     const ValueId scores = b.value("linear", {x, weight(b, "router", {1, 0, 0, 1})}, {}, "scores");
     const ValueId decision = b.route(scores, protocol, "router");
     const std::vector<ValueId> parts = b.scatter(x, decision, {0, 1});
     std::vector<ValueId> results;
     for (int i = 0; i < 2; ++i)
-      results.push_back(b.value("linear", {parts[static_cast<size_t>(i)], weight(b, "expert" + std::to_string(i), {2, 1, 1, 3})}, {}, "y"));
+      results.push_back(b.value(
+          "linear", {parts[static_cast<size_t>(i)], weight(b, "expert" + std::to_string(i), {2, 1, 1, 3})}, {}, "y"));
     b.output("y", b.gather(std::move(results), tokens, "weighted"));
     graph = b.finish();
   }
@@ -149,7 +156,8 @@ class CellFlowTest : public QObject {
     Chosen c(rule);
     QCOMPARE(to_text(c.graph, c.says().full), std::string("same sequences, in order"));
     QCOMPARE(to_text(c.graph, c.says().data), std::string("same tokens"));
-    // All want branch 0, which serves one of each sequence. When the first goes elsewhere the second of its sequence is served.
+    // All want branch 0, which serves one of each sequence. When the first goes elsewhere the second of its sequence is
+    // served.
     const std::vector<double> all{2, 1, 3, 1, 2, 1, 3, 1};
     OracleReplay chosen;
     const std::vector<double> before = c.run(all, {}, &chosen);
@@ -196,7 +204,8 @@ class CellFlowTest : public QObject {
       const std::string name = "layer." + std::to_string(i);
       const ValueId decision = t.route(t.linear(x, 2, name + ".router"), rule, name);
       const std::vector<ValueId> parts = t.scatter(x, decision, {0, 1});
-      x = t.add(x, t.gather({t.linear(parts[0], 4, name + ".0"), t.linear(parts[1], 4, name + ".1")}, t.tokens, "weighted"));
+      x = t.add(
+          x, t.gather({t.linear(parts[0], 4, name + ".0"), t.linear(parts[1], 4, name + ".1")}, t.tokens, "weighted"));
       if (i == 0) x = t.add(x, t.attention(x, true));
     }
     t.output("early", t.x);
@@ -204,7 +213,8 @@ class CellFlowTest : public QObject {
     const CellFlow flow = analyze_cell_flow(t.graph());
     QCOMPARE(flow.routers().size(), size_t{2});
     const RouterFlow &first = flow.routers()[0], &second = flow.routers()[1];
-    QVERIFY((first.routers == std::vector<std::string>{"layer.1"}) && (first.outputs == std::vector<std::string>{"late"}));
+    QVERIFY((first.routers == std::vector<std::string>{"layer.1"}) &&
+            (first.outputs == std::vector<std::string>{"late"}));
     QVERIFY(second.routers.empty() && (second.outputs == std::vector<std::string>{"late"}));
     QCOMPARE(first.mixes.size(), size_t{2});
     QCOMPARE(to_text(t.graph(), first.mixes[0]), std::string("capacity within sequences, in order"));
@@ -222,7 +232,8 @@ class CellFlowTest : public QObject {
       const ValueId weight = b.value("choice_weight", {d}, {{"space", int64_t{b.space_of(part)}}});
       weighed.push_back(b.value("multiply", {part, weight}));
     }
-    const ValueId sum = b.gather(plain, images, "sum", kNone, "sum"), weighed_sum = b.gather(weighed, images, "sum", kNone, "weighed");
+    const ValueId sum = b.gather(plain, images, "sum", kNone, "sum"),
+                  weighed_sum = b.gather(weighed, images, "sum", kNone, "weighed");
     b.output("sum", sum);
     b.output("weighed", weighed_sum);
     const Graph g = b.finish();
@@ -244,9 +255,11 @@ class CellFlowTest : public QObject {
       for (const bool ordered : {false, true})
         if (meet != pixels || !ordered) relations.push_back({CellRelation::Reach::cells, meet, ordered});
     const int64_t cells = g.space(pixels).count.constant();
-    const auto related = [&](const CellRelation& r, int64_t x, int64_t y) { return relates(g, none, r, pixels, x, pixels, y); };
-    const std::vector<Flow> flows{{Mix::none},           {Mix::cell}, {Mix::batch}, {Mix::within, images}, {Mix::within, patches},
-                                  {Mix::before, patches}};
+    const auto related = [&](const CellRelation& r, int64_t x, int64_t y) {
+      return relates(g, none, r, pixels, x, pixels, y);
+    };
+    const std::vector<Flow> flows{
+        {Mix::none}, {Mix::cell}, {Mix::batch}, {Mix::within, images}, {Mix::within, patches}, {Mix::before, patches}};
     const auto flows_to = [&](const Flow& f, int64_t x, int64_t y) {
       switch (f.mix) {
         case Mix::none:

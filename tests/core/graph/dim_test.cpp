@@ -15,7 +15,8 @@ Dim random_dim(Random& random) {
   Dim sum(random.between(0, 3));
   for (int64_t terms = random.between(0, 3); terms > 0; --terms) {
     Dim term(random.between(1, 5));
-    for (int64_t factors = random.between(1, 2); factors > 0; --factors) term = term * Dim::symbol(static_cast<SymbolId>(random.below(3)));
+    for (int64_t factors = random.between(1, 2); factors > 0; --factors)
+      term = term * Dim::symbol(static_cast<SymbolId>(random.below(3)));
     sum = sum + term;
   }
   return sum;
@@ -70,7 +71,8 @@ class DimTest : public QObject {
   void broken_texts_are_refused() {
     QCOMPARE(complaint("N*X"), std::string("here: unknown symbol \"X\" in an extent (declare it first)"));
     const std::string form = "here: expected an extent as \"8*N*T\" or \"P+T\"";
-    for (const char* text : {"", "N+", "+N", "N*", "*N", "N++T"}) QCOMPARE(complaint(text), text[0] == '*' ? complaint("*N") : form);
+    for (const char* text : {"", "N+", "+N", "N*", "*N", "N++T"})
+      QCOMPARE(complaint(text), text[0] == '*' ? complaint("*N") : form);
     QVERIFY(complaint("*N") != "none" && complaint("N**T") != "none" && complaint("3 N") != "none" &&
             complaint(std::string(5000, '1')) != "none");
   }

@@ -68,13 +68,15 @@ class DotTest : public QObject {
   void random_graphs_and_toys_are_well_formed() {
     for (uint64_t seed = 0; seed < 100; ++seed) {
       const RandomCase made = make_random_case(seed);
-      for (const bool collapse : {false, true}) QVERIFY2(is_well_formed(to_dot(made.graph, {collapse})), made.name.c_str());
+      for (const bool collapse : {false, true})
+        QVERIFY2(is_well_formed(to_dot(made.graph, {collapse})), made.name.c_str());
     }
     for (const Toy& toy : toys()) QVERIFY2(is_well_formed(to_dot(toy.make(1).graph)), toy.name);
   }
   void names_with_quotes_do_no_harm() {
     GraphBuilder b;
-    b.output("o\"ut\\", b.value("scale", {b.input("in\"\\\n{", DType::f32, b.root_space("a\"b", 2), {3})}, {{"factor", 2.0}}, "n\"{"));
+    b.output("o\"ut\\", b.value("scale", {b.input("in\"\\\n{", DType::f32, b.root_space("a\"b", 2), {3})},
+                                {{"factor", 2.0}}, "n\"{"));
     QVERIFY(is_well_formed(to_dot(b.finish())));
   }
   void alike_branches_are_drawn_once() {

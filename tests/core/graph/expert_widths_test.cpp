@@ -14,7 +14,8 @@ namespace {
 /// Two experts of these widths over tokens of width 4.
 Graph experts(const std::vector<int64_t>& first, const std::vector<int64_t>& second) {
   CaseBuilder b(1);
-  const SpaceId tokens = b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)), b.bound_symbol("T", 3));
+  const SpaceId tokens =
+      b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)), b.bound_symbol("T", 3));
   const ValueId x = b.floats("x", tokens, {4});
   Protocol best;
   best.k = 1;

@@ -31,7 +31,8 @@ struct TwoScales : CaseBuilder {
   void close() {
     const ValueId leaving = scatter(logits, decision, {0})[0], going = scatter(finer, decision, {1})[0];
     const ValueId last =
-        linear(value("pool", {conv(going, 4, 3, 1, "next")}, {{"kind", std::string("global_average")}}, "last.pooled"), 3, "last");
+        linear(value("pool", {conv(going, 4, 3, 1, "next")}, {{"kind", std::string("global_average")}}, "last.pooled"),
+               3, "last");
     output("logits", gather({leaving, last}, images, "place"));
   }
   SpaceId images = kNone;
@@ -86,7 +87,8 @@ class HoistTest : public QObject {
   }
   void what_mixes_cells_does_not_wait() {
     CaseBuilder b(1);
-    const SpaceId tokens = b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)), b.bound_symbol("T", 3));
+    const SpaceId tokens =
+        b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)), b.bound_symbol("T", 3));
     const ValueId x = b.floats("x", tokens, {4});
     const ValueId mixed = b.value("attention", {x, x, x}, {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}}, "mixed");
     const ValueId side = b.linear(mixed, 4, "side");

@@ -1,5 +1,6 @@
-// Static cell flow against what really happens: one input cell is changed, and the cells of the outputs that change must be among those
-// the static answer names; with the decisions replayed they must be exactly those, for generic weights.
+// Static cell flow against what really happens: one input cell is changed, and the cells of the outputs that change
+// must be among those the static answer names; with the decisions replayed they must be exactly those, for generic
+// weights.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -21,9 +22,13 @@ namespace {
 
 class Perturbation {
  public:
-  /// Without `replays` only free runs are made: another text may stop elsewhere, and then there are more decisions than were recorded.
+  /// Without `replays` only free runs are made: another text may stop elsewhere, and then there are more decisions than
+  /// were recorded.
   explicit Perturbation(RandomCase made, bool replays = true)
-      : case_(std::move(made)), flow_(analyze_cell_flow(case_.graph)), oracle_(case_.graph, *case_.weights), replays_(replays) {
+      : case_(std::move(made)),
+        flow_(analyze_cell_flow(case_.graph)),
+        oracle_(case_.graph, *case_.weights),
+        replays_(replays) {
     for (const auto& [name, values] : case_.inputs) {
       OracleTensor<double>& t = inputs_[name];
       if (const auto* integers = std::get_if<std::vector<int32_t>>(&values)) t.integers = *integers;
@@ -92,7 +97,8 @@ class Perturbation {
       const CellDependence& says = flow_.relation(output, source);
       if (std::string bad = compare(o, output, says.full, free, source, cell, false); !bad.empty()) return bad;
       const bool real = case_.graph.value(output).type.dtype != DType::i32;
-      if (std::string bad = compare(o, output, says.data, replayed, source, cell, generic && real); !bad.empty()) return "replayed: " + bad;
+      if (std::string bad = compare(o, output, says.data, replayed, source, cell, generic && real); !bad.empty())
+        return "replayed: " + bad;
       if (!changes(o, base_, replayed).empty() && generic && real) ++equal_sets_;
       by_decision_only_ += changes(o, base_, replayed) != changes(o, base_, free);
     }
@@ -118,8 +124,8 @@ class Perturbation {
     return set;
   }
 
-  std::string compare(size_t o, ValueId output, const CellRelation& says, const OracleResult<double>& run, ValueId source, int64_t cell,
-                      bool exactly) {
+  std::string compare(size_t o, ValueId output, const CellRelation& says, const OracleResult<double>& run,
+                      ValueId source, int64_t cell, bool exactly) {
     const SpaceId of = case_.graph.value(output).type.space, on = case_.graph.value(source).type.space;
     const int64_t cells = of == kNone ? 1 : case_.graph.space(of).count.evaluate(case_.bindings);
     const std::set<int64_t> set = changes(o, base_, run);
@@ -127,8 +133,9 @@ class Perturbation {
     for (int64_t c = 0; c < cells; ++c) {
       const bool may = relates(case_.graph, case_.bindings, says, of, c, on, cell), did = set.contains(c);
       if (did == may || (may && !exactly)) continue;
-      return case_.name + ": cell " + std::to_string(cell) + " of " + case_.graph.value(source).name + " and cell " + std::to_string(c) +
-             " of " + case_.graph.outputs[o].name + ": said " + to_text(case_.graph, says) + ", " + (did ? "changed" : "did not change");
+      return case_.name + ": cell " + std::to_string(cell) + " of " + case_.graph.value(source).name + " and cell " +
+             std::to_string(c) + " of " + case_.graph.outputs[o].name + ": said " + to_text(case_.graph, says) + ", " +
+             (did ? "changed" : "did not change");
     }
     return {};
   }
@@ -152,12 +159,14 @@ RandomCase model_case(const std::string& name, bool generates) {
   made.weights = model->weights;
   made.bindings.assign(made.graph.symbols.size(), 0);
   for (const auto& [symbol, extent] : {std::pair{kSequences, 2}, {kLength, 6}, {kDecoderLength, 4}})
-    if (const SymbolId id = made.graph.find_symbol(symbol); id != kNone) made.bindings[static_cast<size_t>(id)] = extent;
+    if (const SymbolId id = made.graph.find_symbol(symbol); id != kNone)
+      made.bindings[static_cast<size_t>(id)] = extent;
   Random random(7);
   for (const Value& v : made.graph.values) {
     if (v.kind != ValueKind::input) continue;
-    std::vector<int32_t> ids(static_cast<size_t>(v.type.space == kNone ? 1 : made.graph.space(v.type.space).count.evaluate(made.bindings)),
-                             1);
+    std::vector<int32_t> ids(
+        static_cast<size_t>(v.type.space == kNone ? 1 : made.graph.space(v.type.space).count.evaluate(made.bindings)),
+        1);
     if (v.name.find("mask") == std::string::npos)
       for (int32_t& id : ids) id = static_cast<int32_t>(random.between(2, 8));
     made.inputs[v.name] = std::move(ids);
@@ -197,9 +206,10 @@ class PerturbationTest : public QObject {
 
   void changes_of_models_stay_within_the_static_answer_and_equal_it_when_replayed_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"switch/encoder-decoder-8-experts", "switch/capacity-drops-tokens", "switch/encoder-only-16-experts-gelu",
-                             "switch/odd-sizes-no-masks", "mixtral/top-2-of-8-grouped-heads", "mixtral/all-of-2-one-token",
-                             "mixtral/top-3-of-8-sliding-window"})
+    for (const char* name :
+         {"switch/encoder-decoder-8-experts", "switch/capacity-drops-tokens", "switch/encoder-only-16-experts-gelu",
+          "switch/odd-sizes-no-masks", "mixtral/top-2-of-8-grouped-heads", "mixtral/all-of-2-one-token",
+          "mixtral/top-3-of-8-sliding-window"})
       QTest::newRow(name) << name;
   }
   void changes_of_models_stay_within_the_static_answer_and_equal_it_when_replayed() {

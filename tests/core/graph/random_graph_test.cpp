@@ -110,9 +110,11 @@ class RandomGraphTest : public QObject {
       several += joined;
       labelled += !label_inputs(g).empty();
     }
-    const std::string counts = std::to_string(below_branches) + " " + std::to_string(in_branches) + " " + std::to_string(weights_within) +
-                               " " + std::to_string(several) + " " + std::to_string(labelled);
-    QVERIFY2(below_branches > 4 && in_branches > 8 && weights_within > 8 && several > 8 && labelled > 4, counts.c_str());
+    const std::string counts = std::to_string(below_branches) + " " + std::to_string(in_branches) + " " +
+                               std::to_string(weights_within) + " " + std::to_string(several) + " " +
+                               std::to_string(labelled);
+    QVERIFY2(below_branches > 4 && in_branches > 8 && weights_within > 8 && several > 8 && labelled > 4,
+             counts.c_str());
   }
   void toys_are_valid() {
     for (const Toy& toy : toys()) verify(toy.make(1).graph);

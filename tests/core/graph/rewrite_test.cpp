@@ -44,7 +44,9 @@ class RewriteTest : public QObject {
     // All of the mixture but its route goes.
     Graph& graph = rewriter.graph();
     graph.outputs.erase(graph.outputs.begin());
-    std::erase_if(graph.top.nodes, [&](NodeId id) { return graph.node(id).op->name != "embedding" && graph.node(id).op->name != "route"; });
+    std::erase_if(graph.top.nodes, [&](NodeId id) {
+      return graph.node(id).op->name != "embedding" && graph.node(id).op->name != "route";
+    });
     const Graph small = rewriter.finish();
     QCOMPARE(small.nodes.size(), size_t{2});
     QCOMPARE(small.spaces.size(), size_t{2});
@@ -77,7 +79,8 @@ class RewriteTest : public QObject {
     Rewriter rewriter(from.graph);
     ValueMap copies;
     const std::vector<NodeId> all = from.graph.top.nodes;
-    const auto loop = static_cast<size_t>(std::find(all.begin(), all.end(), node_named(from.graph, "loop")) - all.begin());
+    const auto loop =
+        static_cast<size_t>(std::find(all.begin(), all.end(), node_named(from.graph, "loop")) - all.begin());
     const NodeId copy = rewriter.clone(all[loop], copies);
     rewriter.replace_run({}, loop, 1, {copy});
     const Graph graph = rewriter.finish();
@@ -88,7 +91,8 @@ class RewriteTest : public QObject {
   void nodes_are_brought_together_around_what_stands_between() {
     MixtureBuilder b(2);
     const ValueId x = b.tokens(2, 3, 8);
-    const ValueId a = b.product(x, 8, "a"), free = b.product(x, 8, "free"), uses_a = b.product(a, 8, "uses_a"), c = b.product(a, 8, "c");
+    const ValueId a = b.product(x, 8, "a"), free = b.product(x, 8, "free"), uses_a = b.product(a, 8, "uses_a"),
+                  c = b.product(a, 8, "c");
     const ValueId later = b.product(uses_a, 8, "later");
     b.output("y", b.add(b.add(free, later), c));
     const RandomCase from = b.take("between");
@@ -113,8 +117,10 @@ class RewriteTest : public QObject {
       b.output("y", b.product(a, 8, "c"));
       const RandomCase from = b.take("states");
       Rewriter rewriter(from.graph);
-      QCOMPARE(rewriter.bring_together({}, std::vector<NodeId>{node_named(from.graph, "a"), node_named(from.graph, "c")}).has_value(),
-               !reads);
+      QCOMPARE(
+          rewriter.bring_together({}, std::vector<NodeId>{node_named(from.graph, "a"), node_named(from.graph, "c")})
+              .has_value(),
+          !reads);
     }
   }
 

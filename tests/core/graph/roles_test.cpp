@@ -26,7 +26,8 @@ const std::vector<RandomCase>& cases() {
 
 template <class Check>
 void for_each_node(Check check) {
-  for (const RandomCase& from : cases()) from.graph.for_each_node([&](NodeId id, int) { check(from.graph, from.graph.node(id)); });
+  for (const RandomCase& from : cases())
+    from.graph.for_each_node([&](NodeId id, int) { check(from.graph, from.graph.node(id)); });
 }
 
 QByteArray named(const Node& n) { return QByteArray::fromStdString(std::string(n.op->name) + " " + n.name); }
@@ -54,7 +55,8 @@ class RolesTest : public QObject {
   void decisions_are_made_by_routes_and_exchanges_alone() {
     for_each_node([&](const Graph& g, const Node& n) {
       for (const ValueId v : n.outputs)
-        if (g.value(v).kind == ValueKind::decision) QVERIFY2(is_route(n) || has_role(n, Role::exchange), named(n).constData());
+        if (g.value(v).kind == ValueKind::decision)
+          QVERIFY2(is_route(n) || has_role(n, Role::exchange), named(n).constData());
     });
   }
   void rows_come_to_branches_through_what_opens_them() {

@@ -44,8 +44,8 @@ struct Mixtures : CaseBuilder {
   }
   ValueId join(ValueId flow, ValueId decision, const std::string& name) {
     const std::vector<ValueId> parts = scatter(flow, decision, {0, 1});
-    return gather({linear(parts[0], 4, name + ".0"), linear(parts[1], 4, name + ".1")}, space_of(flow), "weighted", kNone,
-                  name + ".joined");
+    return gather({linear(parts[0], 4, name + ".0"), linear(parts[1], 4, name + ".1")}, space_of(flow), "weighted",
+                  kNone, name + ".joined");
   }
   ValueId mixture(ValueId from, const std::string& name) { return join(from, decide(from, name), name); }
   Lines edges(ValueId out) {
@@ -75,7 +75,8 @@ class CellWalk {
         for (int64_t c = 0; c < d.shape.cells; ++c) {
           auto& branches = kept[r][d.ancestor.empty() ? c : d.ancestor[static_cast<size_t>(c)]];
           for (int32_t j = 0; j < d.shape.fan_out; ++j)
-            if (const int32_t choice = d.choice[static_cast<size_t>(c * d.shape.fan_out + j)]; is_kept(choice)) branches.insert(choice);
+            if (const int32_t choice = d.choice[static_cast<size_t>(c * d.shape.fan_out + j)]; is_kept(choice))
+              branches.insert(choice);
         }
       }
     block(g_.top);
@@ -122,7 +123,8 @@ class CellWalk {
       const auto& of = kept[router_of_.at(g_.space(s).decision)];
       std::erase_if(behind, [&](const auto& entry) {
         const auto at = of.find(entry.first);
-        return at == of.end() || (g_.space(s).branch == kAllBranches ? at->second.empty() : !at->second.contains(g_.space(s).branch));
+        return at == of.end() ||
+               (g_.space(s).branch == kAllBranches ? at->second.empty() : !at->second.contains(g_.space(s).branch));
       });
     }
   }
@@ -191,19 +193,22 @@ class RouterEdgesTest : public QObject {
     Mixtures m;
     const ValueId before = m.mixture(m.x, "before");
     const ValueId sum = m.add(m.add(m.mixture(before, "p"), m.mixture(before, "q")), m.mixture(before, "r"));
-    QCOMPARE(m.edges(m.mixture(sum, "after")), (Lines{"before > p", "before > q", "before > r", "p > after", "q > after", "r > after"}));
+    QCOMPARE(m.edges(m.mixture(sum, "after")),
+             (Lines{"before > p", "before > q", "before > r", "p > after", "q > after", "r > after"}));
   }
   void a_branch_without_work_passes_its_cells_on() {
     Mixtures m;
     const ValueId decision = m.decide(m.x, "skip");
-    const ValueId some = m.gather({m.linear(m.scatter(m.x, decision, {1})[0], 4, "work")}, m.tokens, "place", m.x, "skip.joined");
+    const ValueId some =
+        m.gather({m.linear(m.scatter(m.x, decision, {1})[0], 4, "work")}, m.tokens, "place", m.x, "skip.joined");
     QCOMPARE(m.edges(m.mixture(some, "after")), (Lines{"skip > after"}));
   }
   void a_nested_router_takes_the_cells_of_its_branch_only() {
     Mixtures m;
     const ValueId decision = m.decide(m.x, "outer");
     const std::vector<ValueId> parts = m.scatter(m.x, decision, {0, 1});
-    const ValueId joined = m.gather({m.linear(parts[0], 4, "0"), m.mixture(parts[1], "inner")}, m.tokens, "weighted", kNone, "joined");
+    const ValueId joined =
+        m.gather({m.linear(parts[0], 4, "0"), m.mixture(parts[1], "inner")}, m.tokens, "weighted", kNone, "joined");
     QCOMPARE(m.edges(m.mixture(joined, "after")), (Lines{"inner > after", "outer [0] > after", "outer [1] > inner"}));
   }
   void labels_decide_for_cells_that_come() {
@@ -223,12 +228,14 @@ class RouterEdgesTest : public QObject {
     m.begin_body();
     m.end_body({m.mixture(a, "fallback")});
     const ValueId out = m.graph().node(m.add_region("guard", {empty}, {}, "guard")).outputs[0];
-    QCOMPARE(m.edges(m.mixture(out, "after")), (Lines{"a > fallback", "a > taken", "fallback > after", "taken > after"}));
+    QCOMPARE(m.edges(m.mixture(out, "after")),
+             (Lines{"a > fallback", "a > taken", "fallback > after", "taken > after"}));
   }
   void exits_and_their_mixtures() {
-    QCOMPARE(edges_of(exit_chain_toy().graph),
-             (Lines{"block.0.exit [1] > block.1.moe", "block.1.exit [1] > block.2.moe", "block.1.moe [0,2] > block.1.exit",
-                    "block.1.moe [1] > block.1.moe.expert.1.inner", "block.1.moe.expert.1.inner > block.1.exit"}));
+    QCOMPARE(
+        edges_of(exit_chain_toy().graph),
+        (Lines{"block.0.exit [1] > block.1.moe", "block.1.exit [1] > block.2.moe", "block.1.moe [0,2] > block.1.exit",
+               "block.1.moe [1] > block.1.moe.expert.1.inner", "block.1.moe.expert.1.inner > block.1.exit"}));
   }
   void cells_of_the_next_turn_are_other_cells() {
     QCOMPARE(edges_of(iterated_router_toy().graph), (Lines{"loop.exit [1] > loop.experts"}));
@@ -274,15 +281,17 @@ class RouterEdgesTest : public QObject {
           for (const int32_t b : branches) {
             std::set<size_t> said;
             for (const RouterEdge& e : edges) {
-              const auto to = static_cast<size_t>(std::find(walk.nodes.begin(), walk.nodes.end(), e.to) - walk.nodes.begin());
+              const auto to =
+                  static_cast<size_t>(std::find(walk.nodes.begin(), walk.nodes.end(), e.to) - walk.nodes.begin());
               if (e.from == walk.nodes[from] && walk.kept[to].contains(row) &&
                   (e.branches.empty() || std::binary_search(e.branches.begin(), e.branches.end(), b)))
                 said.insert(to);
             }
             const std::set<size_t> went = walk.next(from, b, row);
             if (said != went) {
-              std::string text = "seed " + std::to_string(seed) + ", " + made.name + ": from " + made.graph.node(walk.nodes[from]).name +
-                                 ", branch " + std::to_string(b) + ", row " + std::to_string(row) + " said:";
+              std::string text = "seed " + std::to_string(seed) + ", " + made.name + ": from " +
+                                 made.graph.node(walk.nodes[from]).name + ", branch " + std::to_string(b) + ", row " +
+                                 std::to_string(row) + " said:";
               for (const size_t to : said) text += " " + made.graph.node(walk.nodes[to]).name;
               text += "; went:";
               for (const size_t to : went) text += " " + made.graph.node(walk.nodes[to]).name;

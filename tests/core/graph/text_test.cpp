@@ -29,7 +29,8 @@ class Comparison {
     block(a_.top, b_.top);
     if (a_.outputs.size() != b_.outputs.size()) return "outputs";
     for (size_t i = 0; i < a_.outputs.size(); ++i)
-      if (a_.outputs[i].name != b_.outputs[i].name || of(a_.outputs[i].value) != b_.outputs[i].value) return "output " + a_.outputs[i].name;
+      if (a_.outputs[i].name != b_.outputs[i].name || of(a_.outputs[i].value) != b_.outputs[i].value)
+        return "output " + a_.outputs[i].name;
     return what_;
   }
 
@@ -57,11 +58,13 @@ class Comparison {
   bool same_space(SpaceId a, SpaceId b) {
     if (a == kNone || b == kNone) return a == b;
     const CellSpace &x = a_.space(a), &y = b_.space(b);
-    return x.name == y.name && x.kind == y.kind && x.count == y.count && x.per_parent == y.per_parent && x.branch == y.branch &&
-           (x.decision == kNone ? y.decision == kNone : of(x.decision) == y.decision) && same_space(x.parent, y.parent);
+    return x.name == y.name && x.kind == y.kind && x.count == y.count && x.per_parent == y.per_parent &&
+           x.branch == y.branch && (x.decision == kNone ? y.decision == kNone : of(x.decision) == y.decision) &&
+           same_space(x.parent, y.parent);
   }
   bool same_attribute(const std::string& key, const Attribute& a, const Attribute& b) {
-    if (key == "space" || key == "slots") return same_space(SpaceId(std::get<int64_t>(a)), SpaceId(std::get<int64_t>(b)));
+    if (key == "space" || key == "slots")
+      return same_space(SpaceId(std::get<int64_t>(a)), SpaceId(std::get<int64_t>(b)));
     if (key != "spaces") return a == b;
     const auto &x = std::get<std::vector<int64_t>>(a), &y = std::get<std::vector<int64_t>>(b);
     bool same = x.size() == y.size();
@@ -73,20 +76,23 @@ class Comparison {
     for (size_t i = 0; i < a.nodes.size(); ++i) {
       const Node &x = a_.node(a.nodes[i]), &y = b_.node(b.nodes[i]);
       const std::string where = std::string(x.op->name) + " " + x.name;
-      note(x.op == y.op && x.name == y.name && x.inputs.size() == y.inputs.size() && x.outputs.size() == y.outputs.size() &&
-               x.bodies.size() == y.bodies.size() && x.yields.size() == y.yields.size(),
+      note(x.op == y.op && x.name == y.name && x.inputs.size() == y.inputs.size() &&
+               x.outputs.size() == y.outputs.size() && x.bodies.size() == y.bodies.size() &&
+               x.yields.size() == y.yields.size(),
            where);
       if (!what_.empty()) return;
       for (size_t k = 0; k < x.inputs.size(); ++k) note(of(x.inputs[k]) == y.inputs[k], where + ", its inputs");
       for (size_t k = 0; k < x.bodies.size(); ++k) {
         block(x.bodies[k], y.bodies[k]);
         note(x.yields[k].size() == y.yields[k].size(), where + ", its yields");
-        for (size_t j = 0; what_.empty() && j < x.yields[k].size(); ++j) note(of(x.yields[k][j]) == y.yields[k][j], where + ", its yields");
+        for (size_t j = 0; what_.empty() && j < x.yields[k].size(); ++j)
+          note(of(x.yields[k][j]) == y.yields[k][j], where + ", its yields");
       }
       for (size_t k = 0; k < x.outputs.size(); ++k) match(x.outputs[k], y.outputs[k]);
       auto at = y.attributes.begin();
       for (const auto& [key, value] : x.attributes) {
-        note(at != y.attributes.end() && at->first == key && same_attribute(key, value, at->second), where + ", its attributes");
+        note(at != y.attributes.end() && at->first == key && same_attribute(key, value, at->second),
+             where + ", its attributes");
         if (!what_.empty()) return;
         ++at;
       }
@@ -152,7 +158,8 @@ class TextTest : public QObject {
   }
   void a_small_graph_reads_as_it_is_written() { QCOMPARE(to_text(parse_graph(kSmall, "g")), std::string(kSmall)); }
   void comments_and_spaces_do_not_matter() {
-    QCOMPARE(to_text(parse_graph(with("weight %w", "\n  # what weighs\n weight   %w") + "# the end", "g")), std::string(kSmall));
+    QCOMPARE(to_text(parse_graph(with("weight %w", "\n  # what weighs\n weight   %w") + "# the end", "g")),
+             std::string(kSmall));
   }
 
   void names_with_any_character_survive() {
@@ -160,7 +167,8 @@ class TextTest : public QObject {
     const SpaceId root = b.root_space("root", b.symbol("N")), strange = b.dense_space("a \"b\"\n\\ [c]", root, 2);
     const ValueId x = b.input("x\t{y}#1", DType::f32, strange, {3});
     const ValueId y = b.value("scale", {x}, {{"factor", 1e-300}}, "=");
-    b.value("route", {x}, {{"protocol", std::string("top-k")}, {"stack", std::string("yield\x01\xc3\xa4 \"as\"")}}, "as");
+    b.value("route", {x}, {{"protocol", std::string("top-k")}, {"stack", std::string("yield\x01\xc3\xa4 \"as\"")}},
+            "as");
     b.graph().value(y).name = b.graph().value(x).name;  // the same name twice
     b.output("an output", y);
     const Graph graph = b.finish();
@@ -170,7 +178,8 @@ class TextTest : public QObject {
 
   void a_guard_that_knows_its_predicate_late_comes_back() {
     GraphBuilder b;
-    const ValueId x = b.input("x", DType::f32, b.root_space("images", b.symbol("N")), {3}), flag = b.input("flag", DType::i32, kNone);
+    const ValueId x = b.input("x", DType::f32, b.root_space("images", b.symbol("N")), {3}),
+                  flag = b.input("flag", DType::i32, kNone);
     b.begin_body();
     const ValueId doubled = b.value("scale", {x}, {{"factor", 2.0}}, "doubled");
     b.end_body({doubled, flag});
@@ -181,14 +190,16 @@ class TextTest : public QObject {
   }
 
   void a_sum_says_which_rows_have_factors() {
-    const std::string text = with("%z : f32 tokens [4] = gather(%y) mode=\"weighted\"",
-                                  "%f : f32 d/0 = choice_weight(%d) space=@d/0\n"
-                                  "%z : f32 tokens [4] = gather(%y, %f, %x) extras=\"residual\" factors=[0] mode=\"sum\"");
+    const std::string text =
+        with("%z : f32 tokens [4] = gather(%y) mode=\"weighted\"",
+             "%f : f32 d/0 = choice_weight(%d) space=@d/0\n"
+             "%z : f32 tokens [4] = gather(%y, %f, %x) extras=\"residual\" factors=[0] mode=\"sum\"");
     QCOMPARE(to_text(parse_graph(text, "g")), text);
   }
 
   void a_weight_says_how_it_is_made() {
-    const std::string made = with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = stack(slice(\"a\", 0, 4), transpose(\"b\"))");
+    const std::string made =
+        with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = stack(slice(\"a\", 0, 4), transpose(\"b\"))");
     QVERIFY(made != kSmall);
     const Graph g = parse_graph(made, "g");
     QCOMPARE(to_text(g), made);
@@ -198,15 +209,15 @@ class TextTest : public QObject {
     const std::string renamed = with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = \"table\"");
     QCOMPARE(to_text(parse_graph(renamed, "g")), renamed);
     QCOMPARE(weight_text(parse_graph(renamed, "g").value(g.find_value("w"))), std::string("table"));
-    QCOMPARE(to_text(parse_graph(with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = \"w\""), "g")), std::string(kSmall));
+    QCOMPARE(to_text(parse_graph(with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = \"w\""), "g")),
+             std::string(kSmall));
     // A tensor whose name reads as a recipe is no recipe.
     GraphBuilder b;
     b.weight("slice(\"a\", 0, 4)", DType::f32, {4});
     const Graph odd = parse_graph(to_text(b.finish()), "odd");
     QCOMPARE(tensors_read(odd.values), (std::vector<std::string>{"slice(\"a\", 0, 4)"}));
-    QVERIFY(
-        complaint(with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = twist(\"a\")")).find("expected the name of a tensor in quotes") !=
-        std::string::npos);
+    QVERIFY(complaint(with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = twist(\"a\")"))
+                .find("expected the name of a tensor in quotes") != std::string::npos);
   }
   void a_weight_whose_name_is_taken_reads_its_tensor() {
     GraphBuilder b;
@@ -240,18 +251,24 @@ class TextTest : public QObject {
     row("unknown value", with("(%x, %w)", "(%x, %v)"), "g:7: expected a value that stands above, got %v");
     row("unknown space", with("tokens [4]", "words [4]"), "g:5: expected a space that stands above, got \"words\"");
     row("unknown symbol", with("root N", "root M"), "g:3: unknown symbol \"M\" in an extent (declare it first)");
-    row("unknown type", with("f32 [2,4]", "f31 [2,4]"), "g:6: expected a type as f32, bf16, i32 or decision, got \"f31\"");
-    row("wrong result", with("tokens [2] =", "tokens [3] ="), "g:7: linear \"s\": expected %s : f32 tokens [2], got f32 tokens [3]");
+    row("unknown type", with("f32 [2,4]", "f31 [2,4]"),
+        "g:6: expected a type as f32, bf16, i32 or decision, got \"f31\"");
+    row("wrong result", with("tokens [2] =", "tokens [3] ="),
+        "g:7: linear \"s\": expected %s : f32 tokens [2], got f32 tokens [3]");
     row("wrong input", with("[2,4]", "[2,5]"), "g:7: linear \"s\": expected weights [n, 4], got f32 [2,5]");
-    row("wrong branches", with("2x1", "3x1"), "g:8: route \"d\": expected %d : decision tokens 2x1, got decision tokens 3x1");
+    row("wrong branches", with("2x1", "3x1"),
+        "g:8: route \"d\": expected %d : decision tokens 2x1, got decision tokens 3x1");
     row("no branches", with("2x1", "2-1"), "g:8: expected BRANCHESxCHOICES, got \"2-1\"");
     row("branch out of reach", with("branch 0", "branch 7"), "g: space d/0: expected a branch below 2, got 7");
     row("twice", with("weight %w", "weight %x"), "g:6: %x stands twice");
-    row("half a line", with("(%x, %d) spaces=[@d/0]", "(%x, %d) spaces=[@d/0"), "g:10: expected \"]\", got the end of the line");
+    row("half a line", with("(%x, %d) spaces=[@d/0]", "(%x, %d) spaces=[@d/0"),
+        "g:10: expected \"]\", got the end of the line");
     row("missing attribute", with(" mode=\"weighted\"", ""),
         "g:11: gather \"z\": expected attribute mode, sum, weighted or place, got none");
-    row("bare word", with("\"top-k\"", "top-k"), "g:8: expected a number, a text in quotes, @space or a list, got \"top-k\"");
-    row("more than a line", with("output z = %z", "output z = %z %z"), "g:12: expected the end of the line, got \"%z\"");
+    row("bare word", with("\"top-k\"", "top-k"),
+        "g:8: expected a number, a text in quotes, @space or a list, got \"top-k\"");
+    row("more than a line", with("output z = %z", "output z = %z %z"),
+        "g:12: expected the end of the line, got \"%z\"");
     row("open quote", with("\"relu\"", "\"relu"), "g:7: expected a closing quote, got the end of the line");
     row("negative extent", with("[2,4]", "[2,-4]"), "g:6: expected an extent of 1 to 1099511627776, got -4");
     row("no yield", with("output z = %z", "repeat() most=\"3\" {"), "g:13: expected yield, got the end of the line");
@@ -269,11 +286,13 @@ class TextTest : public QObject {
   }
   void growing_extents_are_refused() {
     std::string text = "stormcell.graph/1\nsymbols A B C\nspace s0 = root A+B+C\n";
-    for (int i = 1; i < 400; ++i) text += "space s" + std::to_string(i) + " = s" + std::to_string(i - 1) + " x A+B*C+C\n";
+    for (int i = 1; i < 400; ++i)
+      text += "space s" + std::to_string(i) + " = s" + std::to_string(i - 1) + " x A+B*C+C\n";
     QVERIFY(complaint(text).find("at most 256 terms") != std::string::npos);
   }
 
-  /// Texts with bytes changed, lines lost, doubled and swapped: an error or a graph, never a crash; a graph is written and read again.
+  /// Texts with bytes changed, lines lost, doubled and swapped: an error or a graph, never a crash; a graph is written
+  /// and read again.
   void hostile_texts_do_not_crash() {
     Random random(5);
     std::vector<std::string> texts{kSmall};
@@ -316,7 +335,8 @@ class TextTest : public QObject {
         ++refused;
       }
     }
-    QVERIFY2(refused > drawn(1000) && read > drawn(30), (std::to_string(refused) + " refused, " + std::to_string(read) + " read").c_str());
+    QVERIFY2(refused > drawn(1000) && read > drawn(30),
+             (std::to_string(refused) + " refused, " + std::to_string(read) + " read").c_str());
   }
 };
 STORMCELL_TEST(TextTest)

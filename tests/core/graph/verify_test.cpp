@@ -15,7 +15,8 @@ namespace {
 
 GraphBuilder small() {
   GraphBuilder b;
-  const SpaceId sequences = b.root_space("sequences", b.symbol("N")), tokens = b.dense_space("tokens", sequences, b.symbol("T"));
+  const SpaceId sequences = b.root_space("sequences", b.symbol("N")),
+                tokens = b.dense_space("tokens", sequences, b.symbol("T"));
   const ValueId x = b.input("x", DType::f32, tokens, {4});
   const ValueId d = b.route(x, {}, "router");
   b.output("y", b.gather(b.scatter(x, d, {0, 1}), tokens, "weighted", kNone, "y"));
@@ -32,7 +33,9 @@ class VerifyTest : public QObject {
   void rules_of_the_graph_say_what_they_expected_and_what_came_data() {
     QTest::addColumn<Change>("change");
     QTest::addColumn<QString>("expected");
-    const auto row = [](const char* name, Change change, const char* expected) { QTest::newRow(name) << change << expected; };
+    const auto row = [](const char* name, Change change, const char* expected) {
+      QTest::newRow(name) << change << expected;
+    };
     row(
         "an untouched graph", [](Graph&) {}, "");
     row(
@@ -45,9 +48,11 @@ class VerifyTest : public QObject {
         "a root below another", [](Graph& g) { g.spaces[1].kind = SpaceKind::root; },
         "space tokens: expected a parent unless it is a root");
     row(
-        "a count that is not its parents'", [](Graph& g) { g.spaces[1].count = Dim(3); }, "space tokens: expected N*T cells, got 3");
+        "a count that is not its parents'", [](Graph& g) { g.spaces[1].count = Dim(3); },
+        "space tokens: expected N*T cells, got 3");
     row(
-        "fewer than no cells", [](Graph& g) { g.spaces[0].count = Dim(-3); }, "space sequences: expected 0 or more cells, got -3");
+        "fewer than no cells", [](Graph& g) { g.spaces[0].count = Dim(-3); },
+        "space sequences: expected 0 or more cells, got -3");
     row(
         "a routed space without decision", [](Graph& g) { g.spaces[2].decision = ValueId(0); },
         "space router/0: expected a decision, got value 0");
@@ -55,7 +60,8 @@ class VerifyTest : public QObject {
         "a decision from elsewhere", [](Graph& g) { g.spaces[2].parent = SpaceId(0); },
         "space router/0: expected the parent that %router routes from");
     row(
-        "a branch out of reach", [](Graph& g) { g.spaces[3].branch = 4; }, "space router/1: expected a branch below 4, got 4");
+        "a branch out of reach", [](Graph& g) { g.spaces[3].branch = 4; },
+        "space router/1: expected a branch below 4, got 4");
     row(
         "a value without producer", [](Graph& g) { g.value(g.find_value("y")).producer = kNone; },
         "value %y: expected a producer, got none");
@@ -63,7 +69,8 @@ class VerifyTest : public QObject {
         "a value over no space", [](Graph& g) { g.value(g.find_value("x")).type.space = SpaceId(9); },
         "value %x: expected a space, got number 9");
     row(
-        "an input over cells that a decision tells", [](Graph& g) { g.value(g.find_value("x")).type.space = SpaceId(2); },
+        "an input over cells that a decision tells",
+        [](Graph& g) { g.value(g.find_value("x")).type.space = SpaceId(2); },
         "value %x: expected an input over cells that are there before any decision, got f32 router/0 [4]");
     row(
         "symbolic content", [](Graph& g) { g.value(g.find_value("y")).type.content = {Dim::symbol(0)}; },
@@ -88,7 +95,8 @@ class VerifyTest : public QObject {
         [](Graph& g) {
           g.value(g.find_value("x")).type.content = {int64_t{1} << 30, int64_t{1} << 30};
         },
-        "value %x: expected content extents of 1 or more and at most 2^46 elements, got f32 tokens [1073741824,1073741824]");
+        "value %x: expected content extents of 1 or more and at most 2^46 elements, got f32 tokens "
+        "[1073741824,1073741824]");
     row(
         "an input that is no value", [](Graph& g) { g.nodes[0].inputs[0] = ValueId(99); },
         "route \"router\": expected a value, got number 99");
@@ -96,16 +104,20 @@ class VerifyTest : public QObject {
         "a use before its definition", [](Graph& g) { std::swap(g.top.nodes[0], g.top.nodes[1]); },
         "scatter \"router.scatter\": uses %router before it is defined, or outside of its body");
     row(
-        "a node that is none", [](Graph& g) { g.top.nodes.push_back(NodeId(17)); }, "graph: expected a node, got number 17");
+        "a node that is none", [](Graph& g) { g.top.nodes.push_back(NodeId(17)); },
+        "graph: expected a node, got number 17");
     row(
-        "a node in two places", [](Graph& g) { g.top.nodes.push_back(NodeId(2)); }, "gather \"y\": stands in two places");
+        "a node in two places", [](Graph& g) { g.top.nodes.push_back(NodeId(2)); },
+        "gather \"y\": stands in two places");
     row(
-        "too many outputs", [](Graph& g) { g.nodes[2].outputs.push_back(ValueId(0)); }, "gather \"y\": expected 1 output, got 2");
+        "too many outputs", [](Graph& g) { g.nodes[2].outputs.push_back(ValueId(0)); },
+        "gather \"y\": expected 1 output, got 2");
     row(
         "an output that is no value", [](Graph& g) { g.nodes[2].outputs[0] = ValueId(99); },
         "gather \"y\": expected a value, got number 99");
     row(
-        "another producer", [](Graph& g) { g.value(g.find_value("y")).producer = NodeId(0); }, "gather \"y\": %y has another producer");
+        "another producer", [](Graph& g) { g.value(g.find_value("y")).producer = NodeId(0); },
+        "gather \"y\": %y has another producer");
     row(
         "another type", [](Graph& g) { g.value(g.find_value("y")).type.dtype = DType::bf16; },
         "gather \"y\": expected %y as f32 tokens [4], got bf16 tokens [4]");
@@ -116,7 +128,8 @@ class VerifyTest : public QObject {
         "bodies of an operator without", [](Graph& g) { g.nodes[2].bodies.resize(1), g.nodes[2].yields.resize(1); },
         "gather \"y\": expected 0 bodies, got 1");
     row(
-        "a result that is no value", [](Graph& g) { g.outputs[0].value = ValueId(-1); }, "output y: expected a value, got number -1");
+        "a result that is no value", [](Graph& g) { g.outputs[0].value = ValueId(-1); },
+        "output y: expected a value, got number -1");
   }
   void rules_of_the_graph_say_what_they_expected_and_what_came() {
     QFETCH(Change, change);
@@ -128,24 +141,29 @@ class VerifyTest : public QObject {
 
   void activations_of_less_than_four_bytes_are_refused_wherever_they_come_from() {
     for (const char* dtype : {"bf16", "f16", "i64", "u8"}) {
-      const std::string head = "stormcell.graph/1\nsymbols N\nspace rows = root N\n", type = std::string(dtype) + " rows [8]";
+      const std::string head = "stormcell.graph/1\nsymbols N\nspace rows = root N\n",
+                        type = std::string(dtype) + " rows [8]";
       for (const std::string& body :
            {"input %x : " + type + "\n%z : " + type + " = scale(%x) factor=2.0\noutput z = %z\n",
-            "input %x : " + type + "\noutput z = %x\n", "input %x : f32 rows [8]\nstate %h : " + type + "\nstate_write(%h, %x)\n"})
+            "input %x : " + type + "\noutput z = %x\n",
+            "input %x : f32 rows [8]\nstate %h : " + type + "\nstate_write(%h, %x)\n"})
         QVERIFY2(complaint([&] { parse_graph(head + body, "g"); }) != "", (dtype + (": " + body)).c_str());
     }
   }
   void a_state_is_in_bf16_only_where_it_is_put_at_places_and_attended_to() {
     const std::string cache =
-        "stormcell.graph/1\nsymbols N\nspace s = root N\nspace room = s x 9\nspace one = s x 1\ninput %x : f32 one [8]\n"
+        "stormcell.graph/1\nsymbols N\nspace s = root N\nspace room = s x 9\nspace one = s x 1\ninput %x : f32 one "
+        "[8]\n"
         "state %k : bf16 room [8]\nstate %p : i32 s\nstate_put(%k, %x, %p) extras=\"at\" as \"put\"\n";
-    const std::string read = "%y : f32 one [8] = attention(%x, %k, %k, %p) heads=2 kv_heads=2 extras=\"step\"\noutput y = %y\n";
+    const std::string read =
+        "%y : f32 one [8] = attention(%x, %k, %k, %p) heads=2 kv_heads=2 extras=\"step\"\noutput y = %y\n";
     const auto refused = [&](const std::string& more) { return complaint([&] { parse_graph(cache + more, "g"); }); };
     QCOMPARE(refused(read), std::string());
     const Graph graph = parse_graph(cache + read, "g");
     QCOMPARE(to_text(parse_graph(to_text(graph), "text")), to_text(graph));
     const std::string said =
-        "g: value %k: expected a state in f32 or i32 unless its rows are put at the sequences' places and only attended to, got bf16 room "
+        "g: value %k: expected a state in f32 or i32 unless its rows are put at the sequences' places and only "
+        "attended to, got bf16 room "
         "[8]";
     QCOMPARE(refused(read + "output z = %k\n"), said);
     QCOMPARE(refused("state_put(%k, %x) as \"elsewhere\"\n" + read), said);
@@ -188,8 +206,9 @@ class VerifyTest : public QObject {
     b.add_region("repeat", {}, {{"most", std::string("1")}}, "loop");
     QCOMPARE(complaint([&] { verify(b.graph()); }), std::string());
     b.value("scale", {kept}, {{"factor", 2.0}}, "late");
-    QCOMPARE(complaint([&] { verify(b.graph()); }),
-             std::string("scale \"late\": %kept lives over cells of inner/0, where %inner, which tells them, is not known"));
+    QCOMPARE(
+        complaint([&] { verify(b.graph()); }),
+        std::string("scale \"late\": %kept lives over cells of inner/0, where %inner, which tells them, is not known"));
   }
 };
 STORMCELL_TEST(VerifyTest)

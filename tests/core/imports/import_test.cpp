@@ -26,7 +26,8 @@ using namespace testing;
 
 constexpr int kSessions = 12;
 
-/// A session of a seed: both stacks of synthetic.h, or one request that is decoded step by step with residency and bytes.
+/// A session of a seed: both stacks of synthetic.h, or one request that is decoded step by step with residency and
+/// bytes.
 void record(const std::string& path, uint32_t seed) {
   testing::Drawn<std::mt19937> random(seed);
   RunLayout layout = two_stacks(static_cast<int32_t>(2 + random() % 300));
@@ -88,13 +89,15 @@ std::string difference(const SessionReader& a, const SessionReader& b) {
     if (sa.size() != sb.size()) return "number of spaces" + where;
     for (size_t i = 0; i < sa.size(); ++i) {
       const CellTable &x = sa[i].cells, &y = sb[i].cells;
-      if (sa[i].space != sb[i].space || x.cells() != y.cells() || sa[i].mask != sb[i].mask || sa[i].real_cells != sb[i].real_cells)
+      if (sa[i].space != sb[i].space || x.cells() != y.cells() || sa[i].mask != sb[i].mask ||
+          sa[i].real_cells != sb[i].real_cells)
         return "cells" + where;
       for (int64_t row = 0; row < x.cells(); ++row)
         if (!(x.id(row) == y.id(row))) return "cell " + std::to_string(row) + where;
     }
     for (size_t r = 0; r < la.routers.size(); ++r) {
-      const auto da = a.decision(run_a.id, static_cast<int32_t>(r), n), db = b.decision(run_b.id, static_cast<int32_t>(r), n);
+      const auto da = a.decision(run_a.id, static_cast<int32_t>(r), n),
+                 db = b.decision(run_b.id, static_cast<int32_t>(r), n);
       if (!da || da->cells == 0) {
         if (db && db->cells > 0) return "a decision too many" + where;
         continue;
@@ -105,12 +108,16 @@ std::string difference(const SessionReader& a, const SessionReader& b) {
       for (size_t i = 0; i < da->choice.size(); ++i)
         if (is_kept(da->choice[i]) && da->weight[i] != db->weight[i]) return "weights" + where;
       const auto bytes = [&](const StoredDecision& d, size_t i) {
-        return !d.bytes_read.empty() ? d.bytes_read[i] : d.residency.empty() || d.residency[i] != 0 ? 0 : la.routers[r].branch_bytes;
+        return !d.bytes_read.empty()                        ? d.bytes_read[i]
+               : d.residency.empty() || d.residency[i] != 0 ? 0
+                                                            : la.routers[r].branch_bytes;
       };
       for (size_t i = 0; i < da->choice.size(); ++i)
         if (bytes(*da, i) != bytes(*db, i)) return "bytes" + where;
       for (int64_t c = 0; c < da->cells; ++c) {
-        const auto row = [&](const StoredDecision& d) { return d.ancestor.empty() ? c : int64_t{d.ancestor[static_cast<size_t>(c)]}; };
+        const auto row = [&](const StoredDecision& d) {
+          return d.ancestor.empty() ? c : int64_t{d.ancestor[static_cast<size_t>(c)]};
+        };
         if (row(*da) != row(*db)) return "rows" + where;
       }
     }

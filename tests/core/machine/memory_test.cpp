@@ -15,17 +15,23 @@ std::string gib(int64_t n) { return std::to_string(n * kGiB) + "\n"; }
 
 /// A machine of 64 GiB of which 40 are available.
 struct FakeMachine : Scratch {
-  FakeMachine() { write("proc/meminfo", "MemTotal:       67108864 kB\nMemFree:         1048576 kB\nMemAvailable:   41943040 kB\n"); }
+  FakeMachine() {
+    write("proc/meminfo", "MemTotal:       67108864 kB\nMemFree:         1048576 kB\nMemAvailable:   41943040 kB\n");
+  }
   void v2(const std::string& own_group, const std::string& top = "/") {
     write("proc/self/cgroup", "0::" + own_group + "\n");
-    write("proc/self/mountinfo", "30 23 0:26 " + top + " /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+    write("proc/self/mountinfo",
+          "30 23 0:26 " + top + " /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
   }
   void v1(const std::string& own_group, const std::string& top = "/") {
-    write("proc/self/cgroup", "12:cpuset:/\n8:memory:" + own_group + "\n4:cpu,cpuacct:" + own_group + "\n1:name=systemd:/x\n");
-    write("proc/self/mountinfo", "33 23 0:28 " + top + " /sys/fs/cgroup/memory rw,nosuid shared:9 - cgroup cgroup rw,memory\n34 23 0:29 " +
-                                     top + " /sys/fs/cgroup/cpu,cpuacct rw shared:8 - cgroup cgroup rw,cpu,cpuacct\n");
+    write("proc/self/cgroup",
+          "12:cpuset:/\n8:memory:" + own_group + "\n4:cpu,cpuacct:" + own_group + "\n1:name=systemd:/x\n");
+    write("proc/self/mountinfo",
+          "33 23 0:28 " + top + " /sys/fs/cgroup/memory rw,nosuid shared:9 - cgroup cgroup rw,memory\n34 23 0:29 " +
+              top + " /sys/fs/cgroup/cpu,cpuacct rw shared:8 - cgroup cgroup rw,cpu,cpuacct\n");
   }
-  void group_v2(const std::string& path, const std::string& limit, int64_t anon, int64_t cache, const std::string& more = {}) {
+  void group_v2(const std::string& path, const std::string& limit, int64_t anon, int64_t cache,
+                const std::string& more = {}) {
     const std::string folder = "sys/fs/cgroup" + path + "/";
     write(folder + "memory.max", limit);
     write(folder + "memory.current", gib(anon + cache));
@@ -79,8 +85,9 @@ class MemoryTest : public QObject {
   void mapped_files_shared_memory_and_the_kernel_s_own_are() {
     FakeMachine m;
     m.v2("/");
-    m.group_v2("", gib(16), 3, 13,
-               "file_mapped " + gib(2) + "shmem " + gib(1) + "slab_unreclaimable " + gib(1) + "slab_reclaimable " + gib(4));
+    m.group_v2(
+        "", gib(16), 3, 13,
+        "file_mapped " + gib(2) + "shmem " + gib(1) + "slab_unreclaimable " + gib(1) + "slab_reclaimable " + gib(4));
     QCOMPARE(available_memory(m.folder()), (16 - 3 - 2 - 1) * kGiB);
     m.group_v2("", gib(16), 3, 13, "file_mapped " + gib(2) + "shmem " + gib(5));
     QCOMPARE(available_memory(m.folder()), (16 - 3 - 5) * kGiB);
@@ -132,8 +139,8 @@ class MemoryTest : public QObject {
     const std::string job = "sys/fs/cgroup/memory/user/job/";
     m.write(job + "memory.limit_in_bytes", gib(16));
     m.write(job + "memory.usage_in_bytes", gib(16));
-    m.write(job + "memory.stat", "cache " + gib(10) + "rss " + gib(1) + "hierarchical_memory_limit " + gib(12) + "total_cache " + gib(12) +
-                                     "total_rss " + gib(3) + "total_mapped_file " + gib(1));
+    m.write(job + "memory.stat", "cache " + gib(10) + "rss " + gib(1) + "hierarchical_memory_limit " + gib(12) +
+                                     "total_cache " + gib(12) + "total_rss " + gib(3) + "total_mapped_file " + gib(1));
     m.write("sys/fs/cgroup/memory/user/memory.limit_in_bytes", "9223372036854771712\n");
     // 12 GiB by a group above that is not seen, less 3 + 1.
     QCOMPARE(available_memory(m.folder()), 8 * kGiB);

@@ -41,7 +41,9 @@ class OtherLoadTest : public QObject {
   }
   void a_neighbour_that_takes_a_steady_share_is_found_though_nothing_spreads() {
     const std::string text = warning(2, after(10, 2, 15, 5));
-    QVERIFY2(text.find("while 2 threads measured, other processes kept 0.5 of 2 processors at work") != std::string::npos, text.c_str());
+    QVERIFY2(
+        text.find("while 2 threads measured, other processes kept 0.5 of 2 processors at work") != std::string::npos,
+        text.c_str());
   }
   void time_that_other_virtual_machines_took_is_found() {
     const std::string text = warning(2, after(10, 2, 17, 0.2, 2));

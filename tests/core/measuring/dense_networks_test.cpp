@@ -1,4 +1,5 @@
-// What --dense runs, of every network of tests/reference: the same answers and decisions, or a reason why there is no such plan.
+// What --dense runs, of every network of tests/reference: the same answers and decisions, or a reason why there is no
+// such plan.
 #include "core/graph/roles.h"
 #include "core/passes/dense_graph.h"
 #include "tests/core/models/model_run.h"
@@ -37,14 +38,17 @@ class DenseNetworksTest : public QObject {
     }
     QVERIFY2(dense.why_not.empty(), dense.why_not.c_str());
     const ModelInputs in = read_inputs(folder + "/input.safetensors");
-    const auto expected = run_oracle<double>(*model, *model->forward, in), came = run_oracle<double>(*model, dense.graph, in);
+    const auto expected = run_oracle<double>(*model, *model->forward, in),
+               came = run_oracle<double>(*model, dense.graph, in);
     QCOMPARE(came.outputs.size(), expected.outputs.size());
     for (const auto& [output, tensor] : expected.outputs)
       QVERIFY2(relative_difference(came.output(output).reals, tensor.reals) <= 1e-12, output.c_str());
     QVERIFY(replay_of(came.decisions) == replay_of(expected.decisions));
   }
 
-  void patches_have_a_dense_plan() { QCOMPARE(dense_graph(*open_model("preset:patch-mixture")->forward).why_not, std::string()); }
+  void patches_have_a_dense_plan() {
+    QCOMPARE(dense_graph(*open_model("preset:patch-mixture")->forward).why_not, std::string());
+  }
 };
 
 STORMCELL_TEST(DenseNetworksTest)

@@ -27,19 +27,23 @@ class LeaveOutTest : public QObject {
  private slots:
   void what_loses_and_saves_no_memory_is_left_out() {
     const Contribution total = contribution("all passes", 1.05, 1.02, 1.08);
-    const std::vector<LeftOut> lost =
-        passes_to_leave_out({contribution("dead-path", 0.973, 0.936, 0.995), contribution("horizontal-fusion", 0.99, 0.97, 1.01),
-                             contribution("vertical-fusion", 1.08, 1.05, 1.1)},
-                            total);
+    const std::vector<LeftOut> lost = passes_to_leave_out(
+        {contribution("dead-path", 0.973, 0.936, 0.995), contribution("horizontal-fusion", 0.99, 0.97, 1.01),
+         contribution("vertical-fusion", 1.08, 1.05, 1.1)},
+        total);
     QCOMPARE(names(lost), (Names{"dead-path"}));
-    QCOMPARE(lost[0].reason, std::string("left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved"));
-    QCOMPARE(lost[0].reason_without_speeds,
-             std::string("left out: no gain was seen, not measured well enough to say what it costs, and no memory saved"));
+    QCOMPARE(lost[0].reason,
+             std::string("left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved"));
+    QCOMPARE(
+        lost[0].reason_without_speeds,
+        std::string("left out: no gain was seen, not measured well enough to say what it costs, and no memory saved"));
   }
 
   void held_out_cells_are_counted_by_what_a_pass_takes_for_granted() {
-    const std::vector<ConstantClaim> one = {{"moe", {2}}}, two = {{"moe", {2}}, {"exit", {}, 1, true}}, pair = {{"moe", {0, 1}, 2}};
-    const auto told = [](const std::vector<ConstantClaim>& claims, const std::map<std::string, RouterLoad, std::less<>>& loads) {
+    const std::vector<ConstantClaim> one = {{"moe", {2}}}, two = {{"moe", {2}}, {"exit", {}, 1, true}},
+                                     pair = {{"moe", {0, 1}, 2}};
+    const auto told = [](const std::vector<ConstantClaim>& claims,
+                         const std::map<std::string, RouterLoad, std::less<>>& loads) {
       PassReport report;
       report.reason = "applied";
       add_held_out(claims, {loads}, report);
@@ -83,7 +87,8 @@ class LeaveOutTest : public QObject {
     }
     // A gain from too few pairs is not stated; the plan is not at fault.
     gains.set(passes[0], ratio(1.7, 1.6, 1.8, 7), "", passes[0].speedup_own, passes[0].speedup_own_ci95);
-    QVERIFY(!passes[0].speedup_own && passes[0].withheld->reason == WithheldReason::few_pairs && passes[0].withheld->measured == 7);
+    QVERIFY(!passes[0].speedup_own && passes[0].withheld->reason == WithheldReason::few_pairs &&
+            passes[0].withheld->measured == 7);
     std::vector<std::string> warnings;
     gains.tell(passes, warnings);
     QCOMPARE(passes[0].speedup_cumulative.value(), 1.5);
@@ -95,7 +100,8 @@ class LeaveOutTest : public QObject {
     QVERIFY2(warnings[0].starts_with("pass unpad has no speed-up"), warnings[0].c_str());
   }
 
-  /// A target has two stated gains. If batches gain alike in one of them but not in the other, 3 of 12 batches are too few for the other.
+  /// A target has two stated gains. If batches gain alike in one of them but not in the other, 3 of 12 batches are too
+  /// few for the other.
   void each_gain_of_a_target_is_withheld_for_its_own_reason() {
     struct Row {
       const char* name;
@@ -103,35 +109,42 @@ class LeaveOutTest : public QObject {
       int64_t pairs;
       bool states_thresholds, states_over_model;
     };
-    const std::vector<Row> rows = {{"both alike", RatioBasis::all_pairs, RatioBasis::all_pairs, 9, true, true},
-                                   {"thresholds unlike", RatioBasis::totals, RatioBasis::all_pairs, 9, false, true},
-                                   {"over the model unlike", RatioBasis::all_pairs, RatioBasis::batches, 9, true, false},
-                                   {"both unlike", RatioBasis::totals, RatioBasis::totals, 9, false, false},
-                                   {"few pairs", RatioBasis::all_pairs, RatioBasis::all_pairs, 7, false, false}};
+    const std::vector<Row> rows = {
+        {"both alike", RatioBasis::all_pairs, RatioBasis::all_pairs, 9, true, true},
+        {"thresholds unlike", RatioBasis::totals, RatioBasis::all_pairs, 9, false, true},
+        {"over the model unlike", RatioBasis::all_pairs, RatioBasis::batches, 9, true, false},
+        {"both unlike", RatioBasis::totals, RatioBasis::totals, 9, false, false},
+        {"few pairs", RatioBasis::all_pairs, RatioBasis::all_pairs, 7, false, false}};
     for (const Row& row : rows) {
       const auto ratio = [&](double value, RatioBasis basis) {
-        return Ratio{.value = value, .ci95 = {value - 0.1, value + 0.1}, .basis = basis, .pairs = row.pairs, .batches = 3};
+        return Ratio{
+            .value = value, .ci95 = {value - 0.1, value + 0.1}, .basis = basis, .pairs = row.pairs, .batches = 3};
       };
       ExitTarget t;
       state_target_gains(ratio(1.5, row.of_thresholds), ratio(2, row.over_model), 12, t);
       QVERIFY2(t.speedup == (row.states_thresholds ? std::optional(1.5) : std::nullopt), row.name);
       QVERIFY2(t.speedup_over_model == (row.states_over_model ? std::optional(2.0) : std::nullopt), row.name);
-      QVERIFY2(t.speedup_ci95.has_value() == row.states_thresholds && t.withheld.has_value() != row.states_thresholds, row.name);
+      QVERIFY2(t.speedup_ci95.has_value() == row.states_thresholds && t.withheld.has_value() != row.states_thresholds,
+               row.name);
       QVERIFY2(t.speedup_over_model_ci95.has_value() == row.states_over_model, row.name);
       QVERIFY2(t.over_model_withheld.has_value() != row.states_over_model, row.name);
     }
   }
 
   void what_saves_memory_stays_and_says_what_it_costs() {
-    const Contribution saves = contribution("dead-path", 0.973, 0.936, 0.995, {100 << 20, 1 << 20}, {97 << 20, 1 << 20});
+    const Contribution saves =
+        contribution("dead-path", 0.973, 0.936, 0.995, {100 << 20, 1 << 20}, {97 << 20, 1 << 20});
     QVERIFY(passes_to_leave_out({saves}, saves).empty());
-    QCOMPARE(why_kept(saves, false).text, std::string(" (kept for 3.0 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)"));
+    QCOMPARE(why_kept(saves, false).text,
+             std::string(" (kept for 3.0 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)"));
     QCOMPARE(why_kept(contribution("dead-path", 0.973, 0.936, 0.995), true).text,
              std::string(" (kept by --keep-all: 0.973 [0.936, 0.995] of the speed without it, and no memory saved)"));
     QCOMPARE(why_kept(contribution("dead-path", 0.99, 0.97, 1.01), true).text, std::string());
     // The text that is shown if the speeds are withheld.
-    QCOMPARE(why_kept(saves, false).without_speeds,
-             std::string(" (kept for 3.0 MiB of memory less: no gain was seen, not measured well enough to say what it costs)"));
+    QCOMPARE(
+        why_kept(saves, false).without_speeds,
+        std::string(
+            " (kept for 3.0 MiB of memory less: no gain was seen, not measured well enough to say what it costs)"));
     QCOMPARE(why_kept(contribution("dead-path", 0.99, 0.97, 1.01), true).without_speeds, std::string());
   }
 
@@ -149,10 +162,13 @@ class LeaveOutTest : public QObject {
     QVERIFY(lost(0.9, 1.1, with).empty());  // a short measurement: a tenth more is not excluded
     QVERIFY(lost(1.001, 1.02, with).empty() && lost(0.98, 1.01, little).empty() && lost(0.98, 1.01, without).empty());
     // Weights that are not needed are worth activations.
-    QVERIFY(passes_to_leave_out({contribution("dead-path", 0.999, 0.98, 1.01, {90 << 20, 1 << 20}, {9 << 20, 2 << 20})}, total).empty());
+    QVERIFY(passes_to_leave_out({contribution("dead-path", 0.999, 0.98, 1.01, {90 << 20, 1 << 20}, {9 << 20, 2 << 20})},
+                                total)
+                .empty());
     const Contribution kept = contribution("dead-path", 0.999, 0.98, 1.01, without, with);
     QCOMPARE(why_kept(kept, true).text,
-             std::string(" (kept by --keep-all: 0.999 [0.980, 1.010] of the speed without it, and 64.0 MiB of memory more)"));
+             std::string(
+                 " (kept by --keep-all: 0.999 [0.980, 1.010] of the speed without it, and 64.0 MiB of memory more)"));
     QCOMPARE(why_kept(kept, false).text, std::string());
   }
 
@@ -164,10 +180,12 @@ class LeaveOutTest : public QObject {
   }
 
   void where_no_pass_loses_for_itself_but_all_together_do_the_least_one_goes() {
-    const std::vector<LeftOut> lost = passes_to_leave_out({contribution("a", 0.985, 0.96, 1.01), contribution("b", 0.98, 0.955, 1.005)},
-                                                          contribution("all passes", 0.966, 0.94, 0.99));
+    const std::vector<LeftOut> lost =
+        passes_to_leave_out({contribution("a", 0.985, 0.96, 1.01), contribution("b", 0.98, 0.955, 1.005)},
+                            contribution("all passes", 0.966, 0.94, 0.99));
     QCOMPARE(names(lost), (Names{"b"}));
-    QVERIFY(lost[0].reason.find("all passes together gave 0.966 [0.940, 0.990] of the baseline's speed") != std::string::npos);
+    QVERIFY(lost[0].reason.find("all passes together gave 0.966 [0.940, 0.990] of the baseline's speed") !=
+            std::string::npos);
     QVERIFY2(lost[0].reason_without_speeds.starts_with("left out: all passes together gave no gain") &&
                  lost[0].reason_without_speeds.find("0.9") == std::string::npos,
              lost[0].reason_without_speeds.c_str());
@@ -191,10 +209,13 @@ class LeaveOutTest : public QObject {
       p.applied = applied, p.guard_hits = hits, p.fallbacks = misses;
       return p;
     };
-    const std::vector<LeftOut> lost = passes_that_always_miss(
-        {counted("unpad", true, 0, 0), counted("dead-path", true, 0, 12), counted("other", true, 1, 90), counted("left", false, 0, 3)}, 9);
+    const std::vector<LeftOut> lost =
+        passes_that_always_miss({counted("unpad", true, 0, 0), counted("dead-path", true, 0, 12),
+                                 counted("other", true, 1, 90), counted("left", false, 0, 3)},
+                                9);
     QCOMPARE(names(lost), (Names{"dead-path"}));
-    QVERIFY2(lost[0].reason.find("never held on the 9 batches that were measured") != std::string::npos, lost[0].reason.c_str());
+    QVERIFY2(lost[0].reason.find("never held on the 9 batches that were measured") != std::string::npos,
+             lost[0].reason.c_str());
   }
 };
 

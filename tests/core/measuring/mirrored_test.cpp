@@ -1,4 +1,5 @@
-// Speed-ups measured on a simulated machine: how often the interval holds the truth, how wide it is, beside a neighbour and without.
+// Speed-ups measured on a simulated machine: how often the interval holds the truth, how wide it is, beside a neighbour
+// and without.
 #include "core/measuring/mirrored.h"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ struct Tally {
       ++intervals;
       hold += r.ci95[0] <= speed[p] && speed[p] <= r.ci95[1];
       widths.push_back(std::log(r.ci95[1] / r.ci95[0]));
-      furthest_mean = std::max(furthest_mean, std::fabs(std::log(times.baseline_latency(p).mean / times.plan_latency(p).mean / r.value)));
+      furthest_mean = std::max(
+          furthest_mean, std::fabs(std::log(times.baseline_latency(p).mean / times.plan_latency(p).mean / r.value)));
       if (p == 0) continue;
       const Ratio own = times.speedup_between(p - 1, p);
       const double truth = speed[p] / speed[p - 1];
@@ -56,7 +58,8 @@ Neighbour neighbour_of(Kind kind, double period, uint64_t seed) {
 /// `first` seed: no two cases share their accidents.
 Tally tally(const SimulatedCase& c, Kind kind, double period, uint64_t first, uint64_t seeds) {
   Tally t;
-  for (uint64_t seed = first; seed < first + seeds; ++seed) t.add(true_speeds(c, seed), measure(c, neighbour_of(kind, period, seed), seed));
+  for (uint64_t seed = first; seed < first + seeds; ++seed)
+    t.add(true_speeds(c, seed), measure(c, neighbour_of(kind, period, seed), seed));
   return t;
 }
 
@@ -64,7 +67,9 @@ Tally tally(const SimulatedCase& c, Kind kind, double period, uint64_t first, ui
 std::function<double(size_t, size_t)> two_kinds(double share, double gain) {
   return [=](size_t plan, size_t batch) {
     const auto b = static_cast<double>(batch);
-    return std::floor((b + 1) * share + 1e-9) > std::floor(b * share + 1e-9) ? std::pow(gain, static_cast<double>(plan + 1)) : 1.0;
+    return std::floor((b + 1) * share + 1e-9) > std::floor(b * share + 1e-9)
+               ? std::pow(gain, static_cast<double>(plan + 1))
+               : 1.0;
   };
 }
 double all_unlike(size_t plan, size_t batch) {
@@ -94,10 +99,12 @@ class MirroredTest : public QObject {
       };
       const MirroredTimes times = measure_mirrored(job, {});
       const auto same = [](const TimedReads& read, const Latency& latency) {
-        return read.executions == latency.runs && std::llround(latency.mean * static_cast<double>(latency.runs)) == read.reads;
+        return read.executions == latency.runs &&
+               std::llround(latency.mean * static_cast<double>(latency.runs)) == read.reads;
       };
       for (size_t p = 0; p < job.plans; ++p)
-        QVERIFY(same(times.plan_reads(p), times.plan_latency(p)) && same(times.baseline_reads(p), times.baseline_latency(p)));
+        QVERIFY(same(times.plan_reads(p), times.plan_latency(p)) &&
+                same(times.baseline_reads(p), times.baseline_latency(p)));
       QVERIFY(same(times.baseline_reads(), times.baseline_latency()));
     }
   }
@@ -139,17 +146,19 @@ class MirroredTest : public QObject {
       first += 1000;
     };
     for (const double batch : {0.002, 0.005}) {
-      for (const std::vector<double>& speed : {std::vector<double>{1.067}, {0.973, 1.02, 1.25}, {1.0, 1.1, 1.15, 0.9, 1.3}}) {
+      for (const std::vector<double>& speed :
+           {std::vector<double>{1.067}, {0.973, 1.02, 1.25}, {1.0, 1.1, 1.15, 0.9, 1.3}}) {
         const SimulatedCase c{batch, 157, 8, speed};
         const Tally quiet = tally(c, Kind::slows, 0, first, drawn(20));
         count(quiet);
         for (const auto& [kind, period] : kNeighbours) {
           const Tally busy = tally(c, kind, period, first, drawn(20));
           count(busy);
-          const std::string told = "batches of " + std::to_string(batch * 1e3) + " ms, " + std::to_string(speed.size()) + " plans, " +
-                                   (kind == Kind::slows ? "slowed" : "paused") + ", period " + std::to_string(period) + ": width " +
-                                   std::to_string(busy.width()) + ", quiet " + std::to_string(quiet.width()) + ", coverage " +
-                                   std::to_string(busy.coverage());
+          const std::string told = "batches of " + std::to_string(batch * 1e3) + " ms, " +
+                                   std::to_string(speed.size()) + " plans, " +
+                                   (kind == Kind::slows ? "slowed" : "paused") + ", period " + std::to_string(period) +
+                                   ": width " + std::to_string(busy.width()) + ", quiet " +
+                                   std::to_string(quiet.width()) + ", coverage " + std::to_string(busy.coverage());
           QVERIFY2(busy.width() <= 3 * quiet.width(), told.c_str());
           // Nothing beside the speed-up says something else than the speed-up.
           QVERIFY2(busy.furthest_mean < 0.1, (told + ", means " + std::to_string(busy.furthest_mean)).c_str());
@@ -170,8 +179,9 @@ class MirroredTest : public QObject {
   }
 
   void batches_that_gain_unlike_count_by_their_time() {
-    // Three plain batches and two padded ones, or 157 of which some gain much more than others: the time of all of them over their time on
-    // the plan. A median over all pairs is a percentile of one kind, and its interval held the truth nowhere.
+    // Three plain batches and two padded ones, or 157 of which some gain much more than others: the time of all of them
+    // over their time on the plan. A median over all pairs is a percentile of one kind, and its interval held the truth
+    // nowhere.
     struct Row {
       const char* name;
       SimulatedCase of;
@@ -189,7 +199,8 @@ class MirroredTest : public QObject {
     uint64_t first = 100000;
     int intervals = 0, hold = 0, between = 0, between_hold = 0;
     for (const Row& row : rows)
-      for (const auto& [kind, period] : {std::pair{Kind::slows, 0.0}, {Kind::slows, 0.25}, {Kind::slows, 2.0}, {Kind::pauses, 0.1}}) {
+      for (const auto& [kind, period] :
+           {std::pair{Kind::slows, 0.0}, {Kind::slows, 0.25}, {Kind::slows, 2.0}, {Kind::pauses, 0.1}}) {
         const Tally t = tally(row.of, kind, period, first += 1000, drawn(30));
         intervals += t.intervals, hold += t.hold;
         between += t.between, between_hold += t.between_hold;
@@ -262,7 +273,8 @@ class MirroredTest : public QObject {
     QCOMPARE(std::count(few.begin(), few.end(), 2), 64);
     QVERIFY(std::count(few.begin(), few.end(), 1) > 16);
     // Rounds are whole ways through the batches where there is time for seven, else parts of what was run.
-    QCOMPARE(measure({0.002, 5, 2, {1.1}}, {}, 3).rounds, static_cast<int64_t>(measure({0.002, 5, 2, {1.1}}, {}, 3).chains.size() / 5));
+    QCOMPARE(measure({0.002, 5, 2, {1.1}}, {}, 3).rounds,
+             static_cast<int64_t>(measure({0.002, 5, 2, {1.1}}, {}, 3).chains.size() / 5));
     QCOMPARE(measure({0.002, 5000, 2, {1.1}}, {}, 3).rounds, 20);
     QCOMPARE(measure({0.1, 5, 0, {1.1}}, {}, 3).rounds, kLeastRounds);
   }
@@ -288,7 +300,8 @@ class MirroredTest : public QObject {
   }
 
   void in_the_datas_order_each_plan_finds_what_the_batch_before_left_it() {
-    // Slots that all plans share and that hold what the last batch needed: a batch that ran last is ready, any other is read for 9 ms.
+    // Slots that all plans share and that hold what the last batch needed: a batch that ran last is ready, any other is
+    // read for 9 ms.
     for (const auto& [batches, plans] : {std::pair{40, size_t{0}}, {40, size_t{1}}, {40, size_t{3}}, {3, size_t{2}}}) {
       MirroredJob job;
       job.plans = plans;
@@ -332,8 +345,8 @@ class MirroredTest : public QObject {
     }
   }
   void slots_of_many_batches_are_each_plans_own_or_nothing_is_told() {
-    // Slots that hold what the last eight different batches needed: of a cycle through forty none is ever found. A plan beside itself, and
-    // one that computes for 0.5 ms less.
+    // Slots that hold what the last eight different batches needed: of a cycle through forty none is ever found. A plan
+    // beside itself, and one that computes for 0.5 ms less.
     constexpr int64_t kHeld = 8;
     for (const int64_t settling : {int64_t{1}, kHeld, int64_t{1000}}) {
       MirroredJob job;
@@ -399,7 +412,8 @@ class MirroredTest : public QObject {
   void stretches_beside_a_neighbour_hold_the_truth() {
     // The stretches of a chain lie farther apart than executions do: wider, and right.
     int intervals = 0, hold = 0;
-    for (const auto& [kind, period] : {std::pair{Kind::slows, 0.0}, {Kind::slows, 0.25}, {Kind::slows, 2.0}, {Kind::pauses, 0.1}})
+    for (const auto& [kind, period] :
+         {std::pair{Kind::slows, 0.0}, {Kind::slows, 0.25}, {Kind::slows, 2.0}, {Kind::pauses, 0.1}})
       for (uint64_t seed = 300000; seed < 300040; ++seed) {
         SimulatedCase c{0.005, 40, 8, {1.067, 1.2}};
         c.stretch = 40;
@@ -422,7 +436,8 @@ class MirroredTest : public QObject {
   }
 
   void batches_count_by_their_time() {
-    // One long batch gains nothing, four short ones of together a tenth of its time take half of theirs: 44 ms become 42.
+    // One long batch gains nothing, four short ones of together a tenth of its time take half of theirs: 44 ms
+    // become 42.
     double now = 0;
     MirroredJob job{1, {0, 1, 2, 3, 4}, 3, {}, [&] { return now; }};
     job.execute = [&](size_t plan, int64_t batch) {
@@ -435,7 +450,8 @@ class MirroredTest : public QObject {
 
   void batches_of_different_length_are_no_noise() {
     MirroredTimes times;
-    for (int i = 0; i < 30; ++i) times.chains.push_back({i % 3, 0, {}, {}, {i % 3 == 0 ? 1.0 : i % 3 == 1 ? 50.0 : 7.0}});
+    for (int i = 0; i < 30; ++i)
+      times.chains.push_back({i % 3, 0, {}, {}, {i % 3 == 0 ? 1.0 : i % 3 == 1 ? 50.0 : 7.0}});
     QCOMPARE(repeat_spread(times), 1.0);
     for (size_t i = 1; i < times.chains.size(); i += 6) times.chains[i].baseline = {150};
     QCOMPARE(repeat_spread(times), 3.0);
@@ -493,7 +509,8 @@ class PairedSpeedupTest : public QObject {
   void visits_that_could_not_tell_are_summed_too() {
     // Seven batches once each: nothing says that they gain alike.
     std::vector<PairedVisit> visits;
-    for (int64_t batch = 0; batch < 7; ++batch) visits.push_back({batch, static_cast<int32_t>(batch), 1, {1, 1}, batch < 3 ? 0.5 : 1.0});
+    for (int64_t batch = 0; batch < 7; ++batch)
+      visits.push_back({batch, static_cast<int32_t>(batch), 1, {1, 1}, batch < 3 ? 0.5 : 1.0});
     QCOMPARE(batch_gains(visits), BatchGains::unknown);
     const Ratio r = paired_ratio(visits);
     QVERIFY(r.basis == RatioBasis::totals && std::fabs(r.value - 7 / 5.5) < 1e-12);

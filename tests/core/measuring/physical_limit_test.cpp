@@ -14,12 +14,14 @@ struct Paths {
   explicit Paths(std::vector<int32_t> choices) {
     GraphBuilder b;
     const SpaceId images = b.root_space("images", b.symbol("N"));
-    const ValueId scores = b.input("scores", DType::f32, images, {4}), maps = b.input("maps", DType::f32, images, {6, 6, 4});
+    const ValueId scores = b.input("scores", DType::f32, images, {4}),
+                  maps = b.input("maps", DType::f32, images, {6, 6, 4});
     const ValueId decision = b.route(scores, {}, "paths");
     std::vector<ValueId> parts = b.scatter(maps, decision, {0, 1, 2, 3});
     for (size_t i = 0; i < parts.size(); ++i) {
       const ValueId w = b.weight("w" + std::to_string(i), DType::f32, {5, 3, 3, 4});
-      parts[i] = b.value("conv2d", {parts[i], w}, {{"stride", int64_t{1}}, {"padding", int64_t{1}}}, "conv." + std::to_string(i));
+      parts[i] = b.value("conv2d", {parts[i], w}, {{"stride", int64_t{1}}, {"padding", int64_t{1}}},
+                         "conv." + std::to_string(i));
     }
     b.output("y", b.gather(std::move(parts), images, "sum"));
     program = lower(std::make_shared<Graph>(b.finish()));
@@ -29,7 +31,9 @@ struct Paths {
     d.choice = std::move(choices);
     result.decisions.push_back(std::move(d));
   }
-  GraphCost cost() const { return cost_of(*program.graph, executed_case(program, result, {result.decisions[0].shape.cells})); }
+  GraphCost cost() const {
+    return cost_of(*program.graph, executed_case(program, result, {result.decisions[0].shape.cells}));
+  }
   const NodeCost& conv(const GraphCost& cost, int branch) const {
     for (const NodeCost& n : cost.nodes)
       if (program.graph->node(n.node).name == "conv." + std::to_string(branch)) return n;

@@ -1,4 +1,5 @@
-// Several processes as one figure: how often the interval holds the true value if processes differ by more than their own intervals say.
+// Several processes as one figure: how often the interval holds the true value if processes differ by more than their
+// own intervals say.
 #include "core/measuring/pooled.h"
 
 #include <cmath>
@@ -15,7 +16,8 @@ namespace {
 
 bool near(double a, double b, double by) { return std::fabs(a - b) <= by; }
 
-/// Makes processes that differ by `between`, a tenth of whose variance they have in common; each of them sees only `within`.
+/// Makes processes that differ by `between`, a tenth of whose variance they have in common; each of them sees only
+/// `within`.
 std::vector<Measurement> run(double truth, size_t processes, double between, double within, std::mt19937_64& engine) {
   std::normal_distribution<double> normal;
   std::vector<Measurement> list;
@@ -54,8 +56,9 @@ class PooledTest : public QObject {
     for (const double v : {1.79, 1.87, 1.89, 1.895, 1.058, 1.75, 1.907, 1.634, 1.91}) nine.push_back({v, {v, v}});
     const Pooled p = *pooled(nine);
     // Computed by Python, with t = 2.4469 for six degrees.
-    QVERIFY2(near(p.value, 1.81695, 1e-4) && near(p.ci95[0], 1.6528, 2e-3) && near(p.ci95[1], 1.9974, 2e-3),
-             qPrintable(QString("%1 [%2, %3]").arg(p.value, 0, 'f', 5).arg(p.ci95[0], 0, 'f', 5).arg(p.ci95[1], 0, 'f', 5)));
+    QVERIFY2(
+        near(p.value, 1.81695, 1e-4) && near(p.ci95[0], 1.6528, 2e-3) && near(p.ci95[1], 1.9974, 2e-3),
+        qPrintable(QString("%1 [%2, %3]").arg(p.value, 0, 'f', 5).arg(p.ci95[0], 0, 'f', 5).arg(p.ci95[1], 0, 'f', 5)));
     QVERIFY(near(p.spread, 0.19, 0.01));
     testing::Drawn<std::mt19937_64> engine(20);
     std::bernoulli_distribution disturbed(0.02);
@@ -82,7 +85,8 @@ class PooledTest : public QObject {
     QVERIFY(!pooled({}) && !pooled({one}) && !pooled({one, one}) && pooled({one, one, one}));
     QVERIFY(!pooled({one, one, {0, {0, 0}}}));
     // Two and three of them: Student's t of one and two degrees.
-    QVERIFY(near(student_t_95(1), 12.706, 1e-3) && near(student_t_95(2), 4.303, 1e-3) && near(student_t_95(3), 3.182, 0.03));
+    QVERIFY(near(student_t_95(1), 12.706, 1e-3) && near(student_t_95(2), 4.303, 1e-3) &&
+            near(student_t_95(3), 3.182, 0.03));
   }
 
   void processes_that_agree_by_chance_are_no_surer_than_they_are_from_within() {
@@ -99,7 +103,8 @@ class PooledTest : public QObject {
     QTest::addColumn<double>("within");
     for (const int processes : {3, 4, 5, 6, 7, 8, 9})
       for (const double between : {0.0, 0.01, 0.03, 0.1})
-        for (const double within : {0.005, 0.03}) QTest::addRow("%d, %g, %g", processes, between, within) << processes << between << within;
+        for (const double within : {0.005, 0.03})
+          QTest::addRow("%d, %g, %g", processes, between, within) << processes << between << within;
   }
   void the_interval_holds_the_truth_whatever_processes_differ_by() {
     QFETCH(const int, processes);
@@ -124,7 +129,8 @@ class PooledTest : public QObject {
   void a_difference_of_15_percent_is_found_where_processes_differ_by_three() {
     testing::Drawn<std::mt19937_64> engine(18);
     int found = 0;
-    for (int i = 0; i < 1000; ++i) found += differs(run(1.5, 5, 0.03, 0.01, engine), run(1.5 / 1.15, 5, 0.03, 0.01, engine));
+    for (int i = 0; i < 1000; ++i)
+      found += differs(run(1.5, 5, 0.03, 0.01, engine), run(1.5 / 1.15, 5, 0.03, 0.01, engine));
     QVERIFY2(found >= 950, std::to_string(found).c_str());
   }
 
@@ -136,7 +142,8 @@ class PooledTest : public QObject {
     for (uint64_t i = 0; i < kRuns; ++i) {
       std::vector<Measurement> list;
       for (uint64_t p = 0; p < 5; ++p) {
-        SimulatedCase c{.batches = 30, .measure_seconds = p == 0 ? 2.0 : 0.75, .speed = {1.3 * std::exp(0.04 * normal(engine))}};
+        SimulatedCase c{
+            .batches = 30, .measure_seconds = p == 0 ? 2.0 : 0.75, .speed = {1.3 * std::exp(0.04 * normal(engine))}};
         const Ratio r = measure(c, {}, 100 * i + p).speedup(0);
         list.push_back({r.value, r.ci95});
       }

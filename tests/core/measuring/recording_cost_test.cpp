@@ -62,7 +62,8 @@ class RecordingCostTest : public QObject {
       const auto work = workloads(opened.state);
       QCOMPARE(work.size(), size_t{1});
       const auto plan = work[0]->make_baseline({});
-      SessionRun alone(opened.state, *plan, {}, {}), stored(opened.state, *plan, {scratch.path(std::string(phase) + ".storm")}, {});
+      SessionRun alone(opened.state, *plan, {}, {}),
+          stored(opened.state, *plan, {scratch.path(std::string(phase) + ".storm")}, {});
       QVERIFY(!alone.open() && stored.open());
       opened.run(*plan, [&](const Batch& batch) { alone.add(batch, kProfiled), stored.add(batch, kProfiled); });
       QVERIFY(alone.decisions() > 0 && alone.decisions() == stored.decisions());

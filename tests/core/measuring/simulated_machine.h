@@ -11,8 +11,9 @@
 
 namespace stormcell::testing {
 
-/// What else the machine does: a square wave. While it is on, everything takes `slowdown` times as long, or, with `pauses`, each started
-/// millisecond of work is with that probability preceded by a pause of up to 4 ms: the scheduler gives the neighbour a time slice.
+/// What else the machine does: a square wave. While it is on, everything takes `slowdown` times as long, or, with
+/// `pauses`, each started millisecond of work is with that probability preceded by a pause of up to 4 ms: the scheduler
+/// gives the neighbour a time slice.
 struct Neighbour {
   double period = 0;  ///< seconds; 0: nobody is there
   double slowdown = 1, phase = 0, pauses = 0;
@@ -35,7 +36,8 @@ class SimulatedMachine {
       }
       const double place = neighbour_.period > 0 ? std::fmod(now_ + neighbour_.phase, neighbour_.period) : 0;
       const bool busy = is_busy();
-      const double left = neighbour_.period > 0 ? (busy ? neighbour_.period / 2 : neighbour_.period) - place + 1e-9 : 1e9;
+      const double left =
+          neighbour_.period > 0 ? (busy ? neighbour_.period / 2 : neighbour_.period) - place + 1e-9 : 1e9;
       const double speed = busy ? 1 / neighbour_.slowdown : 1, step = std::min(seconds / speed, left);
       now_ += step;
       seconds -= step * speed;
@@ -45,7 +47,9 @@ class SimulatedMachine {
   void idle(double seconds) { now_ += seconds; }
 
  private:
-  bool is_busy() const { return neighbour_.period > 0 && std::fmod(now_ + neighbour_.phase, neighbour_.period) < neighbour_.period / 2; }
+  bool is_busy() const {
+    return neighbour_.period > 0 && std::fmod(now_ + neighbour_.phase, neighbour_.period) < neighbour_.period / 2;
+  }
 
   Neighbour neighbour_;
   std::mt19937_64& engine_;
@@ -53,7 +57,8 @@ class SimulatedMachine {
   double now_ = 0;
 };
 
-/// An experiment on it: batches of unlike length, plans of known speed, every execution a little off (1.5 %), one in a hundred interrupted.
+/// An experiment on it: batches of unlike length, plans of known speed, every execution a little off (1.5 %), one in a
+/// hundred interrupted.
 struct SimulatedCase {
   double batch_seconds = 0.004;
   size_t batches = 157;
@@ -101,8 +106,8 @@ inline MirroredTimes measure(const SimulatedCase& c, const Neighbour& neighbour,
   job.clock = [&] { return machine.now(); };
   job.execute = [&](size_t plan, int64_t batch) {
     const double off = std::exp(0.015 * normal(engine)) * (uniform(engine) < 0.01 ? 1.5 : 1);
-    const double ms =
-        machine.execute(work[static_cast<size_t>(batch)] * off / (plan == 0 ? 1 : c.speed_on(plan - 1, static_cast<size_t>(batch))));
+    const double ms = machine.execute(work[static_cast<size_t>(batch)] * off /
+                                      (plan == 0 ? 1 : c.speed_on(plan - 1, static_cast<size_t>(batch))));
     machine.idle(20e-6);  // inputs are staged
     return ms;
   };

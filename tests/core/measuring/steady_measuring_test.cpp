@@ -31,7 +31,9 @@ class MovingMachine {
             },
             [this] { return seconds_; }};
   }
-  std::pair<double, double> readings() const { return {readings_.halves()[0].read_gbs, readings_.halves()[1].read_gbs}; }
+  std::pair<double, double> readings() const {
+    return {readings_.halves()[0].read_gbs, readings_.halves()[1].read_gbs};
+  }
   size_t probes() const { return probes_; }
   double seconds() const { return seconds_; }
   void wait(double seconds) { seconds_ += seconds; }
@@ -66,8 +68,10 @@ class SteadyMeasuringTest : public QObject {
     QTest::addColumn<int>("measured");
     QTest::addColumn<double>("before");
     QTest::addColumn<double>("after");
-    const auto row = [](const char* name, const QList<double>& rates, double left, double others, int measured, double before,
-                        double after) { QTest::newRow(name) << rates << left << others << measured << before << after; };
+    const auto row = [](const char* name, const QList<double>& rates, double left, double others, int measured,
+                        double before, double after) {
+      QTest::newRow(name) << rates << left << others << measured << before << after;
+    };
     row("steady", {35, 36}, kNoLimit, 0, 1, 35, 36);
     row("by 15 %", {100, 115}, kNoLimit, 0, 1, 100, 115);
     row("once", {35, 60, 61}, kNoLimit, 0, 2, 60, 61);
@@ -105,7 +109,8 @@ class SteadyMeasuringTest : public QObject {
     for (int part = 0; part < 3; ++part) steady.run([&] { ++runs, machine.move(); });
     QCOMPARE(runs, 7);
     steady.end();
-    QVERIFY2(steady.repetitions_text().find("measured again 4 times") != std::string::npos, steady.repetitions_text().c_str());
+    QVERIFY2(steady.repetitions_text().find("measured again 4 times") != std::string::npos,
+             steady.repetitions_text().c_str());
     // The last one moved, and no later reading may hide it.
     QCOMPARE(machine.readings(), std::pair(35.0, 60.0));
     add_others(steady, 0);
@@ -147,7 +152,8 @@ class SteadyMeasuringTest : public QObject {
 
   void a_ceiling_that_is_still_reached_has_not_fallen() {
     for (const bool falls : {false, true}) {
-      // Three readings before measuring (the first rate is read twice), one after it; of those that follow one is high, or none.
+      // Three readings before measuring (the first rate is read twice), one after it; of those that follow one is high,
+      // or none.
       std::vector<double> rates = {60, 60, 35, 36, 35};
       rates.push_back(falls ? 36 : 59);
       for (int i = 0; i < 20; ++i) rates.push_back(35);
@@ -162,7 +168,8 @@ class SteadyMeasuringTest : public QObject {
 
   void halves_and_placements_of_readings() {
     CeilingReadings readings;
-    QVERIFY(readings.empty() && readings.placements().empty() && readings.halves()[0].read_gbs == 0 && !readings.agree());
+    QVERIFY(readings.empty() && readings.placements().empty() && readings.halves()[0].read_gbs == 0 &&
+            !readings.agree());
     readings.add({.f32_gflops = 1, .read_gbs = 9, .placement = "x"});
     QCOMPARE(readings.halves()[0].read_gbs, 9.0);
     QCOMPARE(readings.halves()[1].read_gbs, 0.0);

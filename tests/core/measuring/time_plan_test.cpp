@@ -119,7 +119,8 @@ class TimePlanTest : public QObject {
       for (const double batch : {1e-4, 0.1, 30.})
         for (const bool ordered : {false, true}) {
           ExpectedWork w;
-          w.opened = 2, w.batch = batch, w.batches = batches, w.passes = 3, w.ordered = ordered, w.measure = 1, w.verify = 1;
+          w.opened = 2, w.batch = batch, w.batches = batches, w.passes = 3, w.ordered = ordered, w.measure = 1,
+          w.verify = 1;
           const ExpectedSeconds s = expected_seconds(w);
           QVERIFY(s.low >= 2 && s.high >= s.low && s.middle() >= s.low);
           // Every batch is profiled in any case.
@@ -127,8 +128,8 @@ class TimePlanTest : public QObject {
         }
   }
 
-  /// Under a budget of weights, eight rounds of stretches for 5 passes and each alone, at half a second a batch, take minutes: 21 turns of
-  /// three batches, eight times.
+  /// Under a budget of weights, eight rounds of stretches for 5 passes and each alone, at half a second a batch, take
+  /// minutes: 21 turns of three batches, eight times.
   void a_budgeted_run_of_minutes_is_foreseen() {
     ExpectedWork w;
     w.opened = 5, w.batch = 0.7, w.batches = 16, w.passes = 5, w.ordered = true, w.measure = 8, w.verify = 10;
@@ -164,7 +165,8 @@ class TimePlanTest : public QObject {
     QFETCH(bool, is_long);
     QFETCH(double, allowed);
     QFETCH(int, way);
-    const Trying found = way_of_trying({static_cast<size_t>(plans), static_cast<size_t>(alone), 1, false, is_long, allowed, kLeastRounds});
+    const Trying found = way_of_trying(
+        {static_cast<size_t>(plans), static_cast<size_t>(alone), 1, false, is_long, allowed, kLeastRounds});
     QCOMPARE(static_cast<int>(found), way);
   }
 
@@ -182,7 +184,8 @@ class TimePlanTest : public QObject {
     QFETCH(bool, strided);
     QFETCH(int, most);
     std::vector<int64_t> profiled, measured;
-    for (int64_t b = 0; b < count; ++b) (strided ? b % 4 == 0 : b < (count + 3) / 4) ? profiled.push_back(b) : measured.push_back(b);
+    for (int64_t b = 0; b < count; ++b)
+      (strided ? b % 4 == 0 : b < (count + 3) / 4) ? profiled.push_back(b) : measured.push_back(b);
     const FittingBatches fitting = batches_that_fit(profiled, measured, most);
     const std::vector<int64_t> all = fitting.all();
     QCOMPARE(static_cast<int>(all.size()), std::clamp(most, 2, count));
@@ -195,7 +198,9 @@ class TimePlanTest : public QObject {
     // No gap between the measured batches is much larger than an even one.
     const auto even = static_cast<double>(measured.size()) / static_cast<double>(fitting.measured.size());
     for (size_t i = 1; i < fitting.measured.size(); ++i) {
-      const auto place = [&](size_t at) { return std::find(measured.begin(), measured.end(), fitting.measured[at]) - measured.begin(); };
+      const auto place = [&](size_t at) {
+        return std::find(measured.begin(), measured.end(), fitting.measured[at]) - measured.begin();
+      };
       QVERIFY(static_cast<double>(place(i) - place(i - 1)) <= even + 1);
     }
   }

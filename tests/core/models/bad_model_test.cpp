@@ -39,13 +39,15 @@ class BadModelTest : public QObject {
       open_model(spec.empty() ? folder_.string() : spec, options);
     } catch (const Error& e) {
       const std::string text = e.what();
-      if (e.kind() != ErrorKind::bad_input || text.find('\n') != std::string::npos) return "not a one-line bad_input: " + text;
+      if (e.kind() != ErrorKind::bad_input || text.find('\n') != std::string::npos)
+        return "not a one-line bad_input: " + text;
       return text;
     }
     return "opened";
   }
   void expect(const std::string& text, const std::vector<std::string>& parts) {
-    for (const std::string& part : parts) QVERIFY2(text.find(part) != std::string::npos, (part + " is not in: " + text).c_str());
+    for (const std::string& part : parts)
+      QVERIFY2(text.find(part) != std::string::npos, (part + " is not in: " + text).c_str());
   }
   struct Changed {
     std::string name;
@@ -83,7 +85,8 @@ class BadModelTest : public QObject {
     expect(error_of({}, "preset:gpt-9"), {"preset:gpt-9", "switch-base-8"});
     expect(error_of({}, "demo:none"), {"demo:none", "known demos"});
     expect(error_of({}, "demo:none-sample"), {"demo:none-sample", "known demos"});
-    expect(error_of({}, "demo:switch-names-sample"), {"is data, no model (optimize demo:switch-names --data demo:switch-names-sample)"});
+    expect(error_of({}, "demo:switch-names-sample"),
+           {"is data, no model (optimize demo:switch-names --data demo:switch-names-sample)"});
     fs::remove(folder_ / "config.json");
     expect(error_of(), {"config.json", "does not exist"});
     copy_model();
@@ -123,9 +126,10 @@ class BadModelTest : public QObject {
   void absurd_sizes_are_refused_data() {
     QTest::addColumn<QString>("key");
     QTest::addColumn<QString>("value");
-    for (const char* key : {"d_model", "d_ff", "d_kv", "num_heads", "num_layers", "num_experts", "vocab_size", "expert_capacity",
-                            "relative_attention_num_buckets", "num_decoder_layers"})
-      for (const char* value : {"0", "-3", "1e30", "9223372036854775807", "18446744073709551615", "\"8\"", "[8]", "2.5"})
+    for (const char* key : {"d_model", "d_ff", "d_kv", "num_heads", "num_layers", "num_experts", "vocab_size",
+                            "expert_capacity", "relative_attention_num_buckets", "num_decoder_layers"})
+      for (const char* value :
+           {"0", "-3", "1e30", "9223372036854775807", "18446744073709551615", "\"8\"", "[8]", "2.5"})
         QTest::addRow("%s = %s", key, value) << key << value;
     QTest::addRow("epsilon") << "layer_norm_epsilon"
                              << "-1";
@@ -185,8 +189,8 @@ class BadModelTest : public QObject {
         if (t.name == "decoder.block.0.layer.2.mlp.wi.weight") std::memcpy(t.bytes.data() + 4 * 100, &bad, 4);
         return true;
       });
-      expect(error_of(),
-             {"decoder.block.0.layer.2.mlp.wi.weight", std::isnan(bad) ? "NaN" : "infinity", "at element [", "--allow-nonfinite"});
+      expect(error_of(), {"decoder.block.0.layer.2.mlp.wi.weight", std::isnan(bad) ? "NaN" : "infinity", "at element [",
+                          "--allow-nonfinite"});
       ModelOptions allowed;
       allowed.allow_nonfinite = true;
       const auto model = open_model(folder_.string(), allowed);

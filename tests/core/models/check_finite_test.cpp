@@ -12,12 +12,14 @@ namespace stormcell::testing {
 namespace {
 
 Graph product_graph(const std::string& format) {
-  return parse_graph("stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [64]\nweight %w : " + format +
-                         " [3,64]\n%y : f32 tokens [3] = linear(%x, %w)\noutput y = %y\n",
+  return parse_graph("stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [64]\nweight %w : " +
+                         format + " [3,64]\n%y : f32 tokens [3] = linear(%x, %w)\noutput y = %y\n",
                      "graph");
 }
 
-std::vector<std::string> found_in(const Graph& graph, const MemoryWeights& weights) { return check_finite(graph, weights, true, {}); }
+std::vector<std::string> found_in(const Graph& graph, const MemoryWeights& weights) {
+  return check_finite(graph, weights, true, {});
+}
 
 }  // namespace
 
@@ -45,7 +47,8 @@ class CheckFiniteTest : public QObject {
 
   void of_blocks_the_scale_is_looked_at() {
     const Graph graph = product_graph("q8_0");
-    const std::pair<uint16_t, std::string> scales[] = {{0x7c00, "infinity"}, {0xfc00, "-infinity"}, {0x7e01, "NaN"}, {0x7bff, ""}};
+    const std::pair<uint16_t, std::string> scales[] = {
+        {0x7c00, "infinity"}, {0xfc00, "-infinity"}, {0x7e01, "NaN"}, {0x7bff, ""}};
     for (const auto& [scale, word] : scales) {
       // Bytes of elements may hold any bits.
       std::vector<std::byte> stored;
@@ -60,7 +63,8 @@ class CheckFiniteTest : public QObject {
       if (word.empty()) {
         QVERIFY(found.empty());
       } else {
-        QCOMPARE(found, std::vector<std::string>{"the weight \"w\" holds " + word + " at element [1, 32] of shape [3, 64]"});
+        QCOMPARE(found,
+                 std::vector<std::string>{"the weight \"w\" holds " + word + " at element [1, 32] of shape [3, 64]"});
         QCOMPARE(bad_input_complaint([&] { check_finite(graph, weights, false, {}, "model"); }),
                  "model: " + found[0] + " (use --allow-nonfinite to run it all the same)");
       }

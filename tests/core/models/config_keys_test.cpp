@@ -39,7 +39,9 @@ class ConfigKeysTest : public QObject {
   }
   std::vector<float> logits(const std::string& folder) const {
     const auto model = open_model(folder);
-    return run_oracle<float>(*model, *model->forward, read_inputs(reference(kWithBase500) + "/input.safetensors")).output(kLogits).reals;
+    return run_oracle<float>(*model, *model->forward, read_inputs(reference(kWithBase500) + "/input.safetensors"))
+        .output(kLogits)
+        .reals;
   }
 
  private slots:
@@ -54,7 +56,8 @@ class ConfigKeysTest : public QObject {
     row("both alike", R"({"rope_theta": 500.0, "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}})");
     row("base beside an object", R"({"rope_theta": 500.0, "rope_parameters": {"rope_type": "default"}})");
     row("rope_scaling of no scaling", R"({"rope_theta": 500.0, "rope_scaling": {"type": "default"}})");
-    row("base within rope_scaling", R"({"rope_theta": null, "rope_scaling": {"rope_type": "default", "rope_theta": 500.0}})");
+    row("base within rope_scaling",
+        R"({"rope_theta": null, "rope_scaling": {"rope_type": "default", "rope_theta": 500.0}})");
   }
   void the_base_of_rotary_positions_is_read_in_each_form() {
     QFETCH(QByteArray, change);
@@ -72,15 +75,19 @@ class ConfigKeysTest : public QObject {
       const QString model = QString(name).startsWith("switch") ? "switch/encoder-decoder-8-experts" : kWithBase500;
       QTest::newRow((std::string(name) + ": " + words).c_str()) << model << QByteArray(change) << words;
     };
-    row("yarn", R"({"rope_parameters": {"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0}})", "\"rope_parameters.rope_type\"");
+    row("yarn", R"({"rope_parameters": {"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0}})",
+        "\"rope_parameters.rope_type\"");
     row("llama3", R"({"rope_parameters": {"rope_type": "llama3", "rope_theta": 500.0}})", "got \"llama3\"");
     row("dynamic", R"({"rope_scaling": {"rope_type": "dynamic", "factor": 2.0}})", "\"rope_scaling.rope_type\"");
     row("linear", R"({"rope_scaling": {"type": "linear", "factor": 2.0}})", "\"rope_scaling.type\"");
-    row("part of a head", R"({"rope_parameters": {"rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.5}})",
+    row("part of a head",
+        R"({"rope_parameters": {"rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.5}})",
         "\"rope_parameters.partial_rotary_factor\"");
     row("part of a head", R"({"partial_rotary_factor": 0.5})", "\"partial_rotary_factor\": expected 1.0");
-    row("by layer", R"({"rope_parameters": {"full_attention": {"rope_theta": 500.0}}})", "\"rope_parameters.full_attention\"");
-    row("two bases", R"({"rope_parameters": {"rope_type": "default", "rope_theta": 1000.0}})", "\"rope_parameters.rope_theta\"");
+    row("by layer", R"({"rope_parameters": {"full_attention": {"rope_theta": 500.0}}})",
+        "\"rope_parameters.full_attention\"");
+    row("two bases", R"({"rope_parameters": {"rope_type": "default", "rope_theta": 1000.0}})",
+        "\"rope_parameters.rope_theta\"");
     row("no object", R"({"rope_parameters": 500.0})", "\"rope_parameters\": expected an object");
     row("bias", R"({"attention_bias": true})", "\"attention_bias\": expected false");
     row("caps", R"({"final_logit_softcapping": 30.0})", "\"final_logit_softcapping\"");
@@ -107,7 +114,8 @@ class ConfigKeysTest : public QObject {
   }
 
   void values_that_change_nothing_pass_without_a_word() {
-    const Json mixtral = Json::parse(R"({"attention_bias": false, "partial_rotary_factor": 1, "rope_scaling": null, "n_shared_experts": 0,
+    const Json mixtral = Json::parse(
+        R"({"attention_bias": false, "partial_rotary_factor": 1, "rope_scaling": null, "n_shared_experts": 0,
       "mlp_only_layers": [], "norm_topk_prob": true, "num_experts": 8, "use_cache": false, "attention_dropout": 0.3,
       "router_aux_loss_coef": 0.5, "output_router_logits": true, "router_jitter_noise": 0.1, "is_encoder_decoder": false, "layer_types": null,
       "some_new_key": null, "_attn_implementation": "sdpa", "_name_or_path": "a/b", "_commit_hash": "0", "_private": null,
@@ -116,15 +124,16 @@ class ConfigKeysTest : public QObject {
     const std::string folder = changed(kWithBase500, mixtral);
     const auto model = open_model(folder);
     QVERIFY2(model->warnings.empty(), model->warnings.empty() ? "" : model->warnings[0].c_str());
-    const Json switches =
-        Json::parse(R"({"n_positions": 512, "feed_forward_proj": "relu", "is_gated_act": false, "router_type": "tokens_masked",
+    const Json switches = Json::parse(
+        R"({"n_positions": 512, "feed_forward_proj": "relu", "is_gated_act": false, "router_type": "tokens_masked",
       "batch_prioritized_routing": false, "output_past": true, "task_specific_params": {"summarization": {}}, "num_attention_heads": 4})");
     const auto other = open_model(changed("switch/encoder-decoder-8-experts", switches));
     QVERIFY2(other->warnings.empty(), other->warnings.empty() ? "" : other->warnings[0].c_str());
   }
 
   void all_that_nothing_reads_is_named_in_one_warning() {
-    const Json change = Json::parse(R"({"moe_dropout_kind": "x", "temperature": 0.7, "num_beams": 4, "unread": [1], "_gate_scale": 2,
+    const Json change =
+        Json::parse(R"({"moe_dropout_kind": "x", "temperature": 0.7, "num_beams": 4, "unread": [1], "_gate_scale": 2,
       "auto_map": {"AutoModel": "m.M"},
       "rope_parameters": {"rope_type": "default", "rope_theta": 500.0, "factor": 4.0, "beta": 2}})");
     const std::string folder = changed(kWithBase500, change);
@@ -140,7 +149,8 @@ class ConfigKeysTest : public QObject {
   void a_value_may_have_either_of_its_names() {
     const std::string folder = changed(kWithBase500, {{"num_local_experts", nullptr}, {"num_experts", 8}});
     QVERIFY(logits(folder) == logits(reference(kWithBase500)));
-    const auto model = open_model(changed("switch/encoder-decoder-8-experts", {{"d_model", nullptr}, {"hidden_size", 32}}));
+    const auto model =
+        open_model(changed("switch/encoder-decoder-8-experts", {{"d_model", nullptr}, {"hidden_size", 32}}));
     QCOMPARE(model->fingerprint.size(), size_t{64});
   }
 
@@ -152,13 +162,14 @@ class ConfigKeysTest : public QObject {
         if (row.use != KeyUse::read) continue;
         const std::string name(row.key), wrong = R"({"a": {"b": 1}})";
         const size_t point = name.find('.');
-        std::string config = point == std::string::npos
-                                 ? "\"" + name + "\": " + wrong
-                                 : "\"" + name.substr(0, point) + "\": {\"" + name.substr(point + 1) + "\": " + wrong + "}";
+        std::string config = point == std::string::npos ? "\"" + name + "\": " + wrong
+                                                        : "\"" + name.substr(0, point) + "\": {\"" +
+                                                              name.substr(point + 1) + "\": " + wrong + "}";
         if (family.name == "patch_mixture" && name != "branch_channels") config += ", \"branch_channels\": [4]";
         if (name == "capacity_factor") config += ", \"num_experts\": 4";
         const std::string said = configuration_complaint(std::string(family.name), config);
-        QVERIFY2(said.find("\"" + name + "\"") != std::string::npos, (std::string(family.name) + ": " + name + ": " + said).c_str());
+        QVERIFY2(said.find("\"" + name + "\"") != std::string::npos,
+                 (std::string(family.name) + ": " + name + ": " + said).c_str());
         ++checked;
       }
     QVERIFY(checked > 120);
@@ -169,7 +180,8 @@ class ConfigKeysTest : public QObject {
       const Config view(config, name);
       for (const std::string& warning : check_keys(family_of(view), view)) QFAIL(warning.c_str());
     };
-    for (const std::string& name : reference_cases()) verify(Json::parse(Scratch::read(reference(name) + "/config.json")), name);
+    for (const std::string& name : reference_cases())
+      verify(Json::parse(Scratch::read(reference(name) + "/config.json")), name);
     for (const std::string_view name : preset_names()) verify(preset_config(name), std::string(name));
   }
 

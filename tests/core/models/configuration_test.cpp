@@ -36,7 +36,8 @@ class ConfigurationTest : public QObject {
 
  private slots:
   void initTestCase() {
-    folder_ = fs::temp_directory_path() / ("stormcell-configuration-" + std::to_string(QCoreApplication::applicationPid()));
+    folder_ =
+        fs::temp_directory_path() / ("stormcell-configuration-" + std::to_string(QCoreApplication::applicationPid()));
   }
   void cleanupTestCase() { fs::remove_all(folder_); }
 
@@ -91,9 +92,12 @@ class ConfigurationTest : public QObject {
     const auto scaled = run_oracle<float>(*model, *model->forward, in, 0, keep);
     // In the first router both see the same cells: a dropped one gives 0, or its probability times its normed state.
     const OracleDecision& d = scaled.decisions[0];
-    const auto joined = [&](const OracleResult<float>& r) { return r.values.at(model->forward->find_value(d.router + ".joined")).reals; };
+    const auto joined = [&](const OracleResult<float>& r) {
+      return r.values.at(model->forward->find_value(d.router + ".joined")).reals;
+    };
     const std::vector<float> a = joined(zero), b = joined(scaled),
-                             normed = scaled.values.at(model->forward->find_value("encoder.block.0.layer.1.layer_norm")).reals;
+                             normed = scaled.values.at(model->forward->find_value("encoder.block.0.layer.1.layer_norm"))
+                                          .reals;
     const size_t width = a.size() / d.choice.size();
     size_t dropped = 0;
     for (size_t i = 0; i < d.choice.size(); ++i)
@@ -114,14 +118,16 @@ class ConfigurationTest : public QObject {
     const ModelInputs in = inputs();
     const int64_t most = 12;
     const auto plain = open();
-    const std::vector<int32_t> whole = run_oracle<float>(*plain, *plain->generate(), in, most).output(kGenerated).integers;
+    const std::vector<int32_t> whole =
+        run_oracle<float>(*plain, *plain->generate(), in, most).output(kGenerated).integers;
     // The third token of the first sequence becomes an end token, too.
     const int32_t also = whole[2];
     QVERIFY(also > 1);
     change("generation_config.json", [&](auto& c) { c["eos_token_id"] = {1, also}; });
     const auto model = open();
     QCOMPARE(model->tokens.end, 1);
-    const std::vector<int32_t> cut = run_oracle<float>(*model, *model->generate(), in, most).output(kGenerated).integers;
+    const std::vector<int32_t> cut =
+        run_oracle<float>(*model, *model->generate(), in, most).output(kGenerated).integers;
     for (int64_t row = 0; row < in.sequences; ++row) {
       bool ended = false;
       for (int64_t t = 0; t < most; ++t) {
@@ -154,7 +160,8 @@ class ConfigurationTest : public QObject {
     QCOMPARE(model->unsupported.size(), size_t{1});
     QCOMPARE(model->warnings.size(), size_t{1});
     const std::string words =
-        "generation_config.json: Stormcell generates greedily, so it does not follow \"do_sample\", \"guidance_scale\", "
+        "generation_config.json: Stormcell generates greedily, so it does not follow \"do_sample\", "
+        "\"guidance_scale\", "
         "\"my_own_rule\", \"num_beams\", \"sequence_bias\"";
     QVERIFY2(model->warnings[0].ends_with(words), model->warnings[0].c_str());
   }

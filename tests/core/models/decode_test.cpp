@@ -1,4 +1,5 @@
-// Decoding sequences of unlike length together: each as if it were alone, on every device; and going on under another plan.
+// Decoding sequences of unlike length together: each as if it were alone, on every device; and going on under another
+// plan.
 #include <numeric>
 
 #include "core/cpu/cpu_device.h"
@@ -53,8 +54,8 @@ ModelInputs inputs_of(const std::vector<Prompt>& prompts, Padding padding = Padd
 /// A decoding graph that is ready to run.
 class Decoder {
  public:
-  Decoder(Device& device, const Model& model, std::shared_ptr<const Graph> graph, const ModelInputs& largest, int64_t most,
-          std::shared_ptr<StateStore> states = nullptr, int64_t past = 0)
+  Decoder(Device& device, const Model& model, std::shared_ptr<const Graph> graph, const ModelInputs& largest,
+          int64_t most, std::shared_ptr<StateStore> states = nullptr, int64_t past = 0)
       : graph_(std::move(graph)),
         most_(most),
         store_(device, model.weights),
@@ -125,15 +126,17 @@ class DecodeTest : public QObject {
  private slots:
   void sequences_of_unlike_length_decode_as_if_alone_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"mixtral/top-2-of-8-grouped-heads", "mixtral/top-3-of-8-sliding-window", "mixtral/top-2-of-4-left-padding",
-                             "mixtral/stored-bf16", "switch/encoder-decoder-8-experts"})
+    for (const char* name :
+         {"mixtral/top-2-of-8-grouped-heads", "mixtral/top-3-of-8-sliding-window", "mixtral/top-2-of-4-left-padding",
+          "mixtral/stored-bf16", "switch/encoder-decoder-8-experts"})
       QTest::newRow(name) << name;
   }
   void sequences_of_unlike_length_decode_as_if_alone() {
     QFETCH(QString, name);
     const auto model = open_model(fixture(name.toStdString()));
     constexpr int64_t kMost = 9;
-    const std::vector<int64_t> lengths = model->has_encoder ? std::vector<int64_t>{3, 40, 11} : std::vector<int64_t>{8, 200, 1, 63};
+    const std::vector<int64_t> lengths =
+        model->has_encoder ? std::vector<int64_t>{3, 40, 11} : std::vector<int64_t>{8, 200, 1, 63};
     const std::vector<Prompt> all = prompts(*model, lengths);
     const std::shared_ptr<const Graph> graph = model->generate_with_logits();
     cpu::CpuDevice device(2);
@@ -155,7 +158,8 @@ class DecodeTest : public QObject {
             const Written w = of_sequence(together, s, kMost);
             QCOMPARE(w.tokens, alone[s].tokens);
             // Behind its end a sequence decodes what nobody reads, as long as the others go on.
-            const auto written = static_cast<size_t>(std::count_if(w.tokens.begin(), w.tokens.end(), [](int32_t t) { return t >= 0; }));
+            const auto written =
+                static_cast<size_t>(std::count_if(w.tokens.begin(), w.tokens.end(), [](int32_t t) { return t >= 0; }));
             const size_t floats = w.logits.size() / kMost * written;
             QVERIFY(floats > 0 && std::memcmp(w.logits.data(), alone[s].logits.data(), floats * sizeof(float)) == 0);
           }
@@ -165,7 +169,8 @@ class DecodeTest : public QObject {
     if (model->dtype == DType::bf16) return;
     const auto oracle = run_oracle<float>(*model, *graph, inputs_of(all), kMost);
     for (size_t s = 0; s < all.size(); ++s)
-      for (size_t t = 0; t < kMost; ++t) QCOMPARE(oracle.output(kGenerated).integers[s * kMost + t], alone[s].tokens[t]);
+      for (size_t t = 0; t < kMost; ++t)
+        QCOMPARE(oracle.output(kGenerated).integers[s * kMost + t], alone[s].tokens[t]);
   }
 
   void states_go_on_under_another_plan() {
@@ -193,7 +198,8 @@ class DecodeTest : public QObject {
         // Another program: the one that keeps no logits.
         Decoder first(*device, *model, model->generate(), in, 4, states);
         const std::vector<int32_t> begun = output(first.run(in, sequences), kGenerated).integers;
-        for (size_t s = 0; s < all.size(); ++s) QCOMPARE(states->place(sequences[s]), static_cast<int32_t>(all[s].size()) + 3);
+        for (size_t s = 0; s < all.size(); ++s)
+          QCOMPARE(states->place(sequences[s]), static_cast<int32_t>(all[s].size()) + 3);
         std::vector<Prompt> last;
         for (size_t s = 0; s < all.size(); ++s) last.push_back({begun[s * 4 + 3]});
         const ModelInputs more = inputs_of(last);
@@ -205,7 +211,8 @@ class DecodeTest : public QObject {
                                       begun.begin() + static_cast<std::ptrdiff_t>(s * 4 + 4));
           joined.insert(joined.end(), rest.tokens.begin(), rest.tokens.end());
           QCOMPARE(joined, w.tokens);
-          const std::vector<float> logits(w.logits.end() - static_cast<std::ptrdiff_t>(rest.logits.size()), w.logits.end());
+          const std::vector<float> logits(w.logits.end() - static_cast<std::ptrdiff_t>(rest.logits.size()),
+                                          w.logits.end());
           QVERIFY(same_bits(rest.logits, logits));
         }
         // A batch of some of them, in another order; the others stay.
@@ -226,7 +233,8 @@ class DecodeTest : public QObject {
     const auto states = std::make_shared<StateStore>(device);
     const std::vector<SequenceId> sequences{states->open()};
     const ModelInputs in = inputs_of(prompts(*model, {9}));
-    Decoder one(device, *model, model->generate(), in, 3, states), two(device, *other, other->generate(), in, 3, states, 100);
+    Decoder one(device, *model, model->generate(), in, 3, states),
+        two(device, *other, other->generate(), in, 3, states, 100);
     one.run(in, sequences);
     const std::string said = complaint([&] { two.run(in, sequences, 100); });
     QVERIFY2(said.starts_with("states of a sequence: are those of another plan: "), said.c_str());

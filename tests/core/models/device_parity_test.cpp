@@ -1,5 +1,6 @@
-// Every fixture on the CPU and on the emulated device: the oracle's outputs with its decisions replayed, its decisions when free, its
-// tokens when decoding. The emulated device gives the CPU's results bit for bit, without a host synchronisation on the way.
+// Every fixture on the CPU and on the emulated device: the oracle's outputs with its decisions replayed, its decisions
+// when free, its tokens when decoding. The emulated device gives the CPU's results bit for bit, without a host
+// synchronisation on the way.
 #include <cstdio>
 #include <filesystem>
 
@@ -30,8 +31,8 @@ struct Ran {
   int64_t synchronizations = 0;
 };
 
-Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> graph, const ModelInputs& in, int64_t new_tokens,
-           const Replayed* choices) {
+Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> graph, const ModelInputs& in,
+           int64_t new_tokens, const Replayed* choices) {
   WeightStore store(device, model.weights);
   const auto program = std::make_shared<Program>(lower(graph));
   const Bindings bindings = bindings_for(*graph, in, new_tokens);
@@ -78,7 +79,8 @@ void add_cases(const char* with) {
     QTest::newRow(name.c_str()) << QString::fromStdString(reference_path(name));
 }
 
-/// A Mixtral folder with the experts of each layer in two tensors, gate_up_proj and down_proj, in place of three an expert.
+/// A Mixtral folder with the experts of each layer in two tensors, gate_up_proj and down_proj, in place of three an
+/// expert.
 void write_fused(const std::string& from, const std::string& to, const std::string& block) {
   std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
   const auto file = SafetensorsFile::open(from + "/model.safetensors");
@@ -102,7 +104,8 @@ void write_fused(const std::string& from, const std::string& to, const std::stri
   std::vector<TensorToWrite> tensors;
   for (auto& [name, tensor] : fused) {
     auto& [shape, bytes] = tensor;
-    if (shape[0] == 0) shape[0] = static_cast<int64_t>(bytes.size()) / (shape[1] * shape[2] * static_cast<int64_t>(element_size(dtype)));
+    if (shape[0] == 0)
+      shape[0] = static_cast<int64_t>(bytes.size()) / (shape[1] * shape[2] * static_cast<int64_t>(element_size(dtype)));
     tensors.push_back({name, dtype, shape, bytes.data()});
   }
   write_safetensors(to + "/model.safetensors", tensors);
@@ -135,13 +138,17 @@ class DeviceParityTest : public QObject {
     QCOMPARE(fused->parameters, model->parameters);
     QCOMPARE(fused->weight_bytes, model->weight_bytes);
     const std::string text = to_text(*fused->forward);
-    QVERIFY(text.find("= slice(index(\"model.layers.0." + block.toStdString() + ".experts.gate_up_proj\", 1), ") != std::string::npos);
+    QVERIFY(text.find("= slice(index(\"model.layers.0." + block.toStdString() + ".experts.gate_up_proj\", 1), ") !=
+            std::string::npos);
     QCOMPARE(to_text(parse_graph(text, "text")), text);
     const ModelInputs in = read_inputs(folder + "/input.safetensors");
-    const auto expected = run_oracle<float>(*model, *model->forward, in), came = run_oracle<float>(*fused, *fused->forward, in);
-    for (const NamedValue& o : model->forward->outputs) QVERIFY(expected.output(o.name).reals == came.output(o.name).reals);
+    const auto expected = run_oracle<float>(*model, *model->forward, in),
+               came = run_oracle<float>(*fused, *fused->forward, in);
+    for (const NamedValue& o : model->forward->outputs)
+      QVERIFY(expected.output(o.name).reals == came.output(o.name).reals);
     cpu::CpuDevice device(2);
-    same_bits(run_on(device, *model, model->forward, in, 0, nullptr).result, run_on(device, *fused, fused->forward, in, 0, nullptr).result);
+    same_bits(run_on(device, *model, model->forward, in, 0, nullptr).result,
+              run_on(device, *fused, fused->forward, in, 0, nullptr).result);
   }
 
   void a_forward_pass_gives_the_oracle_s_outputs_data() { add_cases(""); }

@@ -1,5 +1,5 @@
-// The network of gated paths: its counts at the paper's scale, batches and sizes of pictures, nodes that nothing reaches, and
-// configurations that are refused.
+// The network of gated paths: its counts at the paper's scale, batches and sizes of pictures, nodes that nothing
+// reaches, and configurations that are refused.
 #include "core/graph/roles.h"
 #include "core/models/dynamic_routing_plan.h"
 #include "tests/core/models/configuration_complaint.h"
@@ -12,7 +12,9 @@ using namespace stormcell::testing;
 
 namespace {
 
-std::shared_ptr<const Model> fixture(const char* name) { return open_model(reference_path(std::string("dynamic-routing/") + name)); }
+std::shared_ptr<const Model> fixture(const char* name) {
+  return open_model(reference_path(std::string("dynamic-routing/") + name));
+}
 
 std::map<std::string, int64_t> routers_of(const Graph& graph) {
   std::map<std::string, int64_t> count;  // by what they decide: the last part of the name
@@ -26,7 +28,8 @@ ModelInputs pictures(PictureSize size, int64_t count, int64_t channels = 3) {
   in.sequences = count;
   std::vector<float>& pixels = in.reals["pixels"];
   for (int64_t i = 0; i < count * size.pixels() * channels; ++i)
-    pixels.push_back(static_cast<float>(i % 7) / 7 * static_cast<float>(1 + i / (size.pixels() * channels)) / static_cast<float>(count));
+    pixels.push_back(static_cast<float>(i % 7) / 7 * static_cast<float>(1 + i / (size.pixels() * channels)) /
+                     static_cast<float>(count));
   return in;
 }
 
@@ -54,12 +57,14 @@ class DynamicRoutingTest : public QObject {
     QCOMPARE(gate_size(s, sizes[1]), (PictureSize{32, 64}));
   }
 
-  /// Of Brainstorm (OSDI'23): 62 cells, 120 routers, the stem's maps, 19 maps of the picture's size, 17.6 M parameters of cells.
+  /// Of Brainstorm (OSDI'23): 62 cells, 120 routers, the stem's maps, 19 maps of the picture's size, 17.6 M parameters
+  /// of cells.
   void presets_are_the_paper_s_network() {
     for (const char* arch : {"a", "b", "c", "raw"}) {
       const auto model = open_model(std::string("preset:dynamic-routing-") + arch);
       QCOMPARE(model->origin, WeightOrigin::calibrated);
-      QCOMPARE(routers_of(*model->forward), (std::map<std::string, int64_t>{{"compute", 62}, {"reached", 61}, {"ways", 58}}));
+      QCOMPARE(routers_of(*model->forward),
+               (std::map<std::string, int64_t>{{"compute", 62}, {"reached", 61}, {"ways", 58}}));
       int64_t parameters = 0;
       std::map<std::string, std::vector<Dim>> stem;
       for (const Node& n : model->forward->nodes) {
@@ -76,15 +81,18 @@ class DynamicRoutingTest : public QObject {
       QCOMPARE(parameters, int64_t{17'585'397});
       QCOMPARE(stem["stem.0"], (std::vector<Dim>{511, 1023, 64}));
       QCOMPARE(stem["stem.2.pointwise"], (std::vector<Dim>{256, 512, 64}));
-      QCOMPARE(model->forward->value(model->forward->outputs[0].value).type.content, (std::vector<Dim>{1024, 2048, 19}));
+      QCOMPARE(model->forward->value(model->forward->outputs[0].value).type.content,
+               (std::vector<Dim>{1024, 2048, 19}));
     }
   }
 
   void routers_of_arrivals_are_there_where_unreached_nodes_are_skipped() {
-    const auto skips = routers_of(*fixture("three-levels")->forward), zeros = routers_of(*fixture("unreached-run-on-zeros")->forward);
+    const auto skips = routers_of(*fixture("three-levels")->forward),
+               zeros = routers_of(*fixture("unreached-run-on-zeros")->forward);
     QCOMPARE(skips, (std::map<std::string, int64_t>{{"compute", 12}, {"reached", 11}, {"ways", 9}}));
     QCOMPARE(zeros, (std::map<std::string, int64_t>{{"compute", 12}, {"ways", 9}}));
-    QCOMPARE(routers_of(*fixture("one-level")->forward), (std::map<std::string, int64_t>{{"compute", 4}, {"reached", 3}}));
+    QCOMPARE(routers_of(*fixture("one-level")->forward),
+             (std::map<std::string, int64_t>{{"compute", 4}, {"reached", 3}}));
   }
 
   /// A picture's logits and paths are its own, whatever others are in the batch.
@@ -102,8 +110,8 @@ class DynamicRoutingTest : public QObject {
       one.reals["pixels"].assign(begin, begin + static_cast<std::ptrdiff_t>(pixels));
       const auto alone = run_oracle<float>(*model, *model->forward, one);
       const auto first = maps.begin() + static_cast<std::ptrdiff_t>(i * map);
-      QVERIFY(relative_difference(alone.output("logits").reals, std::vector<float>(first, first + static_cast<std::ptrdiff_t>(map))) <
-              1e-6);
+      QVERIFY(relative_difference(alone.output("logits").reals,
+                                  std::vector<float>(first, first + static_cast<std::ptrdiff_t>(map))) < 1e-6);
     }
   }
 
@@ -127,14 +135,18 @@ class DynamicRoutingTest : public QObject {
       return list;
     };
     // At the least ones levels are as large as each other.
-    for (const PictureSize size : {PictureSize{8, 8}, {16, 16}, {8, 64}, {33, 47}}) QVERIFY(nodes(size) == nodes({256, 256}));
+    for (const PictureSize size : {PictureSize{8, 8}, {16, 16}, {8, 64}, {33, 47}})
+      QVERIFY(nodes(size) == nodes({256, 256}));
   }
 
   void what_is_wrong_is_refused_data() {
     QTest::addColumn<QString>("config");
     QTest::addColumn<QString>("says");
-    const auto row = [](const char* name, const char* config, const char* says) { QTest::newRow(name) << config << says; };
-    row("fewer layers than levels to reach", R"("num_levels": 4, "num_layers": 2)", "at least 3: each layer reaches one level more");
+    const auto row = [](const char* name, const char* config, const char* says) {
+      QTest::newRow(name) << config << says;
+    };
+    row("fewer layers than levels to reach", R"("num_levels": 4, "num_layers": 2)",
+        "at least 3: each layer reaches one level more");
     row("an odd width", R"("stem_channels": 7)", "an even number");
     row("too wide", R"("stem_channels": 1024, "num_levels": 4)", "at most 4096 channels at the coarsest level");
     row("an unknown gate", R"("gate": "tiny")", "small or full");

@@ -1,5 +1,5 @@
-// A layer of each family of pictures and tasks by numbers that can be followed on paper: weights are a tap or two, norms change nothing
-// unless the case says so.
+// A layer of each family of pictures and tasks by numbers that can be followed on paper: weights are a tap or two,
+// norms change nothing unless the case says so.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -23,7 +23,9 @@ class Written {
   void zeros(const std::string& name, const std::vector<int64_t>& shape) {
     tensor(name, shape, std::vector<float>(static_cast<size_t>(elements(shape))));
   }
-  void ones(const std::string& name, int64_t count) { tensor(name, {count}, std::vector<float>(static_cast<size_t>(count), 1)); }
+  void ones(const std::string& name, int64_t count) {
+    tensor(name, {count}, std::vector<float>(static_cast<size_t>(count), 1));
+  }
   /// Gain, shift, mean and variance of a batch norm that leaves everything as it is, at the usual epsilon.
   void plain_norm(const std::string& name, int64_t channels) {
     ones(name + ".weight", channels), zeros(name + ".bias", {channels}), zeros(name + ".running_mean", {channels});
@@ -84,7 +86,10 @@ void compare(const std::vector<float>& came, const std::vector<float>& expected)
   QCOMPARE(came.size(), expected.size());
   for (size_t i = 0; i < came.size(); ++i)
     QVERIFY2(std::fabs(came[i] - expected[i]) <= 2e-5F * std::max(1.0F, std::fabs(expected[i])),
-             qPrintable(QString("%1: %2, expected %3").arg(i).arg(static_cast<double>(came[i])).arg(static_cast<double>(expected[i]))));
+             qPrintable(QString("%1: %2, expected %3")
+                            .arg(i)
+                            .arg(static_cast<double>(came[i]))
+                            .arg(static_cast<double>(expected[i]))));
 }
 
 }  // namespace
@@ -103,19 +108,24 @@ class HandComputedTest : public QObject {
     // t = s of the row above, and the layer gives s, t, 0.
     std::vector<float> above(18);
     above[1] = 1;
-    w.tensor("layers.0.0.normal.convolution.weight", {2, 3, 3, 1}, above), w.plain_norm("layers.0.0.normal.convolution.norm", 2);
+    w.tensor("layers.0.0.normal.convolution.weight", {2, 3, 3, 1}, above),
+        w.plain_norm("layers.0.0.normal.convolution.norm", 2);
     // Every second pixel of every second row of relu(s - t); then sums of 3 x 3 of that, likewise.
     w.middle("exits.0.convolutions.0", {{1, -1, 0}}), w.plain_norm("exits.0.convolutions.0.norm", 1);
-    w.tensor("exits.0.convolutions.1.weight", {1, 3, 3, 1}, std::vector<float>(9, 1)), w.plain_norm("exits.0.convolutions.1.norm", 1);
+    w.tensor("exits.0.convolutions.1.weight", {1, 3, 3, 1}, std::vector<float>(9, 1)),
+        w.plain_norm("exits.0.convolutions.1.norm", 1);
     w.tensor("exits.0.head.weight", {2, 1}, {1, -1}), w.tensor("exits.0.head.bias", {2}, {0.25F, 0.5F});
     // The second layer adds channels of 3 and 0 whatever comes, and the last exit reads that alone.
-    w.middle("layers.1.0.normal.convolution", {{0, 0, 0}, {0, 0, 0}}), w.ones("layers.1.0.normal.convolution.norm.weight", 2);
-    w.tensor("layers.1.0.normal.convolution.norm.bias", {2}, {3, 0}), w.zeros("layers.1.0.normal.convolution.norm.running_mean", {2});
+    w.middle("layers.1.0.normal.convolution", {{0, 0, 0}, {0, 0, 0}}),
+        w.ones("layers.1.0.normal.convolution.norm.weight", 2);
+    w.tensor("layers.1.0.normal.convolution.norm.bias", {2}, {3, 0}),
+        w.zeros("layers.1.0.normal.convolution.norm.running_mean", {2});
     w.ones("layers.1.0.normal.convolution.norm.running_var", 2);
     w.middle("exits.1.convolutions.0", {{0, 0, 0, 1, 0}}), w.plain_norm("exits.1.convolutions.0.norm", 1);
     w.taps("exits.1.convolutions.1", 1), w.plain_norm("exits.1.convolutions.1.norm", 1);
     w.tensor("exits.1.head.weight", {2, 1}, {0.5F, 1}), w.tensor("exits.1.head.bias", {2}, {0, -1});
-    const auto model = w.open(R"({"model_type": "msdnet", "image_size": 8, "num_channels": 1, "num_labels": 2, "initial_channels": 1,
+    const auto model =
+        w.open(R"({"model_type": "msdnet", "image_size": 8, "num_channels": 1, "num_labels": 2, "initial_channels": 1,
       "growth_rate": 2, "scale_factors": [1], "bottleneck": false, "block_layers": [1, 1], "stem": "plain", "classifier_channels": 1,
       "exit_thresholds": [0.9]})");
     // x is 1 and, in row 2, column 5, 3; of the second picture 0.
@@ -123,8 +133,9 @@ class HandComputedTest : public QObject {
     pixels[2 * 8 + 5] = 1;
     std::fill(pixels.begin() + 64, pixels.end(), 0.25F);
     const auto result = ran(*model, 2, pixels);
-    // s is 1, but 5 and 3 in row 2, columns 4 and 5, and 0 in the last column. Its first row, and the 5, survive s - t: of the 4 x 4 kept
-    // 1 1 1 1 / 0 0 4 0 / 0 / 0. The sums around (0, 0), (0, 2), (2, 0), (2, 2): 2, 7, 0, 4; their mean is 3.25.
+    // s is 1, but 5 and 3 in row 2, columns 4 and 5, and 0 in the last column. Its first row, and the 5, survive s - t:
+    // of the 4 x 4 kept 1 1 1 1 / 0 0 4 0 / 0 / 0. The sums around (0, 0), (0, 2), (2, 0), (2, 2): 2, 7, 0, 4; their
+    // mean is 3.25.
     compare(result.output("logits").reals, {3.5F, -2.75F, 1.5F, 2});
     const OracleDecision& d = decision(result, "exits.0.router");
     QCOMPARE(d.choice, (std::vector<int32_t>{0, 1}));
@@ -152,7 +163,8 @@ class HandComputedTest : public QObject {
     w.taps("subnets.1.end", 2), convolution("subnets.1.end", -0.5F);
     w.middle("subnets.1.up.0", {{1}, {1}, {1}, {1}}), w.tensor("subnets.1.up.0.bias", {4}, {0, 0, 0, 0});
     w.taps("subnets.1.tail", 1), convolution("subnets.1.tail", -0.5F);
-    const auto model = w.open(R"({"model_type": "livesr", "image_size": [4, 8], "num_channels": 1, "patch_size": 4, "patch_stride": 4,
+    const auto model =
+        w.open(R"({"model_type": "livesr", "image_size": [4, 8], "num_channels": 1, "patch_size": 4, "patch_stride": 4,
       "upscale": 2, "num_subnets": 2, "subnet_channels": 1, "subnet_blocks": 1, "normalization": "none", "classifier_stem": "plain",
       "classifier_channels": [1], "classifier_blocks": [1]})");
     // The left patch is 1, the right one 0 but for a 2 in row 1, column 2.
@@ -166,8 +178,8 @@ class HandComputedTest : public QObject {
     compare(d.weight, {4, 2.56F});
     compare(d.margin, {3.75F, 2.56F - 0.221453F});
     // Network 1 of 1: head 2, block 2 + 1.25, end 2 * 3.25 - 0.5 beside the head's 2: 8; less 0.5.
-    // Network 0: 0.5 around the 2.5; the block adds relu(2.5 - 1) a pixel to the right: 0.5, 2.5, 2; twice that beside the
-    // head's: 1.5, 7.5, 4.5. Of v a square of v 2v / 3v 4v + 1.
+    // Network 0: 0.5 around the 2.5; the block adds relu(2.5 - 1) a pixel to the right: 0.5, 2.5, 2; twice that beside
+    // the head's: 1.5, 7.5, 4.5. Of v a square of v 2v / 3v 4v + 1.
     std::vector<float> expected(8 * 16, 7.5F);
     for (size_t row = 0; row < 4; ++row)
       for (size_t column = 0; column < 4; ++column) {
@@ -178,7 +190,8 @@ class HandComputedTest : public QObject {
     compare(result.output("picture").reals, expected);
   }
 
-  /// Three nodes: one sends its result two ways, one is passed by, one computes; and a picture that never comes to the last.
+  /// Three nodes: one sends its result two ways, one is passed by, one computes; and a picture that never comes to the
+  /// last.
   void a_grid_of_dynamic_routing() {
     Written w;
     w.zeros("pixels.mean", {1}), w.ones("pixels.deviation", 1);
@@ -205,28 +218,31 @@ class HandComputedTest : public QObject {
     for (const auto& [name, channels] : {std::pair{"cells.1.0", 2}, {"cells.1.1", 4}})
       for (const char* part : {".cell.0", ".cell.1"}) {
         w.zeros(std::string(name) + part + ".depthwise.weight", {channels, 3, 3, 1});
-        pointwise(std::string(name) + part + ".pointwise", std::vector<float>(static_cast<size_t>(channels * channels)), channels);
+        pointwise(std::string(name) + part + ".pointwise", std::vector<float>(static_cast<size_t>(channels * channels)),
+                  channels);
       }
     pointwise("head.0", {1, 0, 0, 1}, 2), pointwise("head.1", {1, 0, 0, 0, 0, 0, 0, 1}, 2);
     w.middle("head.predictor", {{1, 0}, {0, 1}}), w.tensor("head.predictor.bias", {2}, {0.5F, 0});
-    const auto model = w.open(R"({"model_type": "dynamic_routing", "image_size": 8, "num_channels": 1, "num_labels": 2, "stem_channels": 2,
+    const auto model = w.open(
+        R"({"model_type": "dynamic_routing", "image_size": 8, "num_channels": 1, "num_labels": 2, "stem_channels": 2,
       "num_levels": 2, "num_layers": 1, "gate": "full"})");
     std::vector<float> pixels(128, 1);
     std::fill(pixels.begin() + 64, pixels.end(), 0.0F);
     const auto result = ran(*model, 2, pixels);
-    // The stem leaves maps of 1 and 2. Gates of the first node: relu(1 + 2) = 3; tanh(0.3 - 0.1) and tanh(0.6). It computes
-    // relu((1, 2) + (2, -1)) = (3, 1) and sends 0.197375 of that on, and 0.537050 of (3, 1, 4, 2) down.
+    // The stem leaves maps of 1 and 2. Gates of the first node: relu(1 + 2) = 3; tanh(0.3 - 0.1) and tanh(0.6). It
+    // computes relu((1, 2) + (2, -1)) = (3, 1) and sends 0.197375 of that on, and 0.537050 of (3, 1, 4, 2) down.
     const OracleDecision &first = decision(result, "cells.0.0.compute"), &ways = decision(result, "cells.0.0.ways");
     QCOMPARE(first.choice, (std::vector<int32_t>{1, 0}));
     QCOMPARE(ways.choice, (std::vector<int32_t>{1, 0}));
     compare(ways.weight, {0.537050F, 0.197375F});
     compare(first.margin, {0.197375F + 0.537050F - 1e-4F, 1e-4F});
-    // A gate below 0 is closed: both pictures pass the next node by, as they are. The second picture never comes to the last one, whose
-    // gate is tanh(0.5) and whose cell adds nothing.
+    // A gate below 0 is closed: both pictures pass the next node by, as they are. The second picture never comes to the
+    // last one, whose gate is tanh(0.5) and whose cell adds nothing.
     QCOMPARE(decision(result, "cells.1.0.compute").choice, (std::vector<int32_t>{0, 0}));
     QCOMPARE(decision(result, "cells.1.1.reached").choice, (std::vector<int32_t>{0, kNoBranch}));
     QCOMPARE(decision(result, "cells.1.1.compute").choice, (std::vector<int32_t>{1}));
-    // The head: (0.592126, 0.197375) and, of level 1, 0.462117 * 0.537050 * (3, 2); the bias; of the second picture that alone.
+    // The head: (0.592126, 0.197375) and, of level 1, 0.462117 * 0.537050 * (3, 2); the bias; of the second picture
+    // that alone.
     std::vector<float> expected;
     for (int i = 0; i < 64; ++i) expected.insert(expected.end(), {0.592126F + 0.744537F + 0.5F, 0.197375F + 0.496358F});
     for (int i = 0; i < 64; ++i) expected.insert(expected.end(), {0.5F, 0});
@@ -242,28 +258,32 @@ class HandComputedTest : public QObject {
       w.tensor(name + ".weight", {2}, std::move(gain)), w.tensor(name + ".bias", {2}, std::move(bias));
     };
     const std::string block = "stages.0.blocks.0.";
-    norm("patch.norm", {1, 1}, {0, 0}), norm(block + "attention_norm", {1, 1}, {1, 0}), norm(block + "mlp_norm", {1, 1}, {0, 0});
+    norm("patch.norm", {1, 1}, {0, 0}), norm(block + "attention_norm", {1, 1}, {1, 0}),
+        norm(block + "mlp_norm", {1, 1}, {0, 0});
     norm("norm", {1, 2}, {0, 0});
     const auto root = std::sqrt(2.0F);
-    w.tensor(block + "attention.query.weight", {2, 2}, {root, 0, 0, 0}), w.tensor(block + "attention.key.weight", {2, 2}, {1, 0, 0, 1});
+    w.tensor(block + "attention.query.weight", {2, 2}, {root, 0, 0, 0}),
+        w.tensor(block + "attention.key.weight", {2, 2}, {1, 0, 0, 1});
     w.tensor(block + "attention.value.weight", {2, 2}, {1, 0, 0, 1}),
         w.tensor(block + "attention.output.weight", {2, 2}, {0.5F, 0, 0, 0.5F});
     w.zeros(block + "attention.output.bias", {2});
     w.zeros(block + "attention.position.0.weight", {1, 2}), w.zeros(block + "attention.position.1.weight", {1, 1});
     w.tensor(block + "mlp.gate.weight", {2, 2}, {1, 0, 0, 0}), w.tensor(block + "mlp.gate.bias", {2}, {2, 0});
-    w.tensor(block + "mlp.experts.0.up.weight", {2, 2}, {1, 0, 0, 1}), w.tensor(block + "mlp.experts.0.up.bias", {2}, {0.5F, 0});
+    w.tensor(block + "mlp.experts.0.up.weight", {2, 2}, {1, 0, 0, 1}),
+        w.tensor(block + "mlp.experts.0.up.bias", {2}, {0.5F, 0});
     w.tensor(block + "mlp.experts.0.down.weight", {2, 2}, {2, 0, 0, 1});
     w.zeros(block + "mlp.experts.1.up.weight", {2, 2}), w.zeros(block + "mlp.experts.1.up.bias", {2});
     w.zeros(block + "mlp.experts.1.down.weight", {2, 2});
     w.tensor("head.weight", {1, 2}, {1, 1}), w.tensor("head.bias", {1}, {0.25F});
-    const auto model = w.open(R"({"model_type": "swinv2_moe", "image_size": [1, 2], "num_channels": 1, "num_labels": 1, "patch_size": 1,
+    const auto model = w.open(
+        R"({"model_type": "swinv2_moe", "image_size": [1, 2], "num_channels": 1, "num_labels": 1, "patch_size": 1,
       "embed_dim": 2, "depths": [1], "num_heads": 1, "window_sizes": 2, "mlp_ratio": 1, "hidden_act": "relu", "qkv_bias": "none",
       "position_width": 1, "position_bias": "none", "moe_blocks": [0], "num_experts": 2, "capacity_factor": 1, "gate_bias": true})");
     const auto result = ran(*model, 1, {1, 0}, true);
-    // Cells (1, -1) and (-1, 1); behind the norm (2, -1) and (0, 1). The first cell's query sees 4 and 0: 0.9820138 of its own value; the
-    // second's sees both alike. Half of (1.9640276, -0.9640276) and of (1, 0) is added: (1.9820138, -1.4820138) and (-0.5, 1).
-    // Behind the next norm (1, -1) and (-1, 1) again: scores (3, 0) and (1, 0), so that both choose expert 0; it has int(1 * 2 / 2) places,
-    // and serves the surer one.
+    // Cells (1, -1) and (-1, 1); behind the norm (2, -1) and (0, 1). The first cell's query sees 4 and 0: 0.9820138 of
+    // its own value; the second's sees both alike. Half of (1.9640276, -0.9640276) and of (1, 0) is added: (1.9820138,
+    // -1.4820138) and (-0.5, 1). Behind the next norm (1, -1) and (-1, 1) again: scores (3, 0) and (1, 0), so that both
+    // choose expert 0; it has int(1 * 2 / 2) places, and serves the surer one.
     const OracleDecision& d = decision(result, block + "mlp");
     QCOMPARE(d.choice, (std::vector<int32_t>{0, dropped_from(0)}));
     compare(d.weight, {0.952574F, 0.731059F});
@@ -280,7 +300,8 @@ class HandComputedTest : public QObject {
   /// Two tokens that attend to each other; the sequence's task sends it to both experts.
   void a_layer_of_task_moe() {
     Written w;
-    w.tensor("embeddings.word.weight", {2, 2}, {1, 0, 0, 1}), w.tensor("embeddings.position.weight", {4, 2}, {1, 0, 0, 0, 0, 0, 0, 0});
+    w.tensor("embeddings.word.weight", {2, 2}, {1, 0, 0, 1}),
+        w.tensor("embeddings.position.weight", {4, 2}, {1, 0, 0, 0, 0, 0, 0, 0});
     const auto norm = [&](const std::string& name, std::vector<float> gain, std::vector<float> bias) {
       w.tensor(name + ".weight", {2}, std::move(gain)), w.tensor(name + ".bias", {2}, std::move(bias));
     };
@@ -293,10 +314,13 @@ class HandComputedTest : public QObject {
     linear("layers.0.attention.value", same, {1, 0});
     norm("layers.0.attention.norm", {2, 1}, {0, 1});
     const std::string expert = "layers.0.moe.experts.";
-    linear(expert + "0.up", same, {0, 0}), linear(expert + "0.down", same, {0, 1}), norm(expert + "0.norm", {1, 1}, {0, 0.5F});
-    linear(expert + "1.up", none, {0, 0}), linear(expert + "1.down", none, {0, 3}), norm(expert + "1.norm", {0.5F, 2}, {0, 0});
+    linear(expert + "0.up", same, {0, 0}), linear(expert + "0.down", same, {0, 1}),
+        norm(expert + "0.norm", {1, 1}, {0, 0.5F});
+    linear(expert + "1.up", none, {0, 0}), linear(expert + "1.down", none, {0, 3}),
+        norm(expert + "1.norm", {0.5F, 2}, {0, 0});
     linear("head", {1, 1, 2, 0}, {0, 0.25F});
-    const auto model = w.open(R"({"model_type": "task_moe", "vocab_size": 2, "max_position_embeddings": 4, "hidden_size": 2,
+    const auto model =
+        w.open(R"({"model_type": "task_moe", "vocab_size": 2, "max_position_embeddings": 4, "hidden_size": 2,
       "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 2, "hidden_act": "relu", "num_experts": 2})");
     ModelInputs in;
     in.sequences = 1, in.length = 2;
@@ -304,16 +328,17 @@ class HandComputedTest : public QObject {
     OracleOptions options;
     options.keep_values = true;
     const auto result = run_oracle<float>(*model, *model->forward, in, 0, options);
-    // (1, 0) + (1, 0) and (0, 1) become (1, -1) and (-1, 1). Products 2 and -2, by the root of 2: each token sees 0.944201 of its own value
-    // (2, -1) or (0, 1), and 0.055799 of the other's.
+    // (1, 0) + (1, 0) and (0, 1) become (1, -1) and (-1, 1). Products 2 and -2, by the root of 2: each token sees
+    // 0.944201 of its own value (2, -1) or (0, 1), and 0.055799 of the other's.
     const auto value_of = [&](const std::string& name) -> const std::vector<float>& {
       for (const auto& [id, tensor] : result.values)
         if (model->forward->value(id).name == name) return tensor.reals;
       throw std::runtime_error("no value " + name);
     };
     compare(value_of("layers.0.attention"), {1.888401F, -0.888401F, 0.111599F, 0.888401F});
-    // Behind the norm (1, -1) and (-1, 1), as (2, 0) and (-2, 2). Expert 0: (2, 0) + (0, 1) + x = (4, 1), (0, 2) + (0, 1) + x = (-2, 5):
-    // (1, -0.5) and (-1, 1.5). Expert 1: (0, 3) + x: (2, 3), (-2, 5): (-0.5, 2) twice. Added up: (0.5, 1.5) and (-1.5, 3.5).
+    // Behind the norm (1, -1) and (-1, 1), as (2, 0) and (-2, 2). Expert 0: (2, 0) + (0, 1) + x = (4, 1), (0, 2) + (0,
+    // 1) + x = (-2, 5): (1, -0.5) and (-1, 1.5). Expert 1: (0, 3) + x: (2, 3), (-2, 5): (-0.5, 2) twice. Added up:
+    // (0.5, 1.5) and (-1.5, 3.5).
     compare(result.output(kDecoderHidden).reals, {0.5F, 1.5F, -1.5F, 3.5F});
     compare(result.output(kLogits).reals, {2, 1.25F, 2, -2.75F});
     const OracleDecision& d = decision(result, "layers.0.moe");

@@ -1,5 +1,5 @@
-// The network of patches and clusters: its counts at the paper's scale, frames of any size, both borders, and configurations that are
-// refused.
+// The network of patches and clusters: its counts at the paper's scale, frames of any size, both borders, and
+// configurations that are refused.
 #include "core/cell/protocol.h"
 #include "core/graph/roles.h"
 #include "tests/core/models/configuration_complaint.h"
@@ -12,10 +12,13 @@ using namespace stormcell::testing;
 
 namespace {
 
-const std::string kSmall = R"("patch_size": 12, "patch_stride": 10, "num_subnets": 2, "subnet_blocks": 1, "subnet_channels": 2,)"
-                           R"( "classifier_channels": [3, 4], "upscale": 2)";
+const std::string kSmall =
+    R"("patch_size": 12, "patch_stride": 10, "num_subnets": 2, "subnet_blocks": 1, "subnet_channels": 2,)"
+    R"( "classifier_channels": [3, 4], "upscale": 2)";
 
-std::shared_ptr<const Model> fixture(const char* name) { return open_model(reference_path(std::string("livesr/") + name)); }
+std::shared_ptr<const Model> fixture(const char* name) {
+  return open_model(reference_path(std::string("livesr/") + name));
+}
 
 int64_t extent(const Graph& graph, ValueId v, size_t i) { return graph.value(v).type.content[i].constant(); }
 
@@ -78,11 +81,15 @@ class LivesrTest : public QObject {
   void what_is_wrong_is_refused_data() {
     QTest::addColumn<QString>("config");
     QTest::addColumn<QString>("says");
-    const auto row = [](const char* name, const char* config, const char* says) { QTest::newRow(name) << config << says; };
+    const auto row = [](const char* name, const char* config, const char* says) {
+      QTest::newRow(name) << config << says;
+    };
     row("gaps between patches", R"("patch_size": 12, "patch_stride": 13)", "12");
     row("an upscale that is no power of two", R"("upscale": 3)", "1, 2, 4, 8 or 16");
-    row("channels of other networks", R"("num_subnets": 3, "subnet_channels": [8, 8])", "one number, or one for each of 3 networks");
-    row("blocks of other networks", R"("num_subnets": 3, "subnet_blocks": [8, 8])", "one number, or one for each of 3 networks");
+    row("channels of other networks", R"("num_subnets": 3, "subnet_channels": [8, 8])",
+        "one number, or one for each of 3 networks");
+    row("blocks of other networks", R"("num_subnets": 3, "subnet_blocks": [8, 8])",
+        "one number, or one for each of 3 networks");
     row("no network", R"("num_subnets": 0)", "1");
     row("blocks of other stages", R"("classifier_blocks": [2, 2])", "as many numbers as classifier_channels has: 4");
     row("a patch without a window", R"("patch_size": 4)", "5 or more with a pooled stem");

@@ -1,4 +1,5 @@
-// The memory planned for every preset, and every fixture of texts, against what is alive at once: forward passes and decoding.
+// The memory planned for every preset, and every fixture of texts, against what is alive at once: forward passes and
+// decoding.
 #include <filesystem>
 
 #include "core/cpu/cpu_device.h"
@@ -20,7 +21,8 @@ namespace {
 /// The bounds at which a graph has so many items, of `length` tokens where they have any.
 Bindings bounds_for(const Graph& graph, int64_t items, int64_t length, int64_t decoder_length) {
   Bindings bounds(graph.symbols.size(), 0);
-  const std::pair<std::string_view, int64_t> extents[] = {{kSequences, items}, {kLength, length}, {kDecoderLength, decoder_length}};
+  const std::pair<std::string_view, int64_t> extents[] = {
+      {kSequences, items}, {kLength, length}, {kDecoderLength, decoder_length}};
   for (const auto& [symbol, value] : extents)
     if (const SymbolId id = graph.find_symbol(symbol); id != kNone) bounds[static_cast<size_t>(id)] = value;
   return bounds;
@@ -30,11 +32,12 @@ Bindings bounds_for(const Graph& graph, int64_t items, int64_t length, int64_t d
 double planned_share(const std::shared_ptr<const Graph>& graph, const Bindings& bounds) {
   const Program program = lower(graph);
   const LiveBytes live = most_live_bytes(program, bounds);
-  const bool top_1 = std::all_of(graph->values.begin(), graph->values.end(), [](const Value& v) { return v.fan_out <= 1; });
+  const bool top_1 =
+      std::all_of(graph->values.begin(), graph->values.end(), [](const Value& v) { return v.fan_out <= 1; });
   const int64_t planned = plan_memory(program, bounds).arena_bytes, alive = top_1 ? live.by_load : live.by_place;
   const double share = static_cast<double>(planned) / static_cast<double>(alive);
-  std::printf("%s, %lld items: planned %lld, %.3f of what is alive\n", QTest::currentDataTag(), static_cast<long long>(bounds.at(0)),
-              static_cast<long long>(planned), share);
+  std::printf("%s, %lld items: planned %lld, %.3f of what is alive\n", QTest::currentDataTag(),
+              static_cast<long long>(bounds.at(0)), static_cast<long long>(planned), share);
   return share;
 }
 
@@ -48,7 +51,8 @@ class MemoryTest : public QObject {
     for (const char* family : {"switch", "mixtral"})
       for (const auto& entry : std::filesystem::directory_iterator(reference_path(family)))
         if (entry.is_directory())
-          QTest::newRow((family + ("/" + entry.path().filename().string())).c_str()) << QString::fromStdString(entry.path().string());
+          QTest::newRow((family + ("/" + entry.path().filename().string())).c_str())
+              << QString::fromStdString(entry.path().string());
     for (const int experts : {8, 16, 32, 64, 128, 256}) {
       if (kSanitized && experts > 32) break;  // minutes, of the same layers
       QTest::addRow("switch-base-%d", experts) << QString("preset:switch-base-%1").arg(experts);
@@ -71,8 +75,11 @@ class MemoryTest : public QObject {
     QTest::addColumn<QString>("name");
     QTest::addColumn<int>("items");
     for (const std::string_view name : preset_names()) {
-      if (kSanitized && (name == "switch-base-64" || name == "switch-base-128" || name == "switch-base-256")) continue;  // as above
-      const int items = name.starts_with("swinv2") || name.starts_with("switch") ? 8 : name.starts_with("task") ? 32 : 1;
+      if (kSanitized && (name == "switch-base-64" || name == "switch-base-128" || name == "switch-base-256"))
+        continue;  // as above
+      const int items = name.starts_with("swinv2") || name.starts_with("switch") ? 8
+                        : name.starts_with("task")                               ? 32
+                                                                                 : 1;
       QTest::newRow(std::string(name).c_str()) << QString::fromStdString("preset:" + std::string(name)) << items;
     }
   }
@@ -91,7 +98,8 @@ class MemoryTest : public QObject {
     cpu::CpuDevice device(2);
     WeightStore store(device, model->weights);
     const auto program = std::make_shared<Program>(lower(model->forward));
-    const ExecutableLayout layout = device.layout_of(program, store, CompileOptions{bounds_for(*model->forward, 1, 0, 0)});
+    const ExecutableLayout layout =
+        device.layout_of(program, store, CompileOptions{bounds_for(*model->forward, 1, 0, 0)});
     int64_t weights = 0;
     for (const WeightHandle handle : layout.always) weights += store.bytes(handle);
     const int64_t all = weights + layout.memory.arena_bytes + layout.scratch_bytes;

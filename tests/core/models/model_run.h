@@ -45,14 +45,15 @@ inline std::vector<float> reals_of(const StoredTensor& t) {
   return list;
 }
 
-/// FAMILY/CASE of every case in tests/reference: what a script there made, with a reference's answers. `with`: only those whose answers
-/// have this tensor; empty: all.
+/// FAMILY/CASE of every case in tests/reference: what a script there made, with a reference's answers. `with`: only
+/// those whose answers have this tensor; empty: all.
 inline std::set<std::string> reference_cases(const std::string& with = {}) {
   namespace fs = std::filesystem;
   const fs::path root = source_folder() + "/tests/reference";
   std::set<std::string> cases;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
-    if (entry.path().filename() != "expected.safetensors" || !fs::exists(entry.path().parent_path() / "config.json")) continue;
+    if (entry.path().filename() != "expected.safetensors" || !fs::exists(entry.path().parent_path() / "config.json"))
+      continue;
     if (with.empty() || SafetensorsFile::open(entry.path().string())->find(with))
       cases.insert(entry.path().parent_path().lexically_relative(root).generic_string());
   }
@@ -74,8 +75,10 @@ inline ModelInputs read_inputs(const std::string& path) {
   in.sequences = ids.shape[0];
   in.length = ids.shape[1];
   if (const StoredTensor* decoder = file->find("decoder_input_ids")) in.decoder_length = decoder->shape[1];
-  for (const auto& [ids_name, mask] : {std::pair{"input_ids", "attention_mask"}, {"decoder_input_ids", "decoder_attention_mask"}})
-    if (in.values.contains(ids_name) && !in.values.contains(mask)) in.values[mask].assign(in.values[ids_name].size(), 1);
+  for (const auto& [ids_name, mask] :
+       {std::pair{"input_ids", "attention_mask"}, {"decoder_input_ids", "decoder_attention_mask"}})
+    if (in.values.contains(ids_name) && !in.values.contains(mask))
+      in.values[mask].assign(in.values[ids_name].size(), 1);
   return in;
 }
 

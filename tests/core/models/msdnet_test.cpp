@@ -1,4 +1,5 @@
-// The network with exits: its counts at the paper's scale, what its graph is, pictures of any size, and configurations that are refused.
+// The network with exits: its counts at the paper's scale, what its graph is, pictures of any size, and configurations
+// that are refused.
 #include <nlohmann/json.hpp>
 
 #include "core/graph/operator.h"
@@ -84,7 +85,8 @@ class MsdnetTest : public QObject {
       const TensorType& type = model->forward->value(n.outputs[0]).type;
       if (type.content.size() == 1) return void(flows.emplace_back());
       QCOMPARE(type.content[0].constant(), type.content[1].constant());
-      flows.back().push_back(std::to_string(type.content[2].constant()) + "@" + std::to_string(type.content[0].constant()));
+      flows.back().push_back(std::to_string(type.content[2].constant()) + "@" +
+                             std::to_string(type.content[0].constant()));
     });
     QCOMPARE(flows.size(), size_t{4});
     QCOMPARE(flows[0], (std::vector<std::string>{"96@56", "192@28", "384@14", "384@7"}));
@@ -118,7 +120,8 @@ class MsdnetTest : public QObject {
     };
     const auto plain = open_model(from);
     QVERIFY(plain->classes.empty());
-    QVERIFY(plain->answer.task == Task::classification && plain->answer.output == "logits" && plain->answer.classes == 7);
+    QVERIFY(plain->answer.task == Task::classification && plain->answer.output == "logits" &&
+            plain->answer.classes == 7);
     nlohmann::json names = {{"0", "a"}, {"1", "crane"}, {"2", "c"}, {"3", "d"}, {"4", "crane"}, {"5", "f"}, {"6", "g"}};
     const std::vector<std::string> told{"a", "crane (1)", "c", "d", "crane (4)", "f", "g"};
     QCOMPARE(with(names)->classes, told);
@@ -133,7 +136,9 @@ class MsdnetTest : public QObject {
   void what_is_wrong_is_refused_data() {
     QTest::addColumn<QString>("config");
     QTest::addColumn<QString>("says");
-    const auto row = [](const char* name, const char* config, const char* says) { QTest::newRow(name) << config << says; };
+    const auto row = [](const char* name, const char* config, const char* says) {
+      QTest::newRow(name) << config << says;
+    };
     row("too few thresholds", R"("exit_thresholds": [0.5])", "4 numbers, one for each block but the last");
     row("a threshold below -1", R"("exit_thresholds": [0.5, 0.5, 0.5, -2])", "numbers from -1 to 2 (");
     row("a threshold above 2", R"("exit_thresholds": [0.5, 0.5, 0.5, 1000])", "numbers from -1 to 2 (");

@@ -25,14 +25,16 @@ double seconds_of(const std::function<void()>& act) {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
     act();
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-    least = std::min(least, static_cast<double>(end.tv_sec - begin.tv_sec) + 1e-9 * static_cast<double>(end.tv_nsec - begin.tv_nsec));
+    least = std::min(least, static_cast<double>(end.tv_sec - begin.tv_sec) +
+                                1e-9 * static_cast<double>(end.tv_nsec - begin.tv_nsec));
   }
   return least;
 }
 
 void declare_weights(int64_t n) {
   GraphBuilder b;
-  for (int64_t i = 0; i < n; ++i) b.weight("model.layers.block_sparse_moe.experts." + std::to_string(i), DType::f32, {4, 4});
+  for (int64_t i = 0; i < n; ++i)
+    b.weight("model.layers.block_sparse_moe.experts." + std::to_string(i), DType::f32, {4, 4});
 }
 
 std::shared_ptr<const Model> open_unchecked(const Scratch& scratch) {
@@ -69,8 +71,9 @@ class OpeningTest : public QObject {
     QFETCH(const bool, stacked);
     const auto opening = [&](int64_t layers) {
       const Scratch scratch;
-      write_many_tensors(scratch.folder(),
-                         {.layers = layers, .experts = 128, .per_expert = 6, .width = 8, .ffn_width = 8, .stacked = stacked});
+      write_many_tensors(
+          scratch.folder(),
+          {.layers = layers, .experts = 128, .per_expert = 6, .width = 8, .ffn_width = 8, .stacked = stacked});
       return seconds_of([&] { open_unchecked(scratch); });
     };
     const int64_t layers = kSanitized ? 2 : 4;

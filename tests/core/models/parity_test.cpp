@@ -1,4 +1,5 @@
-// Every fixture of the reference implementation, through the oracle: outputs within 1e-4, the same decisions, the same tokens.
+// Every fixture of the reference implementation, through the oracle: outputs within 1e-4, the same decisions, the same
+// tokens.
 #include <cstdio>
 #include <filesystem>
 
@@ -45,7 +46,9 @@ void compare_decisions(const OracleDecision& d, const SafetensorsFile& expected,
 class ParityTest : public QObject {
   Q_OBJECT
  private slots:
-  void initTestCase() { std::printf("| case | max rel diff | weights | decisions | flips | dropped |\n|---|---|---|---|---|---|\n"); }
+  void initTestCase() {
+    std::printf("| case | max rel diff | weights | decisions | flips | dropped |\n|---|---|---|---|---|---|\n");
+  }
 
   void the_oracle_computes_what_the_reference_computes_data() { add_cases(""); }
   void the_oracle_computes_what_the_reference_computes() {
@@ -74,8 +77,9 @@ class ParityTest : public QObject {
       known += t.name.starts_with("b0.") && !of_router;
       if (t.name.ends_with(".branch")) routers.insert(t.name);
     }
-    std::printf("| %s | %.1e | %.1e | %lld | %lld | %lld |\n", name.toStdString().c_str(), parity.difference, parity.weight_difference,
-                static_cast<long long>(parity.decisions), static_cast<long long>(parity.flips), static_cast<long long>(parity.dropped));
+    std::printf("| %s | %.1e | %.1e | %lld | %lld | %lld |\n", name.toStdString().c_str(), parity.difference,
+                parity.weight_difference, static_cast<long long>(parity.decisions),
+                static_cast<long long>(parity.flips), static_cast<long long>(parity.dropped));
     QCOMPARE(compared, known);
     QCOMPARE(result.decisions.size(), routers.size());
     QVERIFY(parity.difference <= 1e-4);
@@ -99,7 +103,8 @@ class ParityTest : public QObject {
     const std::vector<int32_t> tokens = result.output(kGenerated).integers, wanted = integers_of(*expected);
     for (int64_t i = 0; i < in.sequences; ++i)
       for (int64_t t = 0; t < most; ++t)
-        QCOMPARE(tokens[static_cast<size_t>(i * most + t)], t < length ? wanted[static_cast<size_t>(i * length + t)] : -1);
+        QCOMPARE(tokens[static_cast<size_t>(i * most + t)],
+                 t < length ? wanted[static_cast<size_t>(i * length + t)] : -1);
   }
 
   void double_and_float_agree_data() { add_cases(""); }
@@ -133,10 +138,13 @@ void ParityTest::relative_buckets_are_the_reference_s() {
   for (const StoredTensor& t : file->tensors()) {
     int buckets = 0, farthest = 0;
     const size_t at = t.name.find(".buckets_");
-    if (at == std::string::npos || std::sscanf(t.name.c_str() + at, ".buckets_%d.distance_%d", &buckets, &farthest) != 2) continue;
+    if (at == std::string::npos ||
+        std::sscanf(t.name.c_str() + at, ".buckets_%d.distance_%d", &buckets, &farthest) != 2)
+      continue;
     const std::vector<int32_t> expected = integers_of(t);
     for (size_t i = 0; i < distances.size(); ++i)
-      QCOMPARE(reference::relative_bucket(distances[i], buckets, farthest, t.name.starts_with("encoder")), int64_t{expected[i]});
+      QCOMPARE(reference::relative_bucket(distances[i], buckets, farthest, t.name.starts_with("encoder")),
+               int64_t{expected[i]});
     ++tables;
   }
   QVERIFY(tables >= 14);

@@ -1,5 +1,5 @@
-// Pictures of any size through one model: the graph is built for a size, over the same weights, and every device computes the oracle's
-// picture.
+// Pictures of any size through one model: the graph is built for a size, over the same weights, and every device
+// computes the oracle's picture.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,8 @@ RandomCase case_of(const Model& model, PictureSize size, int64_t pictures, uint6
   for (int64_t i = 0; i < pictures * size.pixels() * channels; ++i) {
     const int64_t y = i / (size.width * channels) % size.height, x = i / channels % size.width;
     float& base =
-        square.try_emplace(((i / (size.pixels() * channels) * 4096 + y / 9) * 4096 + x / 9) * 64 + i % channels, -1.0F).first->second;
+        square.try_emplace(((i / (size.pixels() * channels) * 4096 + y / 9) * 4096 + x / 9) * 64 + i % channels, -1.0F)
+            .first->second;
     if (base < 0) base = static_cast<float>(random.uniform());
     pixels.push_back(0.7F * base + 0.3F * static_cast<float>(random.uniform()));
   }
@@ -43,7 +44,8 @@ RandomCase case_of(const Model& model, PictureSize size, int64_t pictures, uint6
 }
 
 /// Writes the model's configuration and its weights, as they are drawn, into a folder.
-std::string write_model(const Scratch& scratch, const Json& config, const Model& like, const std::string& name = "model") {
+std::string write_model(const Scratch& scratch, const Json& config, const Model& like,
+                        const std::string& name = "model") {
   scratch.write(name + "/config.json", config.dump());
   std::vector<TensorToWrite> tensors;
   std::vector<std::shared_ptr<const std::byte>> held;
@@ -92,7 +94,8 @@ class PatchMixtureTest : public QObject {
       const std::string prefix = "branches." + std::to_string(b);
       conv(prefix + ".first", channels[b], c);
       for (int64_t i = 0; i < blocks[b]; ++i)
-        for (const char* part : {".in", ".out"}) conv(prefix + ".blocks." + std::to_string(i) + part, channels[b], channels[b]);
+        for (const char* part : {".in", ".out"})
+          conv(prefix + ".blocks." + std::to_string(i) + part, channels[b], channels[b]);
       conv(prefix + ".last", c * up * up, channels[b]);
     }
     const auto branches = static_cast<int64_t>(channels.size());
@@ -197,7 +200,10 @@ class PatchMixtureTest : public QObject {
         {{"num_channels", 1}, {"upscale", 3}, {"patch_size", 7}, {"patch_stride", 3}, {"image_size", 20}},
         {{"patch_size", 1}, {"patch_stride", 1}, {"image_size", {4, 6}}},
         {{"branch_channels", {5}}, {"branch_blocks", {3}}, {"hidden_act", "gelu"}, {"router_channels", 1}},
-        {{"branch_channels", {2, 2, 9, 1, 3}}, {"branch_blocks", {0, 0, 2, 1, 0}}, {"hidden_act", "silu"}, {"num_channels", 4}},
+        {{"branch_channels", {2, 2, 9, 1, 3}},
+         {"branch_blocks", {0, 0, 2, 1, 0}},
+         {"hidden_act", "silu"},
+         {"num_channels", 4}},
     };
     for (size_t i = 0; i < changes.size(); ++i) {
       const auto model = model_with(scratch, changes[i], "model" + std::to_string(i));
@@ -231,9 +237,9 @@ class PatchMixtureTest : public QObject {
     const std::string folder = write_model(scratch, config, *preset);
     const auto model = open_model(folder);
     QCOMPARE(model->warnings.size(), size_t{1});
-    QVERIFY2(
-        model->warnings[0].starts_with(folder + "/config.json: nothing reads \"norm\", \"patch_strid\"; the keys of patch_mixture are "),
-        model->warnings[0].c_str());
+    QVERIFY2(model->warnings[0].starts_with(
+                 folder + "/config.json: nothing reads \"norm\", \"patch_strid\"; the keys of patch_mixture are "),
+             model->warnings[0].c_str());
     QVERIFY2(model->warnings[0].find("patch_stride") != std::string::npos, model->warnings[0].c_str());
   }
 
@@ -268,7 +274,8 @@ class PatchMixtureTest : public QObject {
     // Weights that do not fit the configuration.
     Json config = preset_config("patch-mixture");
     config["branch_channels"] = {4, 8, 17};
-    VERIFY_BAD_INPUT(open_model(write_model(scratch, config, *preset)), scratch.path("model/model.safetensors"), "branches.2.first.weight");
+    VERIFY_BAD_INPUT(open_model(write_model(scratch, config, *preset)), scratch.path("model/model.safetensors"),
+                     "branches.2.first.weight");
   }
 };
 

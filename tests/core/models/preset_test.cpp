@@ -47,7 +47,8 @@ class PresetTest : public QObject {
     QCOMPARE(routers, int64_t{12});
     // Of Switch Transformers (base): an expert has 4.72 M parameters, 12 layers of them.
     const int64_t expert = 2 * 768 * 3072, others = model->parameters - 12 * experts * (expert + 768);
-    QCOMPARE(others, int64_t{32128 * 768 + 36 * 4 * 768 * 768 + 12 * expert + (12 * 2 + 12 * 3 + 2) * 768 + 2 * 32 * 12});
+    QCOMPARE(others,
+             int64_t{32128 * 768 + 36 * 4 * 768 * 768 + 12 * expert + (12 * 2 + 12 * 3 + 2) * 768 + 2 * 32 * 12});
     QCOMPARE(model->weight_bytes, model->parameters * 4);
   }
 
@@ -58,7 +59,8 @@ class PresetTest : public QObject {
     const auto c = open_model("preset:switch-base-8", other);
     QCOMPARE(a->fingerprint, b->fingerprint);
     QVERIFY(a->fingerprint != c->fingerprint);
-    const char *name = "encoder.block.3.layer.0.SelfAttention.q.weight", *neighbour = "encoder.block.3.layer.0.SelfAttention.k.weight";
+    const char *name = "encoder.block.3.layer.0.SelfAttention.q.weight",
+               *neighbour = "encoder.block.3.layer.0.SelfAttention.k.weight";
     const size_t size = 768 * 768 * 4;
     a->weights->bytes(neighbour);
     QVERIFY(std::memcmp(a->weights->bytes(name).get(), b->weights->bytes(name).get(), size) == 0);
@@ -81,7 +83,11 @@ class PresetTest : public QObject {
   }
 
   void stated_elements_are_not_drawn() {
-    SeededCatalog catalog(0, DType::f32, [](std::string_view) { return Initialisation{5, 1}; }, {{"b", {1, 2, 3}}, {"c", {1, 2}}});
+    SeededCatalog catalog(0, DType::f32,
+                          [](std::string_view) {
+                            return Initialisation{5, 1};
+                          },
+                          {{"b", {1, 2, 3}}, {"c", {1, 2}}});
     catalog.need("a", {3});
     catalog.need("b", {3});
     const auto drawn = catalog.source()->bytes("a"), stated = catalog.source()->bytes("b");
@@ -131,7 +137,8 @@ class PresetTest : public QObject {
     oracle.keep_values = true;
     const auto result = run_oracle<float>(*model, *model->forward, in, 0, oracle);
     // The residual streams before the last norm, and the logits.
-    for (const char* name : {"encoder.block.0.layer.1", "encoder.block.11.layer.1", "decoder.block.11.layer.2", "lm_head"}) {
+    for (const char* name :
+         {"encoder.block.0.layer.1", "encoder.block.11.layer.1", "decoder.block.11.layer.2", "lm_head"}) {
       const std::vector<float>& x = result.values.at(model->forward->find_value(name)).reals;
       double squares = 0;
       for (const float v : x) squares += static_cast<double>(v) * static_cast<double>(v);

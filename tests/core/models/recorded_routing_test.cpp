@@ -47,7 +47,8 @@ class RecordedRoutingTest : public QObject {
       for (int64_t t = 0; t < in.length; ++t, ++token) {
         QVERIFY(token < selections.size());
         for (size_t layer = 0; layer < encoder.size(); ++layer) {
-          const int32_t came = encoder[layer]->choice[static_cast<size_t>(t)], recorded = selections[token][layer][0].get<int32_t>();
+          const int32_t came = encoder[layer]->choice[static_cast<size_t>(t)],
+                        recorded = selections[token][layer][0].get<int32_t>();
           if (came == recorded) continue;
           ++flips;
           qInfo("token %zu, layer %zu: %d, recorded %d, margin %g", token, layer, came, recorded,

@@ -1,5 +1,5 @@
-// Windows with experts: the counts of the paper's network, which windows are shifted, what both readings of open definitions make of the
-// graph, and configurations that are refused.
+// Windows with experts: the counts of the paper's network, which windows are shifted, what both readings of open
+// definitions make of the graph, and configurations that are refused.
 #include <algorithm>
 
 #include "core/cell/capacity.h"
@@ -18,7 +18,8 @@ using namespace stormcell::testing;
 
 namespace {
 
-const std::string kSmall = R"("image_size": 16, "patch_size": 2, "depths": [2, 2], "num_heads": 2, "embed_dim": 4, "window_sizes": 4)";
+const std::string kSmall =
+    R"("image_size": 16, "patch_size": 2, "depths": [2, 2], "num_heads": 2, "embed_dim": 4, "window_sizes": 4)";
 
 std::vector<Node> nodes_of(const Graph& graph, std::string_view op) {
   std::vector<Node> nodes;
@@ -35,7 +36,8 @@ std::shared_ptr<const Model> fixture(const std::string& name) { return open_mode
 class SwinMoeTest : public QObject {
   Q_OBJECT
  private slots:
-  /// As docs/decisions/036-swinv2-moe.md has it: windows of a picture 16 / 4 / 1 / 1, ten layers of experts, places by capacity factor.
+  /// As docs/decisions/036-swinv2-moe.md has it: windows of a picture 16 / 4 / 1 / 1, ten layers of experts, places by
+  /// capacity factor.
   void presets_are_the_paper_s_network() {
     const std::vector<std::pair<std::string, std::pair<int32_t, int32_t>>> capacities = {
         {"1.25", {1440, 360}}, {"2", {2304, 576}}, {"3", {3456, 864}}, {"4", {4608, 1152}}};
@@ -60,7 +62,8 @@ class SwinMoeTest : public QObject {
       }
     }
   }
-  /// Biases of the first layer of each MLP, none of the second; of the position MLP what it makes counts, a number a place and head.
+  /// Biases of the first layer of each MLP, none of the second; of the position MLP what it makes counts, a number a
+  /// place and head.
   void the_paper_s_network_has_its_parameters() {
     const auto model = open_model("preset:swinv2-moe-small-c1.25");
     int64_t expected = 2 * 3 + 96 * 48 + 96 + 2 * 96 + 2 * 768 + 21841 * 769;
@@ -69,7 +72,8 @@ class SwinMoeTest : public QObject {
       expected += blocks * (attention + 4 * width) + (blocks - sparse) * mlp + sparse * (16 * mlp + 16 * (width + 1));
       if (width > 96) expected += 2 * 2 * width + 2 * width * width;
     };
-    stage(96, 3, 23 * 23, 2, 0), stage(192, 6, 23 * 23, 2, 0), stage(384, 12, 23 * 23, 18, 9), stage(768, 24, 11 * 11, 2, 1);
+    stage(96, 3, 23 * 23, 2, 0), stage(192, 6, 23 * 23, 2, 0), stage(384, 12, 23 * 23, 18, 9),
+        stage(768, 24, 11 * 11, 2, 1);
     QCOMPARE(model->parameters, expected);
   }
 
@@ -115,7 +119,9 @@ class SwinMoeTest : public QObject {
   void what_is_wrong_is_refused_data() {
     QTest::addColumn<QString>("config");
     QTest::addColumn<QString>("says");
-    const auto row = [](const char* name, const char* config, const char* says) { QTest::newRow(name) << config << says; };
+    const auto row = [](const char* name, const char* config, const char* says) {
+      QTest::newRow(name) << config << says;
+    };
     row("sides that patches do not divide", R"("image_size": 190)", "sides of a multiple of patch_size: 4");
     row("windows that do not divide", R"("image_size": 224)",
         "windows that divide the grid of their stage, or hold it: 56 places in windows of 12");
@@ -125,7 +131,8 @@ class SwinMoeTest : public QObject {
     row("no hidden width", R"("mlp_ratio": 0.002)", "a hidden width of 1 or more");
     row("a window too large", R"("window_sizes": 65)", "64");
     row("a block that is not there", R"("moe_blocks": [24])", "23");
-    row("places with two experts", R"("experts_per_token": 2, "capacity_factor": 1.25)", "0, so that places are not limited");
+    row("places with two experts", R"("experts_per_token": 2, "capacity_factor": 1.25)",
+        "0, so that places are not limited");
     row("more experts than there are", R"("num_experts": 2, "experts_per_token": 3)", "2");
     row("an unknown place of norms", R"("norm_place": "both")", "before or after");
     row("an unknown attention", R"("attention": "linear")", "scaled or cosine");

@@ -48,7 +48,8 @@ class SwitchNamesTest : public QObject {
       const auto result = run_oracle<float>(*model, *graph, in, length, options);
       const std::vector<int32_t>& tokens = result.output(kGenerated).integers;
       for (int64_t i = 0; i < in.sequences; ++i)
-        alike += std::equal(tokens.begin() + i * length, tokens.begin() + (i + 1) * length, expected.begin() + (first + i) * length);
+        alike += std::equal(tokens.begin() + i * length, tokens.begin() + (i + 1) * length,
+                            expected.begin() + (first + i) * length);
     }
     QCOMPARE(alike, names);
   }

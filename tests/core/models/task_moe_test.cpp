@@ -61,7 +61,9 @@ class TaskMoeTest : public QObject {
   void what_is_wrong_is_refused_data() {
     QTest::addColumn<QString>("config");
     QTest::addColumn<QString>("says");
-    const auto row = [](const char* name, const char* config, const char* says) { QTest::newRow(name) << config << says; };
+    const auto row = [](const char* name, const char* config, const char* says) {
+      QTest::newRow(name) << config << says;
+    };
     row("heads that do not divide", R"("num_attention_heads": 7)", "a number that divides hidden_size (512)");
     row("one expert", R"("num_experts": 1)", "2");
     row("an unknown mask", R"("mask": "left")", "none or causal");

@@ -1,6 +1,6 @@
-// Plans of the trained demos, computed in a field beside their models: without rounding they must be equal, whatever order they sum in.
-// Decisions are forced, so that every branch of every router gets cells and guards both hold and miss. What this proves and what it does
-// not: docs/decisions/064-proof-in-a-field.md.
+// Plans of the trained demos, computed in a field beside their models: without rounding they must be equal, whatever
+// order they sum in. Decisions are forced, so that every branch of every router gets cells and guards both hold and
+// miss. What this proves and what it does not: docs/decisions/064-proof-in-a-field.md.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -75,7 +75,8 @@ FieldBatch draw_batch(const Demo& demo) {
     if (input.role == InputRole::mask) {
       tensor.integers = padded_mask(elements, space.per_parent.evaluate(batch.bindings), batch.masks[input.name]);
     } else if (input.type.dtype == DType::i32) {
-      for (int64_t i = 0; i < elements; ++i) tensor.integers.push_back(static_cast<int32_t>(random.below(batch.model->vocabulary)));
+      for (int64_t i = 0; i < elements; ++i)
+        tensor.integers.push_back(static_cast<int32_t>(random.below(batch.model->vocabulary)));
     } else {
       for (int64_t i = 0; i < elements; ++i) tensor.reals.push_back(Residue::of_bits(random.next()));
     }
@@ -101,10 +102,14 @@ Forced force(const FieldBatch& batch, ForcedChoices like, uint64_t seed) {
     if (!is_route(node)) return;
     const Value& decision = batch.graph->value(node.outputs[0]);
     const ProtocolRow& rule = protocol_row(protocol_of(node.attributes).kind);
-    const int64_t cells = batch.graph->space(batch.graph->dense_ancestor(decision.type.space)).count.evaluate(batch.bindings);
+    const int64_t cells =
+        batch.graph->space(batch.graph->dense_ancestor(decision.type.space)).count.evaluate(batch.bindings);
     const int64_t branches = decision.branches, fan_out = decision.fan_out, first = random.below(branches);
     const bool all = rule.fan_out == FanOut::all;
-    const int64_t used = like == ForcedChoices::any ? branches : like == ForcedChoices::half ? (branches + 1) / 2 : all ? branches : 1;
+    const int64_t used = like == ForcedChoices::any    ? branches
+                         : like == ForcedChoices::half ? (branches + 1) / 2
+                         : all                         ? branches
+                                                       : 1;
     std::vector<int32_t>& choices = forced[node.name];
     for (int64_t cell = 0; cell < cells; ++cell) {
       const bool dropped = like == ForcedChoices::any && rule.places != Places::unlimited && random.below(5) == 0;
@@ -129,7 +134,8 @@ OracleResult<Residue> compute(const Graph& graph, const FieldBatch& batch, const
 /// What differs in the cells of an output that are no padding; empty: nothing.
 std::string difference_of_output(const FieldBatch& batch, const NamedValue& output, const OracleTensor<Residue>& model,
                                  const OracleTensor<Residue>& plan) {
-  if (plan.reals.size() != model.reals.size() || plan.integers.size() != model.integers.size()) return output.name + " has another size";
+  if (plan.reals.size() != model.reals.size() || plan.integers.size() != model.integers.size())
+    return output.name + " has another size";
   std::vector<int32_t> real{1};
   if (output.real != kNone) real = batch.inputs.at(batch.graph->value(output.real).name).integers;
   const auto differ = [&](const auto& a, const auto& b) {
@@ -149,8 +155,8 @@ std::map<int64_t, size_t> rows_by_cell(const OracleDecision& decision) {
   return rows;
 }
 
-/// Whether the scores of both agree in the cells that both decided about: a plan may leave out padding, and decides about more cells behind
-/// a router that it takes for constant. Decisions are forced, so many scores show nowhere else.
+/// Whether the scores of both agree in the cells that both decided about: a plan may leave out padding, and decides
+/// about more cells behind a router that it takes for constant. Decisions are forced, so many scores show nowhere else.
 bool same_scores(const OracleDecision& model, const OracleDecision& plan) {
   if (model.score_columns != plan.score_columns && model.shape.cells > 0 && plan.shape.cells > 0) return false;
   const std::map<int64_t, size_t> rows = rows_by_cell(model);
@@ -165,7 +171,8 @@ bool same_scores(const OracleDecision& model, const OracleDecision& plan) {
 }
 
 /// The first difference between a plan and its model; empty: there is none.
-std::string first_difference(const FieldBatch& batch, const OracleResult<Residue>& model, const OracleResult<Residue>& plan) {
+std::string first_difference(const FieldBatch& batch, const OracleResult<Residue>& model,
+                             const OracleResult<Residue>& plan) {
   for (const NamedValue& output : batch.graph->outputs) {
     std::string why = difference_of_output(batch, output, model.output(output.name), plan.output(output.name));
     if (!why.empty()) return why;
@@ -212,7 +219,8 @@ class Unreached {
   explicit Unreached(const Graph& graph) {
     graph.for_each_node([&](NodeId id, int) {
       if (!is_route(graph.node(id))) return;
-      for (int32_t b = 0; b < graph.value(graph.node(id).outputs[0]).branches; ++b) branches_.insert({graph.node(id).name, b});
+      for (int32_t b = 0; b < graph.value(graph.node(id).outputs[0]).branches; ++b)
+        branches_.insert({graph.node(id).name, b});
     });
   }
   void take_out(const OracleResult<Residue>& result) {
@@ -237,7 +245,8 @@ struct WrongPlan {
   Graph graph;
 };
 
-/// Swaps two weights of one shape: those of two branches in a node that works for all of them, else the first two in the graph.
+/// Swaps two weights of one shape: those of two branches in a node that works for all of them, else the first two in
+/// the graph.
 void swap_weights(Graph& graph) {
   std::vector<std::pair<NodeId, size_t>> weights;
   const auto swap_if_alike = [&](std::pair<NodeId, size_t> a, std::pair<NodeId, size_t> b) {
@@ -253,7 +262,8 @@ void swap_weights(Graph& graph) {
         weights.emplace_back(id, i);
   });
   for (const auto& [id, input] : weights)
-    if (has_role(graph.node(id), Role::grouped) && owned_inputs(graph.node(id)) > 1 && swap_if_alike({id, 2}, {id, 3})) return;
+    if (has_role(graph.node(id), Role::grouped) && owned_inputs(graph.node(id)) > 1 && swap_if_alike({id, 2}, {id, 3}))
+      return;
   for (size_t b = 1; b < weights.size(); ++b)
     for (size_t a = 0; a < b; ++a)
       if (swap_if_alike(weights[a], weights[b])) return;
@@ -271,7 +281,8 @@ std::vector<WrongPlan> wrong_plans(const Graph& plan) {
       wrong.back().graph.node(id).attributes.set(attribute, std::move(value));
     };
     if (node.op->folds_as == "scale") change("a scale is left out", "factor", 1.0);
-    if (node.attributes.word("activation", "none") != "none") change("an activation is left out", "activation", std::string("none"));
+    if (node.attributes.word("activation", "none") != "none")
+      change("an activation is left out", "activation", std::string("none"));
     if (node.attributes.has("eps")) change("an eps is doubled", "eps", 2 * node.attributes.real("eps"));
   });
   return wrong;
@@ -293,7 +304,8 @@ class FieldPlansTest : public QObject {
     const FieldBatch batch = draw_batch(kDemos[demo]);
     int64_t held = 0, missed = 0;
     std::vector<Graph> guarded;
-    for (const auto& [like, late] : {std::pair{ForcedChoices::same, false}, {ForcedChoices::same, true}, {ForcedChoices::half, false}}) {
+    for (const auto& [like, late] :
+         {std::pair{ForcedChoices::same, false}, {ForcedChoices::same, true}, {ForcedChoices::half, false}}) {
       const Forced usual = force(batch, like, 1);
       const OracleResult<Residue> expected = compute(*batch.graph, batch, usual);
       guarded.push_back(plan_of(batch, profile_of_run(expected), with_guards(late)));
@@ -322,8 +334,8 @@ class FieldPlansTest : public QObject {
     }
     QVERIFY2(unreached.empty(), ("branches without cells: " + unreached.text()).c_str());
     QVERIFY(held > 0 && missed > 0);
-    qInfo("every branch after %d draws of decisions; guards held %d times and missed %d times", draws, static_cast<int>(held),
-          static_cast<int>(missed));
+    qInfo("every branch after %d draws of decisions; guards held %d times and missed %d times", draws,
+          static_cast<int>(held), static_cast<int>(missed));
   }
 
   void a_wrong_plan_is_found_data() { add_demos(); }
@@ -335,8 +347,9 @@ class FieldPlansTest : public QObject {
     for (int draws = 0; !unfound.empty() && draws < kMostDraws; ++draws) {
       const Forced forced = force(batch, ForcedChoices::any, 2 + static_cast<uint64_t>(draws));
       const OracleResult<Residue> expected = compute(*batch.graph, batch, forced);
-      std::erase_if(
-          unfound, [&](const WrongPlan& wrong) { return !first_difference(batch, expected, compute(wrong.graph, batch, forced)).empty(); });
+      std::erase_if(unfound, [&](const WrongPlan& wrong) {
+        return !first_difference(batch, expected, compute(wrong.graph, batch, forced)).empty();
+      });
     }
     std::string list;
     for (const WrongPlan& wrong : unfound) add_to_list(list, wrong.mistake);

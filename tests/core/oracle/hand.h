@@ -28,7 +28,8 @@ class Hand : public GraphBuilder {
   }
   /// Made of what held() or weights->add() gave.
   ValueId made(std::string_view recipe, DType dtype, std::vector<int64_t> shape) {
-    return weight("made." + std::to_string(graph().values.size()), parse_recipe(recipe, "recipe"), dtype, std::move(shape));
+    return weight("made." + std::to_string(graph().values.size()), parse_recipe(recipe, "recipe"), dtype,
+                  std::move(shape));
   }
   ValueId reals(std::string_view name, SpaceId space, std::vector<Dim> content, std::vector<double> values) {
     inputs[std::string(name)].reals = std::move(values);

@@ -19,7 +19,8 @@ class ImageOperatorsTest : public QObject {
       rule.threshold = 0.5f;
       // Cell 0 goes to branches 0 and 2, cell 1 to branch 1; their scores are the weights.
       const ValueId d = h.route(h.reals("scores", s, {3}, {2, 0, 4, 0.25, 8, 0.25}), rule, "router");
-      const std::vector<int32_t> branches = all_slots ? std::vector<int32_t>{kAllBranches} : std::vector<int32_t>{0, 1, 2};
+      const std::vector<int32_t> branches =
+          all_slots ? std::vector<int32_t>{kAllBranches} : std::vector<int32_t>{0, 1, 2};
       std::vector<ValueId> parts = h.scatter(x, d, branches);
       for (ValueId& part : parts) {
         const SpaceId space = h.graph().value(part).type.space;
@@ -38,7 +39,8 @@ class ImageOperatorsTest : public QObject {
     std::vector<ValueId> inputs = h.scatter(h.reals("x", s, {2}, {1, 2, 3, 4}), d, {0, 1, 2});
     const SpaceId last = h.graph().value(inputs[2]).type.space;
     inputs.push_back(h.value("choice_weight", {d}, {{"space", int64_t{last}}}));
-    const Attributes attributes{{"space", int64_t{s}}, {"mode", std::string("sum")}, {"factors", std::vector<int64_t>{2}}};
+    const Attributes attributes{
+        {"space", int64_t{s}}, {"mode", std::string("sum")}, {"factors", std::vector<int64_t>{2}}};
     // Cell 0 goes to branches 0 and 2, of which the last counts four times; cell 1 to branch 1.
     compare(h.result(h.value("gather", inputs, attributes)).reals, {5, 10, 3, 4});
   }
@@ -49,9 +51,12 @@ class ImageOperatorsTest : public QObject {
     rule.kind = ProtocolKind::threshold;
     rule.threshold = 0.5f;
     const ValueId d = h.route(h.reals("scores", s, {2}, {2, 4, 0, 8, 0.25, 0}), rule, "router");
-    const auto of = [&](int64_t branch) { return h.value("choice_weight", {d}, {{"space", int64_t{s}}, {"branch", branch}}); };
+    const auto of = [&](int64_t branch) {
+      return h.value("choice_weight", {d}, {{"space", int64_t{s}}, {"branch", branch}});
+    };
     const ValueId both = h.value("multiply", {h.reals("x", s, {1}, {1, 10, 100}), of(0)});
-    compare(h.result(h.value("add", {both, h.value("multiply", {h.reals("y", s, {1}, {3, 30, 300}), of(1)})})).reals, {14, 240, 0});
+    compare(h.result(h.value("add", {both, h.value("multiply", {h.reals("y", s, {1}, {3, 30, 300}), of(1)})})).reals,
+            {14, 240, 0});
   }
   void zeros_for_each_cell() {
     Hand h;
@@ -72,10 +77,12 @@ class ImageOperatorsTest : public QObject {
     std::vector<ValueId> inside = h.scatter(parts[0], inner, {0, 1});
     std::vector<ValueId> weighed;
     const auto weigh = [&](ValueId v, ValueId decision) {
-      return h.value("multiply", {v, h.value("choice_weight", {decision}, {{"space", int64_t{h.graph().value(v).type.space}}})});
+      return h.value("multiply",
+                     {v, h.value("choice_weight", {decision}, {{"space", int64_t{h.graph().value(v).type.space}}})});
     };
     // Rows of grandchildren, by the weights of both decisions: the outer one's is scattered as any value is.
-    const ValueId of_outer = h.value("choice_weight", {outer}, {{"space", int64_t{h.graph().value(parts[0]).type.space}}});
+    const ValueId of_outer =
+        h.value("choice_weight", {outer}, {{"space", int64_t{h.graph().value(parts[0]).type.space}}});
     const std::vector<ValueId> passed = h.scatter(of_outer, inner, {0, 1});
     for (size_t i = 0; i < 2; ++i) weighed.push_back(h.value("multiply", {weigh(inside[i], inner), passed[i]}));
     weighed.push_back(weigh(parts[1], outer));
@@ -84,7 +91,8 @@ class ImageOperatorsTest : public QObject {
   void a_row_times_its_number() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 2));
-    const ValueId y = h.value("multiply", {h.reals("x", s, {1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), h.reals("f", s, {}, {10, -1})});
+    const ValueId y =
+        h.value("multiply", {h.reals("x", s, {1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), h.reals("f", s, {}, {10, -1})});
     compare(h.result(y).reals, {10, 20, 30, 40, -5, -6, -7, -8});
   }
   void a_row_times_the_one_number_of_another_row() {
@@ -115,7 +123,8 @@ class ImageOperatorsTest : public QObject {
       const std::vector<int64_t> shape = maps ? std::vector<int64_t>{2, 1, 1, 2} : std::vector<int64_t>{2, 2};
       h.weights->add("w", DType::f32, shape, {1, 2, 3, 4});
       const ValueId w = h.made(R"(scale("w", batch_norm_scale("gamma", "variance", eps=0)))", DType::f32, shape),
-                    shift = h.made(R"(batch_norm_shift("beta", "mean", "gamma", "variance", "bias", eps=0))", DType::f32, {2});
+                    shift = h.made(R"(batch_norm_shift("beta", "mean", "gamma", "variance", "bias", eps=0))",
+                                   DType::f32, {2});
       const SpaceId s = h.root_space("s", h.bound("N", 1));
       const ValueId x = maps ? h.reals("x", s, {1, 2, 2}, {1, 2, 10, 20}) : h.reals("x", s, {2}, {1, 2});
       const ValueId y = h.value(maps ? "conv2d" : "linear", {x, w, shift}, {{"extras", std::string("bias")}});
@@ -160,8 +169,9 @@ class ImageOperatorsTest : public QObject {
       Hand h;
       const SpaceId s = h.root_space("s", h.bound("N", 1));
       const ValueId x = h.reals("x", s, down ? std::vector<Dim>{from, 1, 1} : std::vector<Dim>{1, from, 1}, line);
-      const ValueId y =
-          h.value("resize", {x}, {{"height", int64_t{down ? to : 1}}, {"width", int64_t{down ? 1 : to}}, {"mode", mode.toStdString()}});
+      const ValueId y = h.value(
+          "resize", {x},
+          {{"height", int64_t{down ? to : 1}}, {"width", int64_t{down ? 1 : to}}, {"mode", mode.toStdString()}});
       compare(h.result(y).reals, wanted);
     }
   }
@@ -169,7 +179,8 @@ class ImageOperatorsTest : public QObject {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1));
     const ValueId x = h.reals("x", s, {2, 2, 2}, {0, 100, 4, 104, 8, 108, 12, 112});
-    const ValueId y = h.value("resize", {x}, {{"height", int64_t{1}}, {"width", int64_t{4}}, {"mode", std::string("bilinear")}});
+    const ValueId y =
+        h.value("resize", {x}, {{"height", int64_t{1}}, {"width", int64_t{4}}, {"mode", std::string("bilinear")}});
     compare(h.result(y).reals, {4, 104, 5, 105, 7, 107, 8, 108});
   }
 
@@ -180,7 +191,8 @@ class ImageOperatorsTest : public QObject {
     for (int i = 0; i < 2 * 3 * 5; ++i) pixels.push_back(i);
     const ValueId x = h.reals("x", s, {3, 5, 1}, pixels);
     const ValueId y =
-        h.value("unfold", {x}, {{"space", int64_t{patches}}, {"height", int64_t{2}}, {"width", int64_t{2}}, {"stride", int64_t{2}}});
+        h.value("unfold", {x},
+                {{"space", int64_t{patches}}, {"height", int64_t{2}}, {"width", int64_t{2}}, {"stride", int64_t{2}}});
     std::vector<double> expected;
     for (const int first : {0, 15})
       for (const int at : {0, 2, 3, 5, 7, 8})  // rows 0 and 1, columns 0, 2 and 3
@@ -211,9 +223,10 @@ class ImageOperatorsTest : public QObject {
       std::vector<double> pixels;
       for (int64_t i = 0; i < 2 * height * width * 3; ++i) pixels.push_back(std::sin(static_cast<double>(i)));
       const ValueId x = h.reals("x", s, {height, width, 3}, pixels);
-      const ValueId cut =
-          h.value("unfold", {x}, {{"space", int64_t{patches}}, {"height", patch_h}, {"width", patch_w}, {"stride", stride}});
-      compare(h.result(h.value("fold", {cut}, {{"height", height}, {"width", width}, {"stride", stride}})).reals, pixels);
+      const ValueId cut = h.value(
+          "unfold", {x}, {{"space", int64_t{patches}}, {"height", patch_h}, {"width", patch_w}, {"stride", stride}});
+      compare(h.result(h.value("fold", {cut}, {{"height", height}, {"width", width}, {"stride", stride}})).reals,
+              pixels);
     }
   }
   void where_patches_overlap_their_mean_stands() {
@@ -221,8 +234,9 @@ class ImageOperatorsTest : public QObject {
     const SpaceId s = h.root_space("s", h.bound("N", 1)), patches = h.dense_space("patches", s, 3);
     // Three patches of two columns in a row of four: they begin at 0, 1 and 2.
     const ValueId y = h.reals("y", patches, {1, 2, 1}, {1, 2, 3, 4, 5, 6});
-    compare(h.result(h.value("fold", {y}, {{"height", int64_t{1}}, {"width", int64_t{4}}, {"stride", int64_t{1}}})).reals,
-            {1, 2.5, 4.5, 6});
+    compare(
+        h.result(h.value("fold", {y}, {{"height", int64_t{1}}, {"width", int64_t{4}}, {"stride", int64_t{1}}})).reals,
+        {1, 2.5, 4.5, 6});
   }
 
   void pixels_are_shuffled_out_of_channels() {
@@ -246,19 +260,22 @@ class ImageOperatorsTest : public QObject {
     const SpaceId s = h.root_space("s", h.bound("N", 1));
     const ValueId x = h.reals("x", s, {1, 2, 1}, {1, -1}), r = h.reals("r", s, {1, 2, 2}, {-1, 4, 1, -3});
     // 2.5 - 1, -2.75 + 4, -1.5 + 1, 3.25 - 3.
-    const ValueId y =
-        h.value("conv2d", {x, h.held("w", {2, 1, 1, 1}, {2, -3}), h.held("b", {2}, {0.5, 0.25}), r},
-                {{"extras", std::string("bias+residual")}, {"activation", std::string("relu")}, {"residual_first", int64_t{1}}});
+    const ValueId y = h.value("conv2d", {x, h.held("w", {2, 1, 1, 1}, {2, -3}), h.held("b", {2}, {0.5, 0.25}), r},
+                              {{"extras", std::string("bias+residual")},
+                               {"activation", std::string("relu")},
+                               {"residual_first", int64_t{1}}});
     compare(h.result(y).reals, {1.5, 1.25, 0, 0.25});
   }
   void a_separable_convolution_is_one_of_each_channel_and_one_of_each_pixel() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1));
     // Channels 1, 2, 3 and 10, 20, 30 by (1, 2, 3) and (1, 0, -1): 8, 14, 8 and -20, -20, 20; then a - b and -a.
-    const ValueId x = h.reals("x", s, {1, 3, 2}, {1, 10, 2, 20, 3, 30}), r = h.reals("r", s, {1, 3, 2}, {1, 2, 3, 4, 5, 6});
+    const ValueId x = h.reals("x", s, {1, 3, 2}, {1, 10, 2, 20, 3, 30}),
+                  r = h.reals("r", s, {1, 3, 2}, {1, 2, 3, 4, 5, 6});
     const ValueId w = h.held("w", {2, 3, 3, 1}, {0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 0, 1, 0, -1, 0, 0, 0});
-    const ValueId y = h.value("separable_conv2d", {x, w, h.held("v", {2, 1, 1, 2}, {1, -1, -1, 0}), h.held("b", {2}, {0.5, 10}), r},
-                              {{"padding", int64_t{1}}, {"extras", std::string("bias+residual")}, {"activation", std::string("relu")}});
+    const ValueId y = h.value(
+        "separable_conv2d", {x, w, h.held("v", {2, 1, 1, 2}, {1, -1, -1, 0}), h.held("b", {2}, {0.5, 10}), r},
+        {{"padding", int64_t{1}}, {"extras", std::string("bias+residual")}, {"activation", std::string("relu")}});
     compare(h.result(y).reals, {29.5, 4, 37.5, 4, 5, 8});
   }
   void channels_are_joined() {
@@ -283,22 +300,24 @@ class ImageOperatorsTest : public QObject {
       const ValueId x = h.reals("x", s, {2}, {1, 2, -1, 0});
       const ValueId centres = h.held("centres", {3, 2}, {1, 2, 4, 6, -1, 2});
       // The first row stands in the first centre: its score is the largest that there is.
-      compare(
-          h.result(h.value("squared_distance", {x, centres}, {{"reciprocal", int64_t{reciprocal}}})).reals,
-          reciprocal ? std::vector<double>{1e30, 1.0 / 25, 1.0 / 4, 1.0 / 8, 1.0 / 61, 1.0 / 4} : std::vector<double>{0, 25, 4, 8, 61, 4});
+      compare(h.result(h.value("squared_distance", {x, centres}, {{"reciprocal", int64_t{reciprocal}}})).reals,
+              reciprocal ? std::vector<double>{1e30, 1.0 / 25, 1.0 / 4, 1.0 / 8, 1.0 / 61, 1.0 / 4}
+                         : std::vector<double>{0, 25, 4, 8, 61, 4});
     }
   }
   void layers_are_normed_around_their_mean() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 2));
     const ValueId x = h.reals("x", s, {2}, {1, 3, 10, 2});
-    const ValueId y = h.value("layer_norm", {x, h.held("gain", {2}, {2, 3}), h.held("bias", {2}, {1, -1})}, {{"eps", 0.0}});
+    const ValueId y =
+        h.value("layer_norm", {x, h.held("gain", {2}, {2, 3}), h.held("bias", {2}, {1, -1})}, {{"eps", 0.0}});
     compare(h.result(y).reals, {-1, 2, 3, -4});
   }
   void squares_of_cells_become_one() {
     for (const bool by_rows : {false, true}) {
       Hand h;
-      const SpaceId s = h.root_space("s", h.bound("N", 2)), cells = h.dense_space("cells", s, 8), fewer = h.dense_space("fewer", s, 2);
+      const SpaceId s = h.root_space("s", h.bound("N", 2)), cells = h.dense_space("cells", s, 8),
+                    fewer = h.dense_space("fewer", s, 2);
       const ValueId x = h.reals("x", cells, {1}, {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17});
       Attributes grid{{"space", int64_t{fewer}}, {"height", int64_t{2}}, {"width", int64_t{4}}};
       if (by_rows) grid.set("order", std::string("rows"));
@@ -311,9 +330,12 @@ class ImageOperatorsTest : public QObject {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1)), cells = h.dense_space("cells", s, 2);
     const ValueId x = h.reals("x", s, {2, 2, 1}, {1, 2, 3, 4});
-    const ValueId y = h.value(
-        "unfold", {x},
-        {{"space", int64_t{cells}}, {"height", int64_t{2}}, {"width", int64_t{1}}, {"stride", int64_t{1}}, {"flat", int64_t{true}}});
+    const ValueId y = h.value("unfold", {x},
+                              {{"space", int64_t{cells}},
+                               {"height", int64_t{2}},
+                               {"width", int64_t{1}},
+                               {"stride", int64_t{1}},
+                               {"flat", int64_t{true}}});
     QCOMPARE(h.graph().value(y).type.content, std::vector<Dim>{2});
     compare(h.result(y).reals, {1, 3, 2, 4});
   }
@@ -333,7 +355,8 @@ class ImageOperatorsTest : public QObject {
                                  {"shift_width", shift}});
       compare(h.result(y).reals,
               shift == 1 ? std::vector<double>{2, 3.5, 3.5, 5, 2, 3.5, 3.5, 5, 12, 13.5, 13.5, 15, 12, 13.5, 13.5, 15}
-                         : std::vector<double>{2.5, 2.5, 4.5, 4.5, 2.5, 2.5, 4.5, 4.5, 12.5, 12.5, 14.5, 14.5, 12.5, 12.5, 14.5, 14.5});
+                         : std::vector<double>{2.5, 2.5, 4.5, 4.5, 2.5, 2.5, 4.5, 4.5, 12.5, 12.5, 14.5, 14.5, 12.5,
+                                               12.5, 14.5, 14.5});
     }
   }
   void windows_add_a_bias_by_the_query_s_place_less_the_key_s() {
@@ -375,8 +398,8 @@ class ImageOperatorsTest : public QObject {
     const auto w = [&](const char* name, float value) { return h.held(name, {1, 1, 1, 1}, {value}); };
     const auto b = [&](const char* name, float value) { return h.held(name, {1}, {value}); };
     // 1 + 3 relu(2 + 0.5) + 0.25 and -1 + 3 relu(-2 + 0.5) + 0.25; then x + relu(-x).
-    const ValueId y =
-        h.value("residual_blocks", {x, w("w", 2), b("b", 0.5), w("v", 3), b("d", 0.25), w("w2", -1), b("b2", 0), w("v2", 1), b("d2", 0)});
+    const ValueId y = h.value("residual_blocks", {x, w("w", 2), b("b", 0.5), w("v", 3), b("d", 0.25), w("w2", -1),
+                                                  b("b2", 0), w("v2", 1), b("d2", 0)});
     compare(h.result(y).reals, {8.75, 0});
   }
   void maps_of_all_branches_meet_their_own_weights() {
@@ -397,11 +420,14 @@ class ImageOperatorsTest : public QObject {
       of_conv.set("activation", std::string("relu"));
       const ValueId y =
           blocks ? h.value("grouped_residual_blocks",
-                           {x, d, w("w0", 2), w("w2", -1), b("b0", 0.5), b("b2", 1), w("v0", 3), w("v2", 1), b("d0", 0.25), b("d2", 0)}, of)
+                           {x, d, w("w0", 2), w("w2", -1), b("b0", 0.5), b("b2", 1), w("v0", 3), w("v2", 1),
+                            b("d0", 0.25), b("d2", 0)},
+                           of)
                  : h.value("grouped_conv2d", {x, d, w("w0", 10), w("w2", 2), b("b0", 1), b("b2", 0)}, of_conv);
       // relu(10 x + 1) and relu(2 x); x + 3 relu(2 x + 0.5) + 0.25 and x + relu(1 - x).
       compare(h.result(h.gather({y}, s, "sum")).reals,
-              blocks ? std::vector<double>{1, 1, 2 + 13.5 + 0.25, 3 + 19.5 + 0.25, 4, 5} : std::vector<double>{2, 0, 21, 31, 8, 10});
+              blocks ? std::vector<double>{1, 1, 2 + 13.5 + 0.25, 3 + 19.5 + 0.25, 4, 5}
+                     : std::vector<double>{2, 0, 21, 31, 8, 10});
     }
   }
   void rows_of_all_branches_meet_their_own_norms() {
@@ -412,9 +438,9 @@ class ImageOperatorsTest : public QObject {
     by_label.kind = ProtocolKind::label;
     const ValueId d = h.route(h.integers("labels", s, {1, 0, 0}), by_label, "d", 2);
     const auto two = [&](const char* name, float first, float second) { return h.held(name, {2}, {first, second}); };
-    const ValueId y =
-        h.value("grouped_layer_norm", {x, d, two("g0", 2, 3), two("g1", 10, 20), two("b0", 0.5, 0), two("b1", 0, 1)},
-                {{"branches", std::vector<int64_t>{0, 1}}, {"slots", int64_t{h.routed_space(d, kAllBranches)}}, {"eps", 0.0}});
+    const ValueId y = h.value(
+        "grouped_layer_norm", {x, d, two("g0", 2, 3), two("g1", 10, 20), two("b0", 0.5, 0), two("b1", 0, 1)},
+        {{"branches", std::vector<int64_t>{0, 1}}, {"slots", int64_t{h.routed_space(d, kAllBranches)}}, {"eps", 0.0}});
     // Each row is -1, 1 or 1, -1 of its own mean and deviation.
     compare(h.result(h.gather({y}, s, "sum")).reals, {-10, 21, 2.5, -3, -1.5, 3});
   }
@@ -431,9 +457,11 @@ class ImageOperatorsTest : public QObject {
       Hand h;
       const SpaceId s = h.root_space("s", h.bound("N", 1));
       const ValueId x = h.reals("x", s, {2, 2, 1}, {-1, -2, -3, -4});
-      const ValueId y =
-          h.value("pool", {x},
-                  {{"kind", std::string(most ? "max" : "average")}, {"size", int64_t{2}}, {"stride", int64_t{1}}, {"padding", int64_t{1}}});
+      const ValueId y = h.value("pool", {x},
+                                {{"kind", std::string(most ? "max" : "average")},
+                                 {"size", int64_t{2}},
+                                 {"stride", int64_t{1}},
+                                 {"padding", int64_t{1}}});
       compare(h.result(y).reals, most ? std::vector<double>{-1, -1, -2, -1, -1, -2, -3, -3, -4}
                                       : std::vector<double>{-0.25, -0.75, -0.5, -1, -2.5, -1.5, -0.75, -1.75, -1});
     }

@@ -21,7 +21,8 @@ OracleInputs<Scalar> inputs_of(const RandomCase& made) {
   OracleInputs<Scalar> inputs;
   for (const auto& [name, value] : made.inputs) {
     if (const auto* integers = std::get_if<std::vector<int32_t>>(&value)) inputs[name].integers = *integers;
-    if (const auto* reals = std::get_if<std::vector<float>>(&value)) inputs[name].reals.assign(reals->begin(), reals->end());
+    if (const auto* reals = std::get_if<std::vector<float>>(&value))
+      inputs[name].reals.assign(reals->begin(), reals->end());
   }
   return inputs;
 }
@@ -49,10 +50,11 @@ class OracleTest : public QObject {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 2));
     const ValueId x = h.reals("x", s, {2}, {3, 4, 0, 2});
-    const ValueId y = h.value("linear",
-                              {x, h.held("w", {2, 2}, {1, 2, -1, 0}), h.held("g", {2}, {1, 2}), h.held("b", {2}, {1, 0.5}),
-                               h.reals("m", s, {2}, {2, 3, 4, 5}), h.reals("r", s, {2}, {10, 20, 30, 40})},
-                              {{"extras", std::string("gain+bias+multiply+residual")}, {"eps", 0.0}, {"activation", std::string("relu")}});
+    const ValueId y = h.value(
+        "linear",
+        {x, h.held("w", {2, 2}, {1, 2, -1, 0}), h.held("g", {2}, {1, 2}), h.held("b", {2}, {1, 0.5}),
+         h.reals("m", s, {2}, {2, 3, 4, 5}), h.reals("r", s, {2}, {10, 20, 30, 40})},
+        {{"extras", std::string("gain+bias+multiply+residual")}, {"eps", 0.0}, {"activation", std::string("relu")}});
     // Row 0: rms sqrt(12.5); row 1: rms sqrt(2).
     const double a = 3 / std::sqrt(12.5), b = 8 / std::sqrt(12.5), d = 4 / std::sqrt(2.0);
     compare(h.result(y).reals, {(a + 2 * b + 1) * 2 + 10, 20, (2 * d + 1) * 4 + 30, 0.5 * 5 + 40});
@@ -62,9 +64,10 @@ class OracleTest : public QObject {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 2));
     const ValueId x = h.reals("x", s, {2}, {3, 4, 0, 2}), r = h.reals("r", s, {2}, {-20, 4, 1, -0.25});
-    const ValueId y =
-        h.value("linear", {x, h.held("w", {2, 2}, {1, 2, -1, 0}), h.held("b", {2}, {1, 0.5}), r},
-                {{"extras", std::string("bias+residual")}, {"activation", std::string("relu")}, {"residual_first", int64_t{1}}});
+    const ValueId y = h.value("linear", {x, h.held("w", {2, 2}, {1, 2, -1, 0}), h.held("b", {2}, {1, 0.5}), r},
+                              {{"extras", std::string("bias+residual")},
+                               {"activation", std::string("relu")},
+                               {"residual_first", int64_t{1}}});
     // 12 - 20, -2.5 + 4, 5 + 1, 0.5 - 0.25.
     compare(h.result(y).reals, {0, 1.5, 6, 0.25});
   }
@@ -81,7 +84,8 @@ class OracleTest : public QObject {
       for (int64_t r = 0; r < rows; ++r)
         for (int64_t j = 0; j < n; ++j) {
           double sum = 0;
-          for (int64_t i = 0; i < k; ++i) sum += x[static_cast<size_t>(r * k + i)] * static_cast<double>(w[static_cast<size_t>(j * k + i)]);
+          for (int64_t i = 0; i < k; ++i)
+            sum += x[static_cast<size_t>(r * k + i)] * static_cast<double>(w[static_cast<size_t>(j * k + i)]);
           expected.push_back(sum);
         }
       const ValueId in = h.reals("x", s, {k}, x);
@@ -94,32 +98,37 @@ class OracleTest : public QObject {
     const SpaceId s = h.root_space("s", h.bound("N", 2)), t = h.dense_space("t", s, h.bound("T", 2));
     const ValueId x = h.reals("x", t, {1}, {1, 3, 2, 6});
     const ValueId mask = h.integers("mask", t, {0, 0, 0, 1});
-    const ValueId y = h.value("attention", {x, x, x, mask},
-                              {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"extras", std::string("mask")}});
+    const ValueId y = h.value(
+        "attention", {x, x, x, mask},
+        {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"extras", std::string("mask")}});
     // Sequence 0 sees nothing, its future included; the first query of sequence 1 sees nothing, its second one key.
     compare(h.result(y).reals, {2, 2, 4, 6});
   }
 
   void a_step_attends_to_what_is_in_the_cache() {
     Hand h;
-    const SpaceId s = h.root_space("s", h.bound("N", 2)), t = h.dense_space("t", s, h.bound("T", 4)), one = h.dense_space("one", s, 1);
+    const SpaceId s = h.root_space("s", h.bound("N", 2)), t = h.dense_space("t", s, h.bound("T", 4)),
+                  one = h.dense_space("one", s, 1);
     const ValueId keys = h.reals("keys", t, {1}, {1, 1, 1, 99, 1, 1, 1, 99}), q = h.reals("q", one, {1}, {0, 0});
     const ValueId values = h.reals("values", t, {1}, {1, 2, 6, 99, 1, 4, 99, 99});
     const ValueId step = h.integers("step", s, {2, 1});
-    const ValueId y = h.value("attention", {q, keys, values, step},
-                              {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"extras", std::string("step")}});
+    const ValueId y = h.value(
+        "attention", {q, keys, values, step},
+        {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"extras", std::string("step")}});
     compare(h.result(y).reals, {3, 2.5});
   }
 
   void queries_of_unlike_number_stand_behind_what_their_parents_have() {
     Hand h;
-    const SpaceId s = h.root_space("s", h.bound("N", 2)), t = h.dense_space("t", s, h.bound("T", 4)), more = h.dense_space("more", s, 2);
+    const SpaceId s = h.root_space("s", h.bound("N", 2)), t = h.dense_space("t", s, h.bound("T", 4)),
+                  more = h.dense_space("more", s, 2);
     const ValueId keys = h.reals("keys", t, {1}, {1, 1, 1, 1, 1, 1, 1, 1}),
                   values = h.reals("values", t, {1}, {1, 3, 5, 99, 2, 99, 99, 99});
     const ValueId real = h.value("compact", {h.integers("mask", more, {1, 1, 0, 1})});
     const ValueId q = h.pack(h.reals("q", more, {1}, {0, 0, 0, 0}), real, s), step = h.integers("step", s, {1, 0});
-    const ValueId y = h.value("attention", {q, keys, values, step},
-                              {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"extras", std::string("step")}});
+    const ValueId y = h.value(
+        "attention", {q, keys, values, step},
+        {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"extras", std::string("step")}});
     const ValueId ones = h.pack(h.integers("ones", more, {1, 1, 1, 1}), real, s);
     const ValueId count = h.value("reduce", {h.integers("flags", more, {1, 1, 0, 1})}, {{"mode", std::string("sum")}});
     h.output("y", y);
@@ -139,8 +148,9 @@ class OracleTest : public QObject {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1)), t = h.dense_space("t", s, h.bound("T", 4));
     const ValueId zero = h.reals("zero", t, {1}, {0, 0, 0, 0}), v = h.reals("v", t, {1}, {1, 2, 4, 8});
-    const ValueId y = h.value("attention", {zero, zero, v},
-                              {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"window", int64_t{2}}});
+    const ValueId y =
+        h.value("attention", {zero, zero, v},
+                {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"window", int64_t{2}}});
     compare(h.result(y).reals, {1, 1.5, 3, 6});
   }
 
@@ -155,7 +165,8 @@ class OracleTest : public QObject {
       rule.capacity = 1;
       const ValueId decision = h.route(scores, rule, "router");
       const auto parts = h.scatter(x, decision, {0, 1});
-      const ValueId a = h.value("scale", {parts[0]}, {{"factor", 10.0}}), b = h.value("scale", {parts[1]}, {{"factor", 100.0}});
+      const ValueId a = h.value("scale", {parts[0]}, {{"factor", 10.0}}),
+                    b = h.value("scale", {parts[1]}, {{"factor", 100.0}});
       const ValueId y = h.gather({a, b}, t, "weighted", scaled ? x : kNone);
       const double p = 1 / (1 + std::exp(-1.0));
       // Equal scores go to branch 0, which takes one cell.
@@ -184,8 +195,9 @@ class OracleTest : public QObject {
     // 3x3, all ones for group 0, twos for group 1: each output sums the whole map.
     std::vector<float> w(18, 1.0f);
     std::fill(w.begin() + 9, w.end(), 2.0f);
-    const ValueId y = h.value("conv2d", {x, h.held("w", {2, 3, 3, 1}, w), h.held("b", {2}, {0.5, -0.5})},
-                              {{"groups", int64_t{2}}, {"padding", int64_t{1}}, {"stride", int64_t{2}}, {"extras", std::string("bias")}});
+    const ValueId y = h.value(
+        "conv2d", {x, h.held("w", {2, 3, 3, 1}, w), h.held("b", {2}, {0.5, -0.5})},
+        {{"groups", int64_t{2}}, {"padding", int64_t{1}}, {"stride", int64_t{2}}, {"extras", std::string("bias")}});
     compare(h.result(y).reals, {10.5, 199.5});
   }
 
@@ -202,7 +214,9 @@ class OracleTest : public QObject {
       QCOMPARE(rounded.outputs.size(), exact.outputs.size());
       for (size_t i = 0; i < exact.outputs.size(); ++i) {
         const double d = difference(rounded.outputs[i].second.reals, exact.outputs[i].second.reals);
-        QVERIFY2(d <= 2e-5, qPrintable(QString("%1, output %2: %3").arg(made.name.c_str(), exact.outputs[i].first.c_str()).arg(d)));
+        QVERIFY2(
+            d <= 2e-5,
+            qPrintable(QString("%1, output %2: %3").arg(made.name.c_str(), exact.outputs[i].first.c_str()).arg(d)));
         worst = std::max(worst, d);
       }
     }
@@ -240,7 +254,8 @@ class OracleTest : public QObject {
     const auto again = run<float>(made, options);
     QCOMPARE(again.decisions.size(), free.decisions.size());
     for (size_t i = 0; i < free.decisions.size(); ++i) QVERIFY(again.decisions[i].choice == free.decisions[i].choice);
-    for (size_t i = 0; i < free.outputs.size(); ++i) QVERIFY(again.outputs[i].second.reals == free.outputs[i].second.reals);
+    for (size_t i = 0; i < free.outputs.size(); ++i)
+      QVERIFY(again.outputs[i].second.reals == free.outputs[i].second.reals);
     options.forced.begin()->second.pop_back();
     QVERIFY_THROWS_EXCEPTION(Error, run<float>(made, options));
   }

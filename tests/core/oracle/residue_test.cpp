@@ -1,4 +1,5 @@
-// Residues: the field's arithmetic, exact conversions, the functions that are drawn, and a kernel in the field for every operator.
+// Residues: the field's arithmetic, exact conversions, the functions that are drawn, and a kernel in the field for
+// every operator.
 #include "core/oracle/residue.h"
 
 #include <cmath>
@@ -65,7 +66,8 @@ class ResidueTest : public QObject {
   void sums_do_not_depend_on_their_order() {
     const std::vector<Residue> x = drawn_residues(1000, 2);
     Residue forwards, backwards;
-    for (size_t i = 0; i < x.size(); ++i) forwards += x[i] * x[x.size() - 1 - i], backwards += x[x.size() - 1 - i] * x[i];
+    for (size_t i = 0; i < x.size(); ++i)
+      forwards += x[i] * x[x.size() - 1 - i], backwards += x[x.size() - 1 - i] * x[i];
     QVERIFY(forwards == backwards);
   }
 
@@ -105,9 +107,11 @@ class ResidueTest : public QObject {
   /// What a plan computes with. Regions and routers are the oracle's own; what ranks exchange it does not compute.
   void every_operator_has_a_kernel_in_the_field() {
     for (const Operator* op : operators()) {
-      const bool of_its_own = op->role == Role::route || op->role == Role::guard || op->role == Role::repeat || op->role == Role::exchange;
+      const bool of_its_own =
+          op->role == Role::route || op->role == Role::guard || op->role == Role::repeat || op->role == Role::exchange;
       QVERIFY2((reference::find_kernel<Residue>(op->name) != nullptr) != of_its_own, std::string(op->name).c_str());
-      QCOMPARE(reference::find_kernel<Residue>(op->name) != nullptr, reference::find_kernel<float>(op->name) != nullptr);
+      QCOMPARE(reference::find_kernel<Residue>(op->name) != nullptr,
+               reference::find_kernel<float>(op->name) != nullptr);
     }
   }
 };

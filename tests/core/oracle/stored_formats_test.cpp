@@ -36,7 +36,8 @@ class StoredFormatsTest : public QObject {
   void every_format_of_weights_can_be_read() {
     for (const NumberFormat& row : number_formats())
       if (row.multiplies) QVERIFY2(reference::stored_format(row.type).read, row.name.data());
-    QCOMPARE(complaint([] { reference::stored_format(DType::i32); }), std::string("oracle: no weight is stored in i32"));
+    QCOMPARE(complaint([] { reference::stored_format(DType::i32); }),
+             std::string("oracle: no weight is stored in i32"));
   }
 
   void blocks_of_q8_0_are_scales_times_signed_bytes() {
@@ -76,7 +77,8 @@ class StoredFormatsTest : public QObject {
   void a_row_of_a_stored_tensor_is_read_from_any_place() {
     MemoryWeights weights;
     std::vector<std::byte> stored;
-    for (const uint16_t scale : {uint16_t{0x3c00}, uint16_t{0x4000}, uint16_t{0x4200}, uint16_t{0x4400}}) {  // 1, 2, 3, 4
+    for (const uint16_t scale :
+         {uint16_t{0x3c00}, uint16_t{0x4000}, uint16_t{0x4200}, uint16_t{0x4400}}) {  // 1, 2, 3, 4
       const std::vector<std::byte> block = q8_0_block(scale, rising());
       stored.insert(stored.end(), block.begin(), block.end());
     }

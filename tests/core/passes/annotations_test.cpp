@@ -1,5 +1,5 @@
-// What a plan says of nodes and values outlives rewriting: copies say it too, what is merged said the same, and what would be lost is left
-// as it is, by name. And the pass that says something itself: bf16-storage.
+// What a plan says of nodes and values outlives rewriting: copies say it too, what is merged said the same, and what
+// would be lost is left as it is, by name. And the pass that says something itself: bf16-storage.
 #include "core/graph/annotation_rules.h"
 
 #include <algorithm>
@@ -107,7 +107,8 @@ Graph experts(const std::vector<std::string>& annotations = {}) {
   return graph;
 }
 
-PassResult apply(const char* id, const Graph& graph, const Bf16Rows* rows = nullptr, const PassParameters& options = {}) {
+PassResult apply(const char* id, const Graph& graph, const Bf16Rows* rows = nullptr,
+                 const PassParameters& options = {}) {
   const LoadProfile none;
   return find_pass(id)->run({graph, none, nullptr, options, {}, rows});
 }
@@ -181,14 +182,17 @@ class AnnotationsInPassesTest : public QObject {
              std::string("not applied to d: branch 1: linear \"up1\" has a kernel chosen for it alone"));
     QCOMPARE(reason({"u1.format=f32"}),
              std::string("not applied to d: branch 1 has linear \"up1\" with weights held in f32, branch 0 in bf16"));
-    QCOMPARE(reason({"x0.storage=bf16", "x1.storage=bf16"}),
-             std::string("not applied to d: rows that scatter \"x0\" sends lie in a format of their own, and would not be sent"));
+    QCOMPARE(
+        reason({"x0.storage=bf16", "x1.storage=bf16"}),
+        std::string(
+            "not applied to d: rows that scatter \"x0\" sends lie in a format of their own, and would not be sent"));
   }
   void what_would_be_lost_is_not_folded_and_the_reason_names_it() {
     const Graph graph = experts({"up0.storage=f32", "act1.kernel=activation"});
     const PassResult folded = apply("vertical-fusion", graph);
     QVERIFY(folded.applied);
-    QVERIFY2(folded.reason.ends_with("; not folded, because of their annotations: %up0 and activation \"act1\""), folded.reason.c_str());
+    QVERIFY2(folded.reason.ends_with("; not folded, because of their annotations: %up0 and activation \"act1\""),
+             folded.reason.c_str());
     QCOMPARE(count_nodes(folded.graph, "activation"), size_t{2});
     // Nor does a node write a format that it may have no kernel for.
     const Graph written = experts({"act0.storage=bf16"});
@@ -198,7 +202,8 @@ class AnnotationsInPassesTest : public QObject {
     // Of the product that takes another in it is still said which kernel runs it.
     const Graph forced = experts({"up0.kernel=linear.panels"});
     const PassResult kept = apply("vertical-fusion", forced);
-    QVERIFY(to_text(kept.graph).find("%act0 : f32 d/0 [16] = linear(%x0, %u0) activation=\"relu\" as \"up0\" @kernel=linear.panels") !=
+    QVERIFY(to_text(kept.graph)
+                .find("%act0 : f32 d/0 [16] = linear(%x0, %u0) activation=\"relu\" as \"up0\" @kernel=linear.panels") !=
             std::string::npos);
   }
 
@@ -206,14 +211,16 @@ class AnnotationsInPassesTest : public QObject {
     const Graph graph = experts();
     const PassResult result = apply("bf16-storage", graph, &cpu_rows());
     QVERIFY2(result.applied, result.reason.c_str());
-    // The norm's rows, both branches' rows on their way, and what lies between their products; not what the router reads, nor what is
-    // multiplied or gathered.
+    // The norm's rows, both branches' rows on their way, and what lies between their products; not what the router
+    // reads, nor what is multiplied or gathered.
     QCOMPARE(stored(result.graph), (Names{"normed", "x0", "x1", "act0", "act1"}));
     QCOMPARE(result.reason,
-             std::string("5 values that only products in bf16 read lie in bf16: 2 of activation, 1 of rms_norm, 2 of scatter"));
+             std::string(
+                 "5 values that only products in bf16 read lie in bf16: 2 of activation, 1 of rms_norm, 2 of scatter"));
     verify(result.graph);
     // Told again, it finds nothing more to say.
-    QCOMPARE(apply("bf16-storage", result.graph, &cpu_rows()).reason, std::string("no value is read by products in bf16 alone"));
+    QCOMPARE(apply("bf16-storage", result.graph, &cpu_rows()).reason,
+             std::string("no value is read by products in bf16 alone"));
   }
   void what_is_said_already_is_not_said_otherwise() {
     const Graph graph = experts({"normed.storage=f32", "u0.format=f32", "up1.kernel=linear.panels"});
@@ -256,7 +263,8 @@ class AnnotationsInPassesTest : public QObject {
         const std::vector<OutputValue> expected = plain.run(from.inputs).outputs;
         const std::string why = difference(expected, here.run(from.inputs).outputs);
         if (!why.empty()) QFAIL(qPrintable(QString::fromStdString(from.name + ": " + why)));
-        if (!difference(expected, there.run(from.inputs).outputs).empty()) QFAIL(qPrintable(QString::fromStdString(from.name)));
+        if (!difference(expected, there.run(from.inputs).outputs).empty())
+          QFAIL(qPrintable(QString::fromStdString(from.name)));
       }
     }
     cpu::set_isa_for_test({});

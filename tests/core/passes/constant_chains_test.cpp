@@ -1,5 +1,5 @@
-// Constant decision and permanent path where several routers stand behind, within or beside each other: which guards they share, and which
-// decisions stay where they are.
+// Constant decision and permanent path where several routers stand behind, within or beside each other: which guards
+// they share, and which decisions stay where they are.
 #include "core/cpu/cpu_device.h"
 #include "core/graph/verify.h"
 #include "core/passes/pass.h"
@@ -22,10 +22,11 @@ class ConstantChainsTest : public QObject, private ConstantRouterCases {
     const std::vector<ValueId> parts = b.scatter(x, first, {0, 1});
     Protocol rule;
     rule.kind = ProtocolKind::threshold;
-    const ValueId second = b.route(b.value("scale", {b.product(parts[1], 2, "second.scores")}, {{"factor", 0.0}}, "flat"), rule, "second");
+    const ValueId second =
+        b.route(b.value("scale", {b.product(parts[1], 2, "second.scores")}, {{"factor", 0.0}}, "flat"), rule, "second");
     const std::vector<ValueId> rest = b.scatter(parts[1], second, {0, 1});
-    b.output("y", b.gather({b.product(parts[0], 8, "a"), b.product(rest[0], 8, "b"), b.product(rest[1], 8, "c")}, tokens, "sum", kNone,
-                           "joined"));
+    b.output("y", b.gather({b.product(parts[0], 8, "a"), b.product(rest[0], 8, "b"), b.product(rest[1], 8, "c")},
+                           tokens, "sum", kNone, "joined"));
     const RandomCase from = b.take("exits");
     LoadProfile profile;
     profile.routers["first"] = {{20, 20}, 40, 1};
@@ -89,7 +90,8 @@ class ConstantChainsTest : public QObject, private ConstantRouterCases {
       Protocol rule;
       rule.kind = ProtocolKind::threshold;
       const ValueId outer = b.labelled(tokens, 2, "outer");
-      const ValueId all_scores = b.floats("inner.scores", tokens, {2}), all_labels = b.integers("last.labels", tokens, 2);
+      const ValueId all_scores = b.floats("inner.scores", tokens, {2}),
+                    all_labels = b.integers("last.labels", tokens, 2);
       const std::vector<ValueId> parts = b.scatter(x, outer, {0, 1});
       const ValueId inner = b.route(b.scatter(all_scores, outer, {1})[0], rule, "inner");
       Protocol by_label;
@@ -136,8 +138,8 @@ class ConstantChainsTest : public QObject, private ConstantRouterCases {
     rule.capacity = 5;
     const ValueId inner = b.scored(parts[1], rule, 2, "inner");
     const std::vector<ValueId> within = b.scatter(parts[1], inner, {0, 1});
-    b.output("y", b.gather({b.product(parts[0], 8, "a"), b.product(within[0], 8, "b"), b.product(within[1], 8, "c")}, tokens, "sum", kNone,
-                           "joined"));
+    b.output("y", b.gather({b.product(parts[0], 8, "a"), b.product(within[0], 8, "b"), b.product(within[1], 8, "c")},
+                           tokens, "sum", kNone, "joined"));
     const RandomCase from = b.take("ranked");
     QCOMPARE(apply("constant-decision", from, with_labels(from, "outer", {1})).reason,
              std::string("not applied to outer: route \"inner\" works on several cells at once"));
@@ -152,14 +154,17 @@ class ConstantChainsTest : public QObject, private ConstantRouterCases {
     Protocol both;
     both.k = 2;
     const std::vector<ValueId> second = b.scatter(x, b.scored(joined, both, 2, "second"), {0, 1});
-    b.output("y", b.gather({b.product(second[0], 8, "c"), b.product(second[1], 8, "d"), some}, b.space_of(x), "sum", kNone, "all"));
+    b.output("y", b.gather({b.product(second[0], 8, "c"), b.product(second[1], 8, "d"), some}, b.space_of(x), "sum",
+                           kNone, "all"));
     const RandomCase from = b.take("one after the other");
     const CaseInputs usual = with_labels(from, "first", {0});
     const PassResult result = apply("permanent-path", from, usual);
-    QVERIFY2(result.applied && result.parameters.contains("second") && !result.parameters.contains("first"), result.reason.c_str());
+    QVERIFY2(result.applied && result.parameters.contains("second") && !result.parameters.contains("first"),
+             result.reason.c_str());
     verify(result.graph);
     cpu::CpuDevice cpu(1);
-    for (const CaseInputs& inputs : {usual, with_labels(from, "first", {0, 1})}) check_answer(cpu, from, result.graph, inputs);
+    for (const CaseInputs& inputs : {usual, with_labels(from, "first", {0, 1})})
+      check_answer(cpu, from, result.graph, inputs);
   }
 };
 STORMCELL_TEST(ConstantChainsTest)

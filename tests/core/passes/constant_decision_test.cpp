@@ -1,5 +1,5 @@
-// Constant decision and permanent path: what they make straight and why not, and that an input which is decided otherwise gets the right
-// answer.
+// Constant decision and permanent path: what they make straight and why not, and that an input which is decided
+// otherwise gets the right answer.
 #include "core/cpu/cpu_device.h"
 #include "core/graph/operator.h"
 #include "core/graph/text.h"
@@ -51,7 +51,8 @@ class ConstantDecisionTest : public QObject, private ConstantRouterCases {
   void a_decision_stands_before_its_guard_or_behind_what_it_decides() {
     const RandomCase from = labelled_mixture();
     const CaseInputs usual = with_labels(from, "moe", {1});
-    const Graph early = apply("constant-decision", from, usual).graph, late = apply("permanent-path", from, usual).graph;
+    const Graph early = apply("constant-decision", from, usual).graph,
+                late = apply("permanent-path", from, usual).graph;
     QCOMPARE(count_taken(early, "route"), size_t{0});
     QCOMPARE(count_taken(late, "route"), size_t{1});
     QCOMPARE(count_nodes(early, "route"), size_t{1});
@@ -114,12 +115,14 @@ class ConstantDecisionTest : public QObject, private ConstantRouterCases {
     MixtureBuilder b(9);
     const ValueId x = b.tokens(4, 10, 8), decision = b.labelled(b.space_of(x), 2, "moe");
     const std::vector<ValueId> parts = b.scatter(x, decision, {0, 1});
-    b.output("y", b.gather({b.product(parts[0], 8, "a"), b.product(parts[1], 8, "b")}, b.space_of(x), "sum", kNone, "joined"));
+    b.output("y", b.gather({b.product(parts[0], 8, "a"), b.product(parts[1], 8, "b")}, b.space_of(x), "sum", kNone,
+                           "joined"));
     b.output("empty", b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, "empty"));
     const RandomCase from = b.take("asked twice");
     const CaseInputs usual = with_labels(from, "moe", {0});
     QVERIFY(apply("constant-decision", from, usual).applied);
-    QCOMPARE(apply("permanent-path", from, usual).reason, std::string("not applied to moe: others ask for its decision"));
+    QCOMPARE(apply("permanent-path", from, usual).reason,
+             std::string("not applied to moe: others ask for its decision"));
   }
 
   void the_parameters_do_the_same_again_without_a_profile() {
@@ -144,8 +147,9 @@ class ConstantDecisionTest : public QObject, private ConstantRouterCases {
     const RandomCase from = b.take("approximate");
     const PassResult result = apply("permanent-path", from, from.inputs, {{"approximate", "on"}});
     QVERIFY(result.applied && !result.same_bits);
-    QVERIFY2(result.reason.starts_with("approximate: 1 router always decided the same way (0 of 40 profiled cells otherwise, at most 7.3 % "
-                                       "at 95 %): their decisions are not computed"),
+    QVERIFY2(result.reason.starts_with(
+                 "approximate: 1 router always decided the same way (0 of 40 profiled cells otherwise, at most 7.3 % "
+                 "at 95 %): their decisions are not computed"),
              result.reason.c_str());
     for (const char* gone : {"guard", "route", "scatter"}) QCOMPARE(count_nodes(result.graph, gone), size_t{0});
     verify(result.graph);
@@ -168,23 +172,25 @@ class ConstantDecisionTest : public QObject, private ConstantRouterCases {
         ++applied;
         result.graph.for_each_node([&](NodeId id, int) {
           const Attributes& attributes = result.graph.node(id).attributes;
-          within += attributes.has("within"), weights += result.graph.node(id).op->name == "choice_weight" && attributes.has("branch");
+          within += attributes.has("within"),
+              weights += result.graph.node(id).op->name == "choice_weight" && attributes.has("branch");
         });
         for (uint64_t turn = 0; turn < 3; ++turn) {
           const CaseInputs inputs = turn == 0 ? from.inputs : drawn_anew(from, turn);
-          const ExecutionResult came =
-              check_answer(turn == 1 ? static_cast<Device&>(emulated) : static_cast<Device&>(cpu), from, result.graph, inputs);
+          const ExecutionResult came = check_answer(
+              turn == 1 ? static_cast<Device&>(emulated) : static_cast<Device&>(cpu), from, result.graph, inputs);
           hits += static_cast<int>(sum(came.guard_hits)), misses += static_cast<int>(sum(came.guard_misses));
         }
       }
     }
-    qInfo("applied %d times, %d hits, %d misses; %d routers within, %d weights", applied, hits, misses, within, weights);
+    qInfo("applied %d times, %d hits, %d misses; %d routers within, %d weights", applied, hits, misses, within,
+          weights);
     QVERIFY(applied > drawn(10) && hits > drawn(10) && misses > drawn(3));
     QVERIFY(within > drawn(3) && weights > drawn(3));
   }
 
-  /// Everything constant that may be, on a network of ways over maps of three sizes: the loads that the pass is shown are those of one
-  /// picture, which the others do not follow.
+  /// Everything constant that may be, on a network of ways over maps of three sizes: the loads that the pass is shown
+  /// are those of one picture, which the others do not follow.
   void a_network_of_ways_answers_as_before() {
     int hits = 0, misses = 0;
     cpu::CpuDevice cpu(2);
@@ -199,7 +205,8 @@ class ConstantDecisionTest : public QObject, private ConstantRouterCases {
         QVERIFY2(result.applied, result.reason.c_str());
         check_oracle(from, result.graph, from.inputs);
         for (uint64_t turn = 0; turn < 3; ++turn) {
-          const ExecutionResult came = check_answer(cpu, from, result.graph, turn == 0 ? from.inputs : drawn_anew(from, turn));
+          const ExecutionResult came =
+              check_answer(cpu, from, result.graph, turn == 0 ? from.inputs : drawn_anew(from, turn));
           hits += static_cast<int>(sum(came.guard_hits)), misses += static_cast<int>(sum(came.guard_misses));
         }
       }

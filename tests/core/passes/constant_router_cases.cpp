@@ -21,19 +21,22 @@ RandomCase ConstantRouterCases::labelled_mixture(Mixture shape) {
   return b.take("labelled mixture");
 }
 
-CaseInputs ConstantRouterCases::with_labels(const RandomCase& from, const std::string& router, std::vector<int32_t> labels) {
+CaseInputs ConstantRouterCases::with_labels(const RandomCase& from, const std::string& router,
+                                            std::vector<int32_t> labels) {
   CaseInputs inputs = from.inputs;
   auto& all = std::get<std::vector<int32_t>>(inputs.at(router + ".labels"));
   for (size_t i = 0; i < all.size(); ++i) all[i] = labels[i % labels.size()];
   return inputs;
 }
 
-PassResult ConstantRouterCases::apply(std::string_view pass, const RandomCase& from, const LoadProfile& profile, PassParameters options) {
+PassResult ConstantRouterCases::apply(std::string_view pass, const RandomCase& from, const LoadProfile& profile,
+                                      PassParameters options) {
   const PassInput input = pass_input(from.graph, profile);
   return find_pass(pass)->run(input.on(from.graph, std::move(options), nullptr));
 }
 
-PassResult ConstantRouterCases::apply(std::string_view pass, const RandomCase& from, const CaseInputs& profiled, PassParameters options) {
+PassResult ConstantRouterCases::apply(std::string_view pass, const RandomCase& from, const CaseInputs& profiled,
+                                      PassParameters options) {
   return apply(pass, from, profile_of(from, {profiled}), std::move(options));
 }
 
@@ -43,7 +46,8 @@ int64_t ConstantRouterCases::sum(const std::vector<int32_t>& counts) {
   return all;
 }
 
-ExecutionResult ConstantRouterCases::check_answer(Device& device, const RandomCase& from, const Graph& graph, const CaseInputs& inputs) {
+ExecutionResult ConstantRouterCases::check_answer(Device& device, const RandomCase& from, const Graph& graph,
+                                                  const CaseInputs& inputs) {
   Plan plain(device, from.graph, from), optimised(device, graph, from);
   const ExecutionResult expected = plain.run(inputs), came = optimised.run(inputs);
   if (const std::string why = difference(expected.outputs, came.outputs); !why.empty())
@@ -54,7 +58,8 @@ ExecutionResult ConstantRouterCases::check_answer(Device& device, const RandomCa
     for (const ExecutedDecision* d : standing_decisions(program, name_routers(program), result))
       if (d && d->shape.cells > 0) visit(program.routers[d->router].name, d->choice);
   };
-  each(plain, expected, [&](const std::string& router, const std::vector<int32_t>& choice) { decided[router] = choice; });
+  each(plain, expected,
+       [&](const std::string& router, const std::vector<int32_t>& choice) { decided[router] = choice; });
   each(optimised, came, [&](const std::string& router, const std::vector<int32_t>& choice) {
     if (decided.contains(router) && decided.at(router) != choice)
       QTest::qFail((from.name + ": other decisions of " + router).c_str(), __FILE__, __LINE__);
@@ -66,7 +71,8 @@ void ConstantRouterCases::check_oracle(const RandomCase& from, const Graph& grap
   const auto plain = Oracle<float>(from.graph, *from.weights).run(oracle_inputs<float>(inputs), from.bindings);
   const auto straight = Oracle<float>(graph, *from.weights).run(oracle_inputs<float>(inputs), from.bindings);
   for (const auto& [name, tensor] : plain.outputs)
-    if (straight.output(name).reals != tensor.reals) QTest::qFail((from.name + ": the oracle's " + name).c_str(), __FILE__, __LINE__);
+    if (straight.output(name).reals != tensor.reals)
+      QTest::qFail((from.name + ": the oracle's " + name).c_str(), __FILE__, __LINE__);
 }
 
 CaseInputs ConstantRouterCases::with_scores(const RandomCase& from, const std::string& router,
@@ -76,12 +82,14 @@ CaseInputs ConstantRouterCases::with_scores(const RandomCase& from, const std::s
   const size_t columns = scores[0].size();
   for (size_t i = 0; i < all.size(); ++i) {
     const size_t cell = i / columns;
-    all[i] = scores[cell % scores.size()][i % columns] + 0.001f * static_cast<float>(cell);  // each cell its own weights
+    // each cell its own weights
+    all[i] = scores[cell % scores.size()][i % columns] + 0.001f * static_cast<float>(cell);
   }
   return inputs;
 }
 
-ValueId ConstantRouterCases::given_scores(CaseBuilder& b, SpaceId space, int64_t branches, const Protocol& rule, const std::string& name) {
+ValueId ConstantRouterCases::given_scores(CaseBuilder& b, SpaceId space, int64_t branches, const Protocol& rule,
+                                          const std::string& name) {
   return b.route(b.floats(name + ".scores", space, {branches}), rule, name);
 }
 

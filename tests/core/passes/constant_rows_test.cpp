@@ -1,4 +1,5 @@
-// What constant decision and permanent path make of rows that a decision packs or weighs: the same without packing, weighed over all cells.
+// What constant decision and permanent path make of rows that a decision packs or weighs: the same without packing,
+// weighed over all cells.
 #include "core/cpu/cpu_device.h"
 #include "core/passes/pass.h"
 #include "tests/core/passes/constant_router_cases.h"
@@ -19,7 +20,8 @@ class ConstantRowsTest : public QObject, private ConstantRouterCases {
         MixtureBuilder b(8);
         const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 5));
         const SpaceId tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 7));
-        ValueId x = b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 12}, 1)}, {}, "embedded");
+        ValueId x =
+            b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 12}, 1)}, {}, "embedded");
         SpaceId base = tokens;
         std::vector<ValueId> told{b.labelled(sequences, 4, "moe")};
         if (some) {
@@ -29,7 +31,8 @@ class ConstantRowsTest : public QObject, private ConstantRouterCases {
         }
         const ValueId members = b.value("members", told, {{"base", int64_t{base}}}, "members");
         std::vector<ValueId> parts = b.pack_branches(x, members, told[0], {0, 1, 2, 3});
-        for (size_t k = 0; k < parts.size(); ++k) parts[k] = b.normed_expert(parts[k], 20, "gelu", "expert." + std::to_string(k));
+        for (size_t k = 0; k < parts.size(); ++k)
+          parts[k] = b.normed_expert(parts[k], 20, "gelu", "expert." + std::to_string(k));
         const ValueId joined = b.gather(std::move(parts), base, mode, kNone, "joined");
         b.output("y", some ? b.value("expand", {joined, told[1]}, {}, "expanded") : joined);
         const RandomCase from = b.take(std::string("members, ") + mode);
@@ -48,13 +51,15 @@ class ConstantRowsTest : public QObject, private ConstantRouterCases {
     MixtureBuilder b(9);
     const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 5));
     const SpaceId tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 7));
-    const ValueId x = b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 12}, 1)}, {}, "embedded");
+    const ValueId x =
+        b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 12}, 1)}, {}, "embedded");
     Protocol rule;
     rule.kind = ProtocolKind::hash;
     const ValueId decision = b.route(b.integers("moe.labels", sequences, 50), rule, "moe", 6);
     const ValueId members = b.value("members", {decision}, {{"base", int64_t{tokens}}}, "members");
     std::vector<ValueId> parts = b.pack_branches(x, members, decision, {0, 1, 2, 3, 4, 5});
-    for (size_t k = 0; k < parts.size(); ++k) parts[k] = b.normed_expert(parts[k], 20, "gelu", "expert." + std::to_string(k));
+    for (size_t k = 0; k < parts.size(); ++k)
+      parts[k] = b.normed_expert(parts[k], 20, "gelu", "expert." + std::to_string(k));
     b.output("y", b.gather(std::move(parts), tokens, "sum", kNone, "joined"));
     const RandomCase from = b.take("two experts of a task");
     const CaseInputs usual = with_labels(from, "moe", {3}), other = with_labels(from, "moe", {3, 3, 4, 17, 30});
@@ -119,9 +124,11 @@ class ConstantRowsTest : public QObject, private ConstantRouterCases {
     rule.kind = ProtocolKind::switch_top1;
     rule.capacity = 10;
     rule.dropped = DroppedCells::scaled_input;
-    b.output("y", b.mixture(x, given_scores(b, b.space_of(x), 4, rule, "moe"), {.mode = "weighted", .otherwise = true}, "moe"));
+    b.output("y", b.mixture(x, given_scores(b, b.space_of(x), 4, rule, "moe"), {.mode = "weighted", .otherwise = true},
+                            "moe"));
     const RandomCase from = b.take("capacity");
-    const CaseInputs usual = with_scores(from, "moe", {{0, 3, 2, -1}}), other = with_scores(from, "moe", {{0, 3, 2, -1}, {4, 3, 2, -1}});
+    const CaseInputs usual = with_scores(from, "moe", {{0, 3, 2, -1}}),
+                     other = with_scores(from, "moe", {{0, 3, 2, -1}, {4, 3, 2, -1}});
     for (const char* pass : kBoth) {
       const PassResult result = apply(pass, from, usual);
       check_hit_and_miss(from, result, usual, other);
@@ -156,8 +163,10 @@ class ConstantRowsTest : public QObject, private ConstantRouterCases {
     QCOMPARE(count_taken(result.graph, "linear"), size_t{2});
     QCOMPARE(count_taken(result.graph, "scatter"), size_t{0});
     QCOMPARE(count_taken(result.graph, "zeros"), size_t{1});
-    QCOMPARE(count_taken(result.graph, "gather"), size_t{1});  // of two rows; weights alone, which send nothing, stay as they are
-    QCOMPARE(apply("permanent-path", from, usual).reason, std::string("not applied to ways: others ask for its decision"));
+    QCOMPARE(count_taken(result.graph, "gather"),
+             size_t{1});  // of two rows; weights alone, which send nothing, stay as they are
+    QCOMPARE(apply("permanent-path", from, usual).reason,
+             std::string("not applied to ways: others ask for its decision"));
   }
 
   /// A late guard whose weights are asked for decides first; without a decision there are none.
@@ -168,10 +177,12 @@ class ConstantRowsTest : public QObject, private ConstantRouterCases {
     rule.kind = ProtocolKind::threshold;
     const ValueId decision = given_scores(b, b.space_of(x), 2, rule, "ways");
     const std::vector<ValueId> parts = b.scatter(x, decision, {0, 1});
-    b.output("y", b.gather({weighed(b, b.product(parts[0], 8, "a"), decision, "a"), weighed(b, b.product(parts[1], 8, "b"), decision, "b")},
+    b.output("y", b.gather({weighed(b, b.product(parts[0], 8, "a"), decision, "a"),
+                            weighed(b, b.product(parts[1], 8, "b"), decision, "b")},
                            b.space_of(x), "sum", kNone, "joined"));
     const RandomCase from = b.take("late weights");
-    const CaseInputs usual = with_scores(from, "ways", {{0.5f, 2}, {0.25f, 1}}), other = with_scores(from, "ways", {{0.5f, 2}, {-1, 1}});
+    const CaseInputs usual = with_scores(from, "ways", {{0.5f, 2}, {0.25f, 1}}),
+                     other = with_scores(from, "ways", {{0.5f, 2}, {-1, 1}});
     check_hit_and_miss(from, apply("permanent-path", from, usual), usual, other);
     QCOMPARE(apply("permanent-path", from, usual, {{"approximate", "on"}}).reason,
              std::string("not applied to ways: what it chose is weighed by its scores"));

@@ -1,4 +1,5 @@
-// Dead path: what it guards and why not, what stays unloaded, and that an input which needs a dead branch gets the right answer.
+// Dead path: what it guards and why not, what stays unloaded, and that an input which needs a dead branch gets the
+// right answer.
 #include <numeric>
 
 #include "core/cpu/cpu_device.h"
@@ -36,7 +37,9 @@ CaseInputs with_labels(const RandomCase& from, const std::string& name, std::vec
   return inputs;
 }
 
-PassResult apply(const RandomCase& from, const LoadProfile& profile) { return dead_path().run(pass_input(from.graph, profile)); }
+PassResult apply(const RandomCase& from, const LoadProfile& profile) {
+  return dead_path().run(pass_input(from.graph, profile));
+}
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
@@ -67,7 +70,8 @@ class DeadPathTest : public QObject {
     QVERIFY(result.applied);
     QCOMPARE(result.parameters.at("moe"), std::string("2,3"));
     // Two experts, each 12 x 8 and 8 x 12 in f32.
-    QVERIFY2(contains(result.reason, "2 branches of 1 router got no cells; 1.5 KiB of weights are loaded"), result.reason.c_str());
+    QVERIFY2(contains(result.reason, "2 branches of 1 router got no cells; 1.5 KiB of weights are loaded"),
+             result.reason.c_str());
 
     cpu::CpuDevice cpu(2);
     EmulatedDevice emulated(2);
@@ -137,8 +141,8 @@ class DeadPathTest : public QObject {
     Protocol rule;
     rule.k = 1;
     const ValueId inner = b.mixture(inner_x, b.scored(inner_x, rule, 6, "inner"), {}, "inner.moe");
-    const ValueId y =
-        b.gather({b.product(parts[0], 8, "first"), inner, b.product(parts[2], 8, "last")}, b.space_of(x), "sum", kNone, "joined");
+    const ValueId y = b.gather({b.product(parts[0], 8, "first"), inner, b.product(parts[2], 8, "last")}, b.space_of(x),
+                               "sum", kNone, "joined");
     b.output("y", y);
     const RandomCase from = b.take("nested routers");
     const CaseInputs usual = with_labels(from, "outer.labels", {0, 1});
@@ -173,7 +177,8 @@ class DeadPathTest : public QObject {
       QCOMPARE(named.first.size(), size_t{2});
       QVERIFY(program.routers.size() > 2);
       for (size_t r = 0; r < program.routers.size(); ++r)
-        QCOMPARE(program.routers[static_cast<size_t>(named.first[static_cast<size_t>(named.of[r])])].name, program.routers[r].name);
+        QCOMPARE(program.routers[static_cast<size_t>(named.first[static_cast<size_t>(named.of[r])])].name,
+                 program.routers[r].name);
       QCOMPARE(standing_decisions(program, named, came).size(), size_t{2});
       // Guards belong to the pass that put them there: its report counts them.
       QVERIFY(program.guards.size() > 1);
@@ -194,7 +199,8 @@ class DeadPathTest : public QObject {
     rule.kind = ProtocolKind::label;
     const ValueId decision = b.route(turn, rule, "moe", 4);
     b.GraphBuilder::add("state_write", {hidden, b.mixture(hidden, decision, {}, "moe")}, {}, "keep");
-    b.GraphBuilder::add("state_write", {turn, b.value("add_constant", {turn}, {{"value", int64_t{1}}}, "next")}, {}, "keep.turn");
+    b.GraphBuilder::add("state_write", {turn, b.value("add_constant", {turn}, {{"value", int64_t{1}}}, "next")}, {},
+                        "keep.turn");
     b.end_body({b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{0, 1, 2}}}, "done")});
     b.add_region("repeat", {}, {{"most", std::string("4")}}, "loop");
     b.output("y", b.value("scale", {hidden}, {{"factor", 1.0}}, "y"));
@@ -207,7 +213,8 @@ class DeadPathTest : public QObject {
     EmulatedDevice emulated(2);
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
       Plan optimised(*device, result.graph, from);
-      QCOMPARE(check_answer(*device, from, optimised, with_labels(from, "moe.labels", {3})).guard_misses, std::vector<int32_t>{0});
+      QCOMPARE(check_answer(*device, from, optimised, with_labels(from, "moe.labels", {3})).guard_misses,
+               std::vector<int32_t>{0});
       const ExecutionResult came = check_answer(*device, from, optimised, with_labels(from, "moe.labels", {1}));
       QCOMPARE(came.guard_misses, std::vector<int32_t>{2});
       QCOMPARE(came.guard_hits, std::vector<int32_t>{1});
@@ -249,7 +256,8 @@ class DeadPathTest : public QObject {
     cpu::CpuDevice device(2);
     Plan optimised(device, result.graph, from);
     QVERIFY(optimised.spared_bytes() > 0);
-    QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {2})).guard_misses, std::vector<int32_t>{0});
+    QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {2})).guard_misses,
+             std::vector<int32_t>{0});
     QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {2, 1})).late_loads, int64_t{1});
   }
 
@@ -280,8 +288,10 @@ class DeadPathTest : public QObject {
     QCOMPARE(result.parameters.at("moe"), std::string("1,2,3"));
     cpu::CpuDevice device(1);
     Plan optimised(device, result.graph, from);
-    QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {0})).guard_misses, std::vector<int32_t>{0});
-    QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {0, 1, 2, 3})).guard_misses, std::vector<int32_t>{1});
+    QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {0})).guard_misses,
+             std::vector<int32_t>{0});
+    QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {0, 1, 2, 3})).guard_misses,
+             std::vector<int32_t>{1});
   }
 
   void it_says_why_it_does_not_apply() {
@@ -316,7 +326,8 @@ class DeadPathTest : public QObject {
   void a_branch_is_dead_where_neither_the_prompt_nor_turns_send_to_it() {
     const RandomCase from = labelled_mixture();
     LoadProfile profile;
-    const auto told_apart = [&](std::vector<int64_t> prompt, std::vector<int64_t> turns, const PassParameters& options) {
+    const auto told_apart = [&](std::vector<int64_t> prompt, std::vector<int64_t> turns,
+                                const PassParameters& options) {
       RouterLoad &all = profile.routers["moe"] = {}, of_prompt, of_turns;
       of_prompt.load = prompt, of_turns.load = turns;
       for (RouterLoad* part : {&of_prompt, &of_turns})
@@ -338,9 +349,12 @@ class DeadPathTest : public QObject {
     PassResult result = told_apart({9, 9, 9, 9}, {5, 0, 5, 5}, {});
     QVERIFY(!result.applied);
     QCOMPARE(result.reason,
-             std::string("not applied to moe: what gets no cells in turns gets more in the prompt, which needs its weights"));
+             std::string(
+                 "not applied to moe: what gets no cells in turns gets more in the prompt, which needs its weights"));
     result = told_apart({9, 9, 9, 0}, {5, 5, 5, 5}, {});
-    QCOMPARE(result.reason, std::string("not applied to moe: what gets no cells in the prompt gets more in turns, which need its weights"));
+    QCOMPARE(
+        result.reason,
+        std::string("not applied to moe: what gets no cells in the prompt gets more in turns, which need its weights"));
     result = told_apart({9, 9, 9, 0}, {5, 0, 5, 0}, {});
     QVERIFY(result.applied);
     QCOMPARE(result.parameters.at("moe"), std::string("3"));
@@ -358,9 +372,13 @@ class DeadPathTest : public QObject {
     for (const WeightHandle part : plain.store().parts()) input.parts.insert(plain.store().key(part).tensor);
     const PipelineResult found = run_passes(input, {{&dead_path(), {}}});
     const PassResult& result = found.outcomes.at(0).cumulative;
-    QCOMPARE(result.reason, std::string("2 branches of 1 router got no cells; none of their weights is spared: 1.5 KiB are read only when "
-                                        "cells go there, as without this pass under --weight-budget; the slots stay as they are"));
-    QCOMPARE(replay_passes(input, {{"dead-path", saved_parameters(found.outcomes[0])}}).outcomes.at(0).cumulative.reason, result.reason);
+    QCOMPARE(
+        result.reason,
+        std::string("2 branches of 1 router got no cells; none of their weights is spared: 1.5 KiB are read only when "
+                    "cells go there, as without this pass under --weight-budget; the slots stay as they are"));
+    QCOMPARE(
+        replay_passes(input, {{"dead-path", saved_parameters(found.outcomes[0])}}).outcomes.at(0).cumulative.reason,
+        result.reason);
     // And so it is.
     Plan optimised(device, result.graph, from, kBudget);
     for (Plan* plan : {&plain, &optimised}) plan->run(usual);
@@ -372,8 +390,11 @@ class DeadPathTest : public QObject {
     // What is not read on demand is spared as ever.
     input.parts.erase(std::prev(input.parts.end()));
     const PassResult half = dead_path().run(input);
-    QVERIFY2(contains(half.reason, "got no cells; 384 B of weights are loaded only if a guard misses; 1.1 KiB are read only when cells go"),
-             half.reason.c_str());
+    QVERIFY2(
+        contains(
+            half.reason,
+            "got no cells; 384 B of weights are loaded only if a guard misses; 1.1 KiB are read only when cells go"),
+        half.reason.c_str());
   }
 
   void routers_that_share_their_experts_are_guarded_together() {
@@ -389,7 +410,8 @@ class DeadPathTest : public QObject {
     const RandomCase from = b.take("shared experts");
     const CaseInputs usual = with_labels(from, "moe.labels", {1});
     const PassResult result = apply(from, profile_of(from, {usual}));
-    QVERIFY2(contains(result.reason, "3 branches of 1 router got no cells; 2.2 KiB of weights are loaded"), result.reason.c_str());
+    QVERIFY2(contains(result.reason, "3 branches of 1 router got no cells; 2.2 KiB of weights are loaded"),
+             result.reason.c_str());
     QCOMPARE(count_nodes(result.graph, "guard"), size_t{2});
     cpu::CpuDevice device(2);
     Plan optimised(device, result.graph, from);
@@ -428,8 +450,8 @@ class DeadPathTest : public QObject {
       const ValueId more = depends ? b.value("scale", {joined}, {{"factor", 2.0}}, "more") : joined;
       // A second round over the same decision; where it reads the first, it is a region of its own behind it.
       const std::vector<ValueId> again = b.scatter(more, decision, {0, 1});
-      const ValueId last =
-          b.gather({b.product(again[0], 8, "third"), b.product(again[1], 8, "fourth")}, b.space_of(x), "sum", kNone, "last");
+      const ValueId last = b.gather({b.product(again[0], 8, "third"), b.product(again[1], 8, "fourth")}, b.space_of(x),
+                                    "sum", kNone, "last");
       b.output("y", b.add(last, shared));
       const RandomCase from = b.take("rounds");
       const CaseInputs zeros = with_labels(from, "moe.labels", {0});
@@ -438,7 +460,8 @@ class DeadPathTest : public QObject {
       cpu::CpuDevice device(1);
       Plan optimised(device, result.graph, from);
       QCOMPARE(sum(check_answer(device, from, optimised, zeros).guard_misses), int64_t{0});
-      QCOMPARE(sum(check_answer(device, from, optimised, with_labels(from, "moe.labels", {0, 1})).guard_misses), int64_t{2});
+      QCOMPARE(sum(check_answer(device, from, optimised, with_labels(from, "moe.labels", {0, 1})).guard_misses),
+               int64_t{2});
     }
   }
 };

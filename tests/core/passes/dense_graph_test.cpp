@@ -1,4 +1,5 @@
-// Every cell through every branch, masked: the same answers and decisions as the routed graph, with the work of all branches for all cells.
+// Every cell through every branch, masked: the same answers and decisions as the routed graph, with the work of all
+// branches for all cells.
 #include "core/passes/dense_graph.h"
 
 #include "core/cpu/cpu_device.h"
@@ -19,7 +20,8 @@ size_t products_in_branches(const Graph& graph) {
   size_t count = 0;
   graph.for_each_node([&](NodeId id, int) {
     const Node& n = graph.node(id);
-    const bool weighs = std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return graph.value(v).kind == ValueKind::weight; });
+    const bool weighs = std::any_of(n.inputs.begin(), n.inputs.end(),
+                                    [&](ValueId v) { return graph.value(v).kind == ValueKind::weight; });
     const SpaceId place = place_of(graph, n);
     count += weighs && !is_route(n) && place != kNone && graph.is_dynamic(place);
   });
@@ -38,7 +40,8 @@ bool check_alike(const RandomCase& from) {
     const ExecutionResult& came = all.run(inputs);
     const std::string why = difference(expected.outputs, came.outputs);
     if (!why.empty()) QTest::qFail((from.name + ": " + why).c_str(), __FILE__, __LINE__);
-    if (expected.decisions.size() != came.decisions.size()) QTest::qFail((from.name + ": other decisions").c_str(), __FILE__, __LINE__);
+    if (expected.decisions.size() != came.decisions.size())
+      QTest::qFail((from.name + ": other decisions").c_str(), __FILE__, __LINE__);
   }
   if (const size_t left = products_in_branches(dense.graph); left > 0)
     QTest::qFail((from.name + ": " + std::to_string(left) + " products are still routed").c_str(), __FILE__, __LINE__);

@@ -1,4 +1,5 @@
-// Passes for a device that has kernels for some operators only: they make none of the others, say so, and the plan runs there.
+// Passes for a device that has kernels for some operators only: they make none of the others, say so, and the plan runs
+// there.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -35,8 +36,8 @@ OperatorNames all_kernels_but(std::string_view lacking) {
 }
 
 /// Applies a pass for a device without kernels for `lacking`.
-PassResult apply_without(std::string_view pass, std::string_view lacking, const Graph& graph, const LoadProfile& profile,
-                         PassParameters options = {}) {
+PassResult apply_without(std::string_view pass, std::string_view lacking, const Graph& graph,
+                         const LoadProfile& profile, PassParameters options = {}) {
   const OperatorNames operators = all_kernels_but(lacking);
   PassInput input = pass_input(graph, profile);
   input.operators = operators;
@@ -150,33 +151,41 @@ class DeviceKernelsTest : public QObject {
     const PassResult folded = apply_without("vertical-fusion", "residual_blocks", block.graph, none);
     QVERIFY(folded.applied);
     QCOMPARE(count_nodes(folded.graph, "conv2d"), size_t{2});
-    QVERIFY2(folded.reason.ends_with("; convolutions stay apart: the device has no kernel for residual_blocks"), folded.reason.c_str());
-    QCOMPARE(count_nodes(apply_without("vertical-fusion", "separable_conv2d", block.graph, none).graph, "residual_blocks"), size_t{1});
+    QVERIFY2(folded.reason.ends_with("; convolutions stay apart: the device has no kernel for residual_blocks"),
+             folded.reason.c_str());
+    QCOMPARE(
+        count_nodes(apply_without("vertical-fusion", "separable_conv2d", block.graph, none).graph, "residual_blocks"),
+        size_t{1});
 
     CaseBuilder two(7);
     const ValueId map = two.floats("x", two.root_space("maps", two.bound_symbol("N", 3)), {9, 21, 8});
-    const ValueId depthwise =
-        two.value("conv2d", {map, two.drawn("a.weight", {8, 3, 3, 1}, 0.3)}, {{"groups", int64_t{8}}, {"padding", int64_t{1}}}, "a");
+    const ValueId depthwise = two.value("conv2d", {map, two.drawn("a.weight", {8, 3, 3, 1}, 0.3)},
+                                        {{"groups", int64_t{8}}, {"padding", int64_t{1}}}, "a");
     two.output("y", two.conv(depthwise, 5, 1, 1, "b"));
     const RandomCase separable = two.take("two convolutions");
     const PassResult apart = apply_without("vertical-fusion", "separable_conv2d", separable.graph, none);
     QVERIFY(!apart.applied);
-    QVERIFY2(apart.reason.ends_with("; convolutions stay apart: the device has no kernel for separable_conv2d"), apart.reason.c_str());
+    QVERIFY2(apart.reason.ends_with("; convolutions stay apart: the device has no kernel for separable_conv2d"),
+             apart.reason.c_str());
   }
 
   void guards_are_not_made_without_what_asks_for_them() {
     const RandomCase from = ConstantRouterCases::labelled_mixture();
-    const auto refusal = [&](std::string_view pass, std::string_view lacking, std::vector<int32_t> labels, PassParameters options) {
+    const auto refusal = [&](std::string_view pass, std::string_view lacking, std::vector<int32_t> labels,
+                             PassParameters options) {
       const LoadProfile profile = profile_of(from, {ConstantRouterCases::with_labels(from, "moe", std::move(labels))});
-      const PassResult with_all = find_pass(pass)->run(pass_input(from.graph, profile).on(from.graph, options, nullptr));
+      const PassResult with_all =
+          find_pass(pass)->run(pass_input(from.graph, profile).on(from.graph, options, nullptr));
       const PassResult without = apply_without(pass, lacking, from.graph, profile, options);
       return std::pair(with_all.applied && !without.applied, without.reason);
     };
     const auto [dead, why_not_dead] = refusal("dead-path", "branches_empty", {0, 1}, {});
-    QVERIFY2(dead && why_not_dead.find("moe: the device has no kernel for branches_empty") != std::string::npos, why_not_dead.c_str());
+    QVERIFY2(dead && why_not_dead.find("moe: the device has no kernel for branches_empty") != std::string::npos,
+             why_not_dead.c_str());
     for (const char* pass : ConstantRouterCases::kBoth) {
       const auto [constant, why_not] = refusal(pass, "branches_full", {2}, {{"min-cells", "1"}});
-      QVERIFY2(constant && why_not.find("moe: the device has no kernel for branches_full") != std::string::npos, why_not.c_str());
+      QVERIFY2(constant && why_not.find("moe: the device has no kernel for branches_full") != std::string::npos,
+               why_not.c_str());
     }
   }
 
@@ -187,7 +196,8 @@ class DeviceKernelsTest : public QObject {
     QVERIFY(input.has_kernel("linear") && input.has_kernel("guard"));
     const OperatorNames products{"linear"};
     input.operators = products;
-    QVERIFY(input.has_kernel("linear") && input.has_kernel("guard") && input.has_kernel("repeat") && !input.has_kernel("scatter"));
+    QVERIFY(input.has_kernel("linear") && input.has_kernel("guard") && input.has_kernel("repeat") &&
+            !input.has_kernel("scatter"));
     QVERIFY(!input.on(empty, {}, nullptr).has_kernel("scatter"));
   }
 };

@@ -34,8 +34,8 @@ ValueId in_shape(MixtureBuilder& b, Shape shape, Body taken, Fallback fallback, 
   return b.graph().node(b.add_region("guard", inputs, {}, "guard")).outputs[0];
 }
 
-/// A state that begins as the embedded tokens. The taken body adds a product to it, the fallback halves it: both read what it was before
-/// the guard. Taken while nobody has label 1.
+/// A state that begins as the embedded tokens. The taken body adds a product to it, the fallback halves it: both read
+/// what it was before the guard. Taken while nobody has label 1.
 RandomCase guarded_state(Shape shape) {
   MixtureBuilder b(11);
   const ValueId x = b.tokens(2, 4, 8);
@@ -53,7 +53,8 @@ RandomCase guarded_state(Shape shape) {
   };
   const auto fallback = [&] {
     const ValueId y = b.product(state, 8, "slow");
-    b.GraphBuilder::add("state_write", {state, b.value("scale", {state}, {{"factor", 0.5}}, "half")}, {}, "keep.fallback");
+    b.GraphBuilder::add("state_write", {state, b.value("scale", {state}, {{"factor", 0.5}}, "half")}, {},
+                        "keep.fallback");
     return b.add(y, state, "after.fallback");
   };
   b.output("y", in_shape(b, shape, taken, fallback, empty));
@@ -62,9 +63,9 @@ RandomCase guarded_state(Shape shape) {
   return b.take("guarded state");
 }
 
-/// A cache of `places` rows a sequence, and a body that puts `rows` of them at place 2, which only it knows. The taken body of a late guard
-/// does that twice; the second time, with `turns`, in a repeat. With `place_in_state` the place is kept in a state that each put moves on.
-/// The fallback reads the whole cache before it puts others there.
+/// A cache of `places` rows a sequence, and a body that puts `rows` of them at place 2, which only it knows. The taken
+/// body of a late guard does that twice; the second time, with `turns`, in a repeat. With `place_in_state` the place is
+/// kept in a state that each put moves on. The fallback reads the whole cache before it puts others there.
 struct CacheCase {
   Shape shape = Shape::late;
   int64_t places = 8, rows = 1, turns = 0;
@@ -73,18 +74,21 @@ struct CacheCase {
 RandomCase guarded_cache(const CacheCase& like) {
   MixtureBuilder b(12);
   const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2));
-  const SpaceId places = b.dense_space("places", sequences, like.places), rows = b.dense_space("rows", sequences, like.rows);
+  const SpaceId places = b.dense_space("places", sequences, like.places),
+                rows = b.dense_space("rows", sequences, like.rows);
   const ValueId x = b.floats("x", rows, {8}), began = b.floats("began", places, {8});
   const ValueId cache = b.state("cache", DType::f32, places, {8});
   const ValueId decision = b.labelled(sequences, 2, "moe");
   const ValueId next = like.place_in_state ? b.state("next", DType::i32, sequences) : kNone;
   const ValueId zero = like.place_in_state ? kNone : b.state("zero", DType::i32, sequences);
   b.GraphBuilder::add("state_write", {cache, began}, {}, "begin");
-  b.GraphBuilder::add("state_fill", {next == kNone ? zero : next}, {{"value", next == kNone ? 0.0 : 1.0}}, "begin.next");
+  b.GraphBuilder::add("state_fill", {next == kNone ? zero : next}, {{"value", next == kNone ? 0.0 : 1.0}},
+                      "begin.next");
   const auto put = [&](ValueId values, int64_t place, const std::string& name) {
     ValueId at = next;
     if (next != kNone) {
-      b.GraphBuilder::add("state_write", {next, b.value("add_constant", {next}, {{"value", int64_t{1}}}, name + ".next")}, {},
+      b.GraphBuilder::add("state_write",
+                          {next, b.value("add_constant", {next}, {{"value", int64_t{1}}}, name + ".next")}, {},
                           name + ".move");
     } else {
       at = b.value("add_constant", {zero}, {{"value", place}}, name + ".at");
@@ -115,11 +119,13 @@ RandomCase guarded_cache(const CacheCase& like) {
   return b.take("guarded cache");
 }
 
-/// Caches of sequences that stand at unlike places, in pages. The taken body of a late guard puts rows, moves the places on and puts
-/// others, with `turns` in a repeat, and attends to them; the fallback puts others. What stands in the caches is read behind the guard.
+/// Caches of sequences that stand at unlike places, in pages. The taken body of a late guard puts rows, moves the
+/// places on and puts others, with `turns` in a repeat, and attends to them; the fallback puts others. What stands in
+/// the caches is read behind the guard.
 RandomCase guarded_pages(Shape shape, int64_t turns) {
   MixtureBuilder b(13);
-  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 3)), tokens = b.dense_space("tokens", sequences, 70);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 3)),
+                tokens = b.dense_space("tokens", sequences, 70);
   const SpaceId places = b.dense_space("places", sequences, 80), rows = b.dense_space("rows", sequences, 2);
   const ValueId real = b.value("compact", {b.mask("mask", tokens, true)}, {}, "real");
   const ValueId prompt = b.pack(b.floats("prompt", tokens, {8}), real, sequences), x = b.floats("x", rows, {8});
@@ -129,19 +135,24 @@ RandomCase guarded_pages(Shape shape, int64_t turns) {
     b.GraphBuilder::add("state_put", {cache, values, place}, {{"extras", std::string("at")}}, name);
   };
   const auto read = [&](const std::string& name) {
-    return b.value("attention", {x, cache, cache, place},
-                   {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"causal", int64_t{1}}, {"extras", std::string("step")}}, name);
+    return b.value(
+        "attention", {x, cache, cache, place},
+        {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"causal", int64_t{1}}, {"extras", std::string("step")}},
+        name);
   };
   const auto move = [&](int64_t by, const std::string& name) {
-    b.GraphBuilder::add("state_write", {place, b.value("add_constant", {place}, {{"value", by}}, name + ".next")}, {}, name);
+    b.GraphBuilder::add("state_write", {place, b.value("add_constant", {place}, {{"value", by}}, name + ".next")}, {},
+                        name);
   };
   const auto empty = [&](const std::string& name) {
     return b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, name);
   };
   put(prompt, "put.prompt");
-  const ValueId length = b.value("reduce", {b.pack(b.integers("ids", tokens, 9), real, sequences)}, {{"mode", std::string("sum")}}, "sum");
+  const ValueId length =
+      b.value("reduce", {b.pack(b.integers("ids", tokens, 9), real, sequences)}, {{"mode", std::string("sum")}}, "sum");
   b.output("sum", length);
-  b.GraphBuilder::add("state_write", {place, b.add(place, b.integers("begin", sequences, 1), "begin.place")}, {}, "begin.keep");
+  b.GraphBuilder::add("state_write", {place, b.add(place, b.integers("begin", sequences, 1), "begin.place")}, {},
+                      "begin.keep");
   const auto taken = [&] {
     put(x, "put.taken");
     move(2, "move.taken");
@@ -172,7 +183,8 @@ RandomCase guarded_pages(Shape shape, int64_t turns) {
   return made;
 }
 
-/// Bytes that a program's steps copy at most in one execution, to undo what a miss may have to take back or to join bodies.
+/// Bytes that a program's steps copy at most in one execution, to undo what a miss may have to take back or to join
+/// bodies.
 int64_t copied_bytes(const RandomCase& from) {
   const Program program = lower(std::make_shared<Graph>(from.graph));
   int64_t bytes = 0;
@@ -189,8 +201,9 @@ int64_t copied_bytes(const RandomCase& from) {
 
 class GuardTest : public QObject {
   Q_OBJECT
-  /// On both devices, told early and late: where the guard hits the plan does what its taken body does alone, and what its fallback does
-  /// alone where it misses, hits before and behind it. `also(from, plan, inputs, came)` looks at each answer.
+  /// On both devices, told early and late: where the guard hits the plan does what its taken body does alone, and what
+  /// its fallback does alone where it misses, hits before and behind it. `also(from, plan, inputs, came)` looks at each
+  /// answer.
   template <class Make, class Also>
   static void check_taken_back(Make make, Also also) {
     cpu::CpuDevice cpu(2);
@@ -198,7 +211,8 @@ class GuardTest : public QObject {
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
       for (const Shape shape : {Shape::early, Shape::late}) {
         const RandomCase from = make(shape), taken = make(Shape::taken_alone), fallback = make(Shape::fallback_alone);
-        Plan plan(*device, from.graph, from), only_taken(*device, taken.graph, from), only_fallback(*device, fallback.graph, from);
+        Plan plan(*device, from.graph, from), only_taken(*device, taken.graph, from),
+            only_fallback(*device, fallback.graph, from);
         CaseInputs hit = from.inputs, miss = from.inputs;
         for (int32_t& label : std::get<std::vector<int32_t>>(hit.at("moe.labels"))) label = 0;
         std::get<std::vector<int32_t>>(miss.at("moe.labels"))[1] = 1;
@@ -226,7 +240,8 @@ class GuardTest : public QObject {
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
       for (const Shape shape : {Shape::early, Shape::late}) {
         const RandomCase from = guarded_state(shape);
-        Plan plan(*device, from.graph, weights), only_taken(*device, taken.graph, weights), only_fallback(*device, fallback.graph, weights);
+        Plan plan(*device, from.graph, weights), only_taken(*device, taken.graph, weights),
+            only_fallback(*device, fallback.graph, weights);
         QVERIFY(plan.spared_bytes() > 0);
         QCOMPARE(plan.executor().program().guards.at(0).pass, std::string());  // the model's own, no pass's
         CaseInputs hit = from.inputs, miss = from.inputs;
@@ -247,7 +262,8 @@ class GuardTest : public QObject {
   }
 
   void rows_put_before_the_predicate_is_known_are_taken_back() {
-    for (const CacheCase& like : {CacheCase{.rows = 3}, CacheCase{.rows = 3, .turns = 3}, CacheCase{.rows = 3, .place_in_state = true}})
+    for (const CacheCase& like :
+         {CacheCase{.rows = 3}, CacheCase{.rows = 3, .turns = 3}, CacheCase{.rows = 3, .place_in_state = true}})
       check_taken_back([&](Shape shape) {
         CacheCase c = like;
         c.shape = shape;
@@ -265,7 +281,8 @@ class GuardTest : public QObject {
                          for (const OutputValue& out : came.outputs) {
                            const auto& theirs = oracle.output(out.name);
                            QCOMPARE(out.integers, theirs.integers);
-                           for (size_t i = 0; i < out.reals.size(); ++i) QVERIFY(std::fabs(out.reals[i] - theirs.reals[i]) <= 1e-4);
+                           for (size_t i = 0; i < out.reals.size(); ++i)
+                             QVERIFY(std::fabs(out.reals[i] - theirs.reals[i]) <= 1e-4);
                          }
                        });
   }

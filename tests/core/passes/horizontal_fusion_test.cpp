@@ -119,8 +119,8 @@ class HorizontalFusionTest : public QObject {
       LoadProfile profile;
       profile.routers["moe"] = {{12, 0, 0, 0}, 12, 1};
       const PassInput input = pass_input(from.graph, profile);
-      for (const std::vector<std::string>& only :
-           {std::vector<std::string>{"horizontal-fusion", "vertical-fusion"}, {"dead-path", "horizontal-fusion", "vertical-fusion"}}) {
+      for (const std::vector<std::string>& only : {std::vector<std::string>{"horizontal-fusion", "vertical-fusion"},
+                                                   {"dead-path", "horizontal-fusion", "vertical-fusion"}}) {
         const PipelineResult all = run_passes(input, select_passes({.only = only}));
         QVERIFY(count_nodes(all.graph, "grouped_linear") > 0);
         // A scale is not folded behind a bias: it would scale the bias too.
@@ -157,8 +157,8 @@ class HorizontalFusionTest : public QObject {
       const std::vector<ValueId> parts = b.scatter(x, decision, {0, 2, 3});
       std::vector<ValueId> results;
       for (size_t i = 0; i < parts.size(); ++i)
-        results.push_back(
-            b.value("activation", {b.product(parts[i], 8, product_name(static_cast<int>(i)))}, {{"kind", std::string("silu")}}, "active"));
+        results.push_back(b.value("activation", {b.product(parts[i], 8, product_name(static_cast<int>(i)))},
+                                  {{"kind", std::string("silu")}}, "active"));
       b.output("y", b.gather(std::move(results), b.space_of(x), "sum", otherwise ? x : kNone, "joined"));
       const PassResult result = fuse(b.take("absent branch"));
       QVERIFY(result.applied);
@@ -196,7 +196,8 @@ class HorizontalFusionTest : public QObject {
     QVERIFY(both.applied);
     // norm, skips scattered to slots, up, gate times up, down plus skip, gather plus residual
     QCOMPARE(count_nodes(both.graph, "grouped_linear"), size_t{3});
-    for (const char* gone : {"activation", "multiply", "add", "linear"}) QCOMPARE(count_nodes(both.graph, gone), size_t{0});
+    for (const char* gone : {"activation", "multiply", "add", "linear"})
+      QCOMPARE(count_nodes(both.graph, gone), size_t{0});
     same_answers(from, both.graph);
   }
 
@@ -207,9 +208,8 @@ class HorizontalFusionTest : public QObject {
       return b.mixture(x, b.scored(x, rule, 4, "inner"), {}, "inner.moe");
     });
     const PassResult result = fuse(from);
-    QCOMPARE(
-        result.reason,
-        std::string("1 router: 8 linear became 2 grouped_linear; 1 scatter removed; not applied to moe: branch 1 holds route \"inner\""));
+    QCOMPARE(result.reason, std::string("1 router: 8 linear became 2 grouped_linear; 1 scatter removed; not applied to "
+                                        "moe: branch 1 holds route \"inner\""));
   }
 
   void reals_are_compared_exactly() {
@@ -222,7 +222,8 @@ class HorizontalFusionTest : public QObject {
       return result.applied ? std::string("applied") : result.reason;
     };
     QCOMPARE(reason(1e-7), std::string("applied"));
-    QCOMPARE(reason(1e-8), std::string("not applied to moe: branch 2 has rms_norm \"expert.2.norm\" with eps 1e-08, branch 0 1e-07"));
+    QCOMPARE(reason(1e-8),
+             std::string("not applied to moe: branch 2 has rms_norm \"expert.2.norm\" with eps 1e-08, branch 0 1e-07"));
     QVERIFY(reason(std::nextafter(1e-7, 1.0)) != "applied");
   }
 
@@ -254,8 +255,8 @@ class HorizontalFusionTest : public QObject {
           QCOMPARE(to_text(parse_graph(text, "again")), text);
 
           const LoadProfile none;
-          const PipelineResult all =
-              run_passes(pass_input(from.graph, none), select_passes({.only = {"horizontal-fusion", "vertical-fusion"}}));
+          const PipelineResult all = run_passes(pass_input(from.graph, none),
+                                                select_passes({.only = {"horizontal-fusion", "vertical-fusion"}}));
           QCOMPARE(count_nodes(all.graph, "grouped_residual_blocks"), size_t{1});
           QCOMPARE(count_nodes(all.graph, "grouped_conv2d"), size_t{2} + head + shuffled);
           QCOMPARE(count_nodes(all.graph, "add") + count_nodes(all.graph, "activation"), size_t{0});
@@ -300,10 +301,13 @@ class HorizontalFusionTest : public QObject {
           for (size_t i = 0; i < parts.size(); ++i) {
             const std::string name = "branch." + std::to_string(i);
             if (sent) parts[i] = b.value("scale", {parts[i]}, {{"factor", 0.5}}, name + ".half");
-            std::vector<ValueId> inputs{parts[i],
-                                        b.drawn(name + ".weight", {kind.outputs, kind.size, kind.size, kind.channels / kind.groups}, 0.3)};
-            Attributes attributes{
-                {"stride", kind.stride}, {"padding", kind.size / 2}, {"groups", kind.groups}, {"activation", std::string(kind.activation)}};
+            std::vector<ValueId> inputs{
+                parts[i],
+                b.drawn(name + ".weight", {kind.outputs, kind.size, kind.size, kind.channels / kind.groups}, 0.3)};
+            Attributes attributes{{"stride", kind.stride},
+                                  {"padding", kind.size / 2},
+                                  {"groups", kind.groups},
+                                  {"activation", std::string(kind.activation)}};
             if (biases) {
               inputs.push_back(b.drawn(name + ".bias", {kind.outputs}, 0.3));
               attributes.set("extras", std::string("bias"));
@@ -343,7 +347,8 @@ class HorizontalFusionTest : public QObject {
           b.weight_dtype = dtype;
           const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 6));
           const SpaceId tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 5));
-          ValueId x = b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 12}, 1)}, {}, "embedded");
+          ValueId x =
+              b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 12}, 1)}, {}, "embedded");
           std::vector<ValueId> told;
           ValueId real = kNone;
           SpaceId base = tokens;
@@ -359,7 +364,8 @@ class HorizontalFusionTest : public QObject {
           told.insert(told.begin(), decision);
           const ValueId members = b.value("members", std::move(told), {{"base", int64_t{base}}}, "members");
           std::vector<ValueId> parts = b.pack_branches(x, members, decision, {0, 1, 2, 3});
-          for (size_t i = 0; i < parts.size(); ++i) parts[i] = b.normed_expert(parts[i], 20, "gelu", product_name(static_cast<int>(i)));
+          for (size_t i = 0; i < parts.size(); ++i)
+            parts[i] = b.normed_expert(parts[i], 20, "gelu", product_name(static_cast<int>(i)));
           const ValueId joined = b.gather(std::move(parts), base, mode, kNone, "joined");
           // Behind the cells that are there nothing is promised.
           b.output("y", some ? b.value("expand", {joined, real}, {}, "expanded") : joined);
@@ -367,7 +373,8 @@ class HorizontalFusionTest : public QObject {
           const PassResult result = fuse(from);
           QVERIFY2(result.applied, result.reason.c_str());
           same_by_the_oracle(from, result.graph);
-          QCOMPARE(result.reason, std::string("1 router: 4 layer_norm became 1 grouped_layer_norm, 8 linear became 2 grouped_linear"));
+          QCOMPARE(result.reason,
+                   std::string("1 router: 4 layer_norm became 1 grouped_layer_norm, 8 linear became 2 grouped_linear"));
           QCOMPARE(count_nodes(result.graph, "linear"), size_t{!place});
           for (const Node& node : result.graph.nodes)
             if (node.op->name == "pack") QCOMPARE(node.outputs.size(), size_t{1});
@@ -378,7 +385,8 @@ class HorizontalFusionTest : public QObject {
           LoadProfile profile;
           profile.routers["tasks"] = {{6, 6, 0, 6}, 6, 1};
           const PipelineResult cut =
-              run_passes(pass_input(from.graph, profile), select_passes({.only = {"dead-path", "horizontal-fusion", "vertical-fusion"}}));
+              run_passes(pass_input(from.graph, profile),
+                         select_passes({.only = {"dead-path", "horizontal-fusion", "vertical-fusion"}}));
           QCOMPARE(count_nodes(cut.graph, "guard"), size_t{1});
           QCOMPARE(count_nodes(cut.graph, "grouped_layer_norm"), size_t{2} - place);
           same_answers(from, cut.graph);
@@ -391,11 +399,13 @@ class HorizontalFusionTest : public QObject {
       MixtureBuilder b(24);
       const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 4));
       const SpaceId tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 3));
-      const ValueId x = b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 8}, 1)}, {}, "embedded");
+      const ValueId x =
+          b.value("embedding", {b.integers("ids", tokens, 19), b.drawn("table", {19, 8}, 1)}, {}, "embedded");
       Protocol rule;
       rule.k = 2;
       const ValueId whole = b.value("reduce", {x}, {{"mode", std::string("mean")}}, "whole");
-      const ValueId decision = std::string_view(mode) == "place" ? b.labelled(sequences, 3, "tasks") : b.scored(whole, rule, 3, "tasks");
+      const ValueId decision =
+          std::string_view(mode) == "place" ? b.labelled(sequences, 3, "tasks") : b.scored(whole, rule, 3, "tasks");
       const ValueId members = b.value("members", {decision}, {{"base", int64_t{tokens}}}, "members");
       std::vector<int32_t> branches(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(joined));
       std::vector<ValueId> parts = b.pack_branches(x, members, decision, branches);
@@ -410,8 +420,10 @@ class HorizontalFusionTest : public QObject {
     QCOMPARE(reason({0, 1, 2}, "sum", 2), std::string("applied"));
     QCOMPARE(reason({1, 2, 0}, "place", 3), std::string("applied"));
     QCOMPARE(reason({1, 0, 2}, "sum", 3),
-             std::string("not applied to tasks: gather \"joined\" sums members of its branches in another order than theirs"));
-    QCOMPARE(reason({0, 1, 2}, "place", 2), std::string("not applied to tasks: gather \"joined\" places members of some of its branches"));
+             std::string(
+                 "not applied to tasks: gather \"joined\" sums members of its branches in another order than theirs"));
+    QCOMPARE(reason({0, 1, 2}, "place", 2),
+             std::string("not applied to tasks: gather \"joined\" places members of some of its branches"));
   }
 
   void unlike_networks_stay_apart_and_say_why() {
@@ -420,14 +432,16 @@ class HorizontalFusionTest : public QObject {
       const ValueId x = b.maps(5, 5, 6, 4);
       const ValueId decision = b.labelled(b.space_of(x), 3, "net");
       std::vector<ValueId> parts = b.scatter(x, decision, {0, 1, 2});
-      for (size_t i = 0; i < parts.size(); ++i) parts[i] = b.subnet(parts[i], i == which ? other : Subnet{}, "subnet." + std::to_string(i));
+      for (size_t i = 0; i < parts.size(); ++i)
+        parts[i] = b.subnet(parts[i], i == which ? other : Subnet{}, "subnet." + std::to_string(i));
       b.output("y", b.gather(std::move(parts), b.space_of(x), "place", kNone, "joined"));
       return fuse(b.take("unlike")).reason;
     };
-    QCOMPARE(reason({.channels = 6}, 1),
-             std::string("not applied to net: branch 1 has conv2d \"subnet.1.head\" with weights f32 [6,3,3,4], branch 0 f32 [4,3,3,4]"));
+    QCOMPARE(reason({.channels = 6}, 1), std::string("not applied to net: branch 1 has conv2d \"subnet.1.head\" with "
+                                                     "weights f32 [6,3,3,4], branch 0 f32 [4,3,3,4]"));
     QCOMPARE(reason({.blocks = 3}, 2),
-             std::string("not applied to net: branch 2 has activation \"subnet.2.body.2.relu\" where branch 0 has add \"subnet.0.body\""));
+             std::string("not applied to net: branch 2 has activation \"subnet.2.body.2.relu\" where branch 0 has add "
+                         "\"subnet.0.body\""));
   }
 
   void it_says_which_branch_differs_in_what() {
@@ -438,34 +452,45 @@ class HorizontalFusionTest : public QObject {
     const auto active = [](MixtureBuilder& b, ValueId x, const char* kind) {
       return b.value("activation", {x}, {{"kind", std::string(kind)}}, "act");
     };
-    QCOMPARE(reason(three_branches(
-                 [&](auto& b, ValueId x, int i) { return active(b, b.product(x, 8, product_name(i)), i == 2 ? "gelu" : "relu"); })),
-             std::string("not applied to moe: branch 2 has activation \"act\" with kind gelu, branch 0 relu"));
-    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i), "none", i == 1); })),
-             std::string("not applied to moe: branch 1 has linear \"expert.1\" with extras bias, branch 0 none"));
-    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i)); })), std::string("applied"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
-               return b.value("linear", {x, b.drawn(product_name(i), {8, 8}, 1)}, {{"precise", int64_t{1}}}, product_name(i));
+               return active(b, b.product(x, 8, product_name(i)), i == 2 ? "gelu" : "relu");
              })),
-             std::string("not applied to moe: branch 0 has precise in linear \"expert.0\", which grouped products do not take"));
+             std::string("not applied to moe: branch 2 has activation \"act\" with kind gelu, branch 0 relu"));
+    QCOMPARE(reason(three_branches(
+                 [&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i), "none", i == 1); })),
+             std::string("not applied to moe: branch 1 has linear \"expert.1\" with extras bias, branch 0 none"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i)); })),
+             std::string("applied"));
+    QCOMPARE(
+        reason(three_branches([&](auto& b, ValueId x, int i) {
+          return b.value("linear", {x, b.drawn(product_name(i), {8, 8}, 1)}, {{"precise", int64_t{1}}},
+                         product_name(i));
+        })),
+        std::string(
+            "not applied to moe: branch 0 has precise in linear \"expert.0\", which grouped products do not take"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
                return b.product(b.product(x, 8 + i, product_name(i, ".up")), 8, product_name(i, ".down"));
              })),
-             std::string("not applied to moe: branch 1 has linear \"expert.1.up\" with weights f32 [9,8], branch 0 f32 [8,8]"));
-    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return i == 1 ? x : b.product(x, 8, product_name(i)); })),
-             std::string("not applied to moe: branch 1 has no linear \"expert.0\" as branch 0 has"));
-    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return i == 0 ? x : b.product(x, 8, product_name(i)); })),
-             std::string("not applied to moe: branch 1 has one more, linear \"expert.1\", than branch 0"));
+             std::string(
+                 "not applied to moe: branch 1 has linear \"expert.1.up\" with weights f32 [9,8], branch 0 f32 [8,8]"));
     QCOMPARE(reason(three_branches(
-                 [&](auto& b, ValueId x, int i) { return b.product(b.norm(x, product_name(i, ".norm")), 8, product_name(i)); })),
+                 [&](auto& b, ValueId x, int i) { return i == 1 ? x : b.product(x, 8, product_name(i)); })),
+             std::string("not applied to moe: branch 1 has no linear \"expert.0\" as branch 0 has"));
+    QCOMPARE(reason(three_branches(
+                 [&](auto& b, ValueId x, int i) { return i == 0 ? x : b.product(x, 8, product_name(i)); })),
+             std::string("not applied to moe: branch 1 has one more, linear \"expert.1\", than branch 0"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
+               return b.product(b.norm(x, product_name(i, ".norm")), 8, product_name(i));
+             })),
              std::string("not applied to moe: branch 1 has weights of its own in rms_norm \"expert.1.norm\""));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
                const ValueId y = b.product(x, 8, product_name(i));
                return i == 2 ? b.value("scale", {y}, {{"factor", 1.0}}, "act") : active(b, y, "relu");
              })),
              std::string("not applied to moe: branch 2 has scale \"act\" where branch 0 has activation \"act\""));
-    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.product(x, 8, product_name(i)); }, "place", 2)),
-             std::string("not applied to moe: gather \"joined\" places rows, of which a cell may have several"));
+    QCOMPARE(
+        reason(three_branches([&](auto& b, ValueId x, int i) { return b.product(x, 8, product_name(i)); }, "place", 2)),
+        std::string("not applied to moe: gather \"joined\" places rows, of which a cell may have several"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int) { return active(b, x, "relu"); })),
              std::string("not applied to moe: its branches hold no product"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {

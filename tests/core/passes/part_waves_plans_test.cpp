@@ -1,4 +1,5 @@
-// What PartWaves reads under a budget: how often, of what a router chose alone, and what is kept for the next batch; who cancels.
+// What PartWaves reads under a budget: how often, of what a router chose alone, and what is kept for the next batch;
+// who cancels.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -40,7 +41,8 @@ RandomCase stack(int64_t layers, int64_t branches) {
   return b.take("a stack");
 }
 
-/// A mixture of which a repeat runs `turns` turns, each on what the one before has left; its norm is folded into the grouped product.
+/// A mixture of which a repeat runs `turns` turns, each on what the one before has left; its norm is folded into the
+/// grouped product.
 RandomCase mixture_in_turns(uint64_t seed, int64_t turns) {
   MixtureBuilder b(seed);
   const ValueId start = b.tokens(2, 7, 12);
@@ -129,7 +131,8 @@ class PartWavesPlansTest : public QObject {
 
   struct Reads {
     int batches = 0;
-    int64_t all = 0, again = 0;  ///< again: of a part that was there at this turn already, and gave way before it was used
+    int64_t all = 0,
+            again = 0;  ///< again: of a part that was there at this turn already, and gave way before it was used
   };
   /// Batch by batch: none that no router chose, and no part more than once a turn.
   static void check_reads(const RandomCase& from, const Graph& graph, int64_t budget, Reads& count) {
@@ -156,9 +159,10 @@ class PartWavesPlansTest : public QObject {
         if (at == reads.end()) continue;
         count.all += at->second;
         count.again += std::max<int64_t>(0, at->second - most[tensor]);
-        QVERIFY2(at->second <= most[tensor], (from.name + ", " + tensor + ": " + std::to_string(at->second) + " reads, expected at most " +
-                                              std::to_string(most[tensor]) + ", budget " + std::to_string(budget))
-                                                 .c_str());
+        QVERIFY2(at->second <= most[tensor],
+                 (from.name + ", " + tensor + ": " + std::to_string(at->second) + " reads, expected at most " +
+                  std::to_string(most[tensor]) + ", budget " + std::to_string(budget))
+                     .c_str());
       }
       ++count.batches;
     }
@@ -166,7 +170,8 @@ class PartWavesPlansTest : public QObject {
 
  private slots:
   void batch_after_batch_slots_save_what_they_can_keep() {
-    // n parts in turn, C slots: C - 1 of n - 1 uses are hits where nothing is read ahead. What is read ahead takes its slots of them.
+    // n parts in turn, C slots: C - 1 of n - 1 uses are hits where nothing is read ahead. What is read ahead takes its
+    // slots of them.
     const RandomCase from = stack(4, 5);
     for (const Graph& graph : {from.graph, fused(from)}) {
       cpu::CpuDevice device(2);
@@ -175,12 +180,15 @@ class PartWavesPlansTest : public QObject {
       const auto n = static_cast<double>(all.store().counters().reads);
       const int64_t part = all.store().planned_slot_bytes() / all.store().slot_count();
       QCOMPARE(static_cast<int64_t>(n), int64_t{40});
-      const auto least_reads = [&](int64_t places) { return n - n * (static_cast<double>(std::max<int64_t>(places, 1)) - 1) / (n - 1); };
+      const auto least_reads = [&](int64_t places) {
+        return n - n * (static_cast<double>(std::max<int64_t>(places, 1)) - 1) / (n - 1);
+      };
       double before = n;
       for (const int64_t places : {2, 4, 8, 12, 16, 20, 26, 32, 36, 40}) {
         const double came = reads_of_a_batch(from, graph, places * part);
         const std::string told = std::to_string(places) + " slots of " + std::to_string(static_cast<int64_t>(n)) +
-                                 " parts: " + std::to_string(came) + " reads, by the rule " + std::to_string(least_reads(places));
+                                 " parts: " + std::to_string(came) + " reads, by the rule " +
+                                 std::to_string(least_reads(places));
         qInfo("%s", told.c_str());
         QVERIFY2(came >= least_reads(places) - 1, told.c_str());
         QVERIFY2(came <= std::min(n, least_reads(places - most_parts_ahead(places)) + 2), told.c_str());
@@ -192,8 +200,9 @@ class PartWavesPlansTest : public QObject {
   }
 
   void branches_that_are_chosen_often_are_kept() {
-    // Of 16 branches a layer three get cells in each batch, branch i about in proportion to 1 / i^2; the slots hold half of all parts. In a
-    // simulation 3.5 to 4.0 parts are read a batch where what was left out for long gives way first, 5.5 to 6.1 where it does not.
+    // Of 16 branches a layer three get cells in each batch, branch i about in proportion to 1 / i^2; the slots hold
+    // half of all parts. In a simulation 3.5 to 4.0 parts are read a batch where what was left out for long gives way
+    // first, 5.5 to 6.1 where it does not.
     constexpr int64_t kLayers = 4, kBranches = 16, kBatches = 120;
     const RandomCase from = stack(kLayers, kBranches);
     cpu::CpuDevice device(2);
@@ -209,7 +218,8 @@ class PartWavesPlansTest : public QObject {
         while (taken.size() < 3) {
           const auto branch = static_cast<int32_t>(1 / (0.059 + 0.941 * random.uniform())) - 1;  // P(i) about 1 / i^2
           const auto of_layer = static_cast<int32_t>((branch + 5 * layer) % kBranches);
-          if (branch < kBranches && std::find(taken.begin(), taken.end(), of_layer) == taken.end()) taken.push_back(of_layer);
+          if (branch < kBranches && std::find(taken.begin(), taken.end(), of_layer) == taken.end())
+            taken.push_back(of_layer);
         }
         auto& labels = std::get<std::vector<int32_t>>(inputs.at("layer." + std::to_string(layer) + ".labels"));
         for (size_t i = 0; i < labels.size(); ++i) labels[i] = taken[i % taken.size()];
@@ -222,7 +232,8 @@ class PartWavesPlansTest : public QObject {
   }
 
   void more_budget_reads_no_more() {
-    // On the same batches; parts of unlike sizes share the bytes otherwise with each budget, so a few reads more are no fault.
+    // On the same batches; parts of unlike sizes share the bytes otherwise with each budget, so a few reads more are no
+    // fault.
     int64_t all_reads = 0, more_reads = 0;
     for (uint64_t seed = 0; seed < 12; ++seed) {
       const RandomCase from = random_mixtures(seed);
@@ -234,8 +245,8 @@ class PartWavesPlansTest : public QObject {
       double before = 1e9;
       for (int step = 0; step <= 5; ++step) {
         const double came = reads_of_a_batch(from, graph, least + (parts - least) * step / 5);
-        const std::string told =
-            from.name + ": " + std::to_string(came) + " reads at step " + std::to_string(step) + ", " + std::to_string(before) + " before";
+        const std::string told = from.name + ": " + std::to_string(came) + " reads at step " + std::to_string(step) +
+                                 ", " + std::to_string(before) + " before";
         QVERIFY2(came <= before + 2, told.c_str());
         all_reads += std::llround(came);
         if (came > before + 0.5) ++more_reads;
@@ -246,9 +257,9 @@ class PartWavesPlansTest : public QObject {
     QVERIFY2(all_reads > 50 && more_reads <= 3, (std::to_string(all_reads) + " " + std::to_string(more_reads)).c_str());
   }
 
-  // A guard misses for which parts were read ahead, so many that they fill the slots, and its fallback begins with another branch. What has
-  // come is of the same product: it is computed before it gives way. Each reading takes longer than all the device does, so that it is
-  // still under way when the fallback begins.
+  // A guard misses for which parts were read ahead, so many that they fill the slots, and its fallback begins with
+  // another branch. What has come is of the same product: it is computed before it gives way. Each reading takes longer
+  // than all the device does, so that it is still under way when the fallback begins.
   void what_was_read_ahead_for_a_guard_that_misses_is_read_once() {
     struct SlowWeights final : WeightSource {
       explicit SlowWeights(std::shared_ptr<const WeightSource> weights) : from(std::move(weights)) {}
@@ -264,7 +275,8 @@ class PartWavesPlansTest : public QObject {
     const auto labelled = [&](int32_t first) {
       CaseInputs inputs = from.inputs;
       auto& labels = std::get<std::vector<int32_t>>(inputs.at("layer.0.labels"));
-      for (size_t i = 0; i < labels.size(); ++i) labels[i] = first + static_cast<int32_t>(i) % (static_cast<int32_t>(kBranches) - first);
+      for (size_t i = 0; i < labels.size(); ++i)
+        labels[i] = first + static_cast<int32_t>(i) % (static_cast<int32_t>(kBranches) - first);
       return inputs;
     };
     from.inputs = labelled(1);
@@ -298,14 +310,16 @@ class PartWavesPlansTest : public QObject {
   void parts_are_read_once_a_turn_and_only_where_a_router_chose_them() {
     Reads count;
     for (uint64_t seed = 0; seed < drawn(30) && !QTest::currentTestFailed(); ++seed) {
-      const RandomCase from = seed % 3 == 0 ? make_random_case(seed) : seed % 3 == 1 ? random_mixtures(seed) : mixture_in_turns(seed, 3);
+      const RandomCase from = seed % 3 == 0   ? make_random_case(seed)
+                              : seed % 3 == 1 ? random_mixtures(seed)
+                                              : mixture_in_turns(seed, 3);
       for (const Graph& graph : {from.graph, fused(from)}) {
         cpu::CpuDevice device(1);
         Plan all(device, graph, from, kEverything);
         const int64_t least = all.store().least_budget(), parts = all.store().planned_slot_bytes();
         if (parts == 0) continue;
-        // Where routers stand within or beside one another, each asks for its parts in turn, and those of one may take the slots of the
-        // other's before they are used: with room for all alone it is certain that they do not.
+        // Where routers stand within or beside one another, each asks for its parts in turn, and those of one may take
+        // the slots of the other's before they are used: with room for all alone it is certain that they do not.
         check_reads(from, graph, parts, count);
         if (seed % 3 == 0) continue;
         for (const int64_t budget : {least, std::max(least, parts / 2)}) check_reads(from, graph, budget, count);
@@ -336,7 +350,8 @@ class PartWavesPlansTest : public QObject {
             const std::string other = difference(expected.outputs, came.outputs);
             QVERIFY2(other.empty(), (from.name + ": " + other).c_str());
             QCOMPARE(came.decisions.size(), expected.decisions.size());
-            for (size_t d = 0; d < came.decisions.size(); ++d) QVERIFY(came.decisions[d].choice == expected.decisions[d].choice);
+            for (size_t d = 0; d < came.decisions.size(); ++d)
+              QVERIFY(came.decisions[d].choice == expected.decisions[d].choice);
             waves += came.waves;
           }
         }
@@ -351,9 +366,11 @@ class PartWavesPlansTest : public QObject {
       Plan plain(device, graph, from), all(device, graph, from, kEverything);
       std::set<std::string> parts;
       for (const WeightHandle part : all.store().parts()) parts.insert(all.store().key(part).tensor);
-      QCOMPARE(parts, (std::set<std::string>{"expert.0.own.weight", "expert.1.own.weight", "expert.2.own.weight", "expert.3.own.weight"}));
+      QCOMPARE(parts, (std::set<std::string>{"expert.0.own.weight", "expert.1.own.weight", "expert.2.own.weight",
+                                             "expert.3.own.weight"}));
       Plan plan(device, graph, from, all.store().least_budget());
-      for (int i = 0; i < 3; ++i) QVERIFY(difference(plain.run(from.inputs).outputs, plan.run(from.inputs).outputs).empty());
+      for (int i = 0; i < 3; ++i)
+        QVERIFY(difference(plain.run(from.inputs).outputs, plan.run(from.inputs).outputs).empty());
       QVERIFY(plan.store().counters().evictions > 0);
     }
   }
@@ -420,8 +437,8 @@ class PartWavesPlansTest : public QObject {
             if (step.kind != StepKind::kernel || asked->node(step.node).op->name != row.op) continue;
             const size_t kernel = row.op.starts_with("grouped") ? 2 : 1;
             if (!part_place(*program, step, kernel)) continue;
-            const bool is_site =
-                std::any_of(layout.sites.begin(), layout.sites.end(), [&](const PartSite& site) { return site.step == s; });
+            const bool is_site = std::any_of(layout.sites.begin(), layout.sites.end(),
+                                             [&](const PartSite& site) { return site.step == s; });
             QVERIFY2(is_site, (from.name + ": " + std::string(row.name)).c_str());
             seen.insert(std::string(row.name));
           }

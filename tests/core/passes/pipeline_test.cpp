@@ -27,7 +27,8 @@ using Ids = std::vector<std::string>;
 Ids all_but(const Ids& left_out) {
   Ids all;
   for (const Pass& pass : passes())
-    if (!pass.lossy && std::find(left_out.begin(), left_out.end(), pass.id) == left_out.end()) all.emplace_back(pass.id);
+    if (!pass.lossy && std::find(left_out.begin(), left_out.end(), pass.id) == left_out.end())
+      all.emplace_back(pass.id);
   return all;
 }
 
@@ -77,11 +78,13 @@ class PipelineTest : public QObject {
 
   void an_unknown_pass_is_bad_input_that_names_the_nearest_or_all() {
     const std::string list = " (" + listed() + ")";
-    QCOMPARE(complaint({.enable = {"dead-paths"}}), std::string("--enable: \"dead-paths\" is no pass (did you mean dead-path?)"));
+    QCOMPARE(complaint({.enable = {"dead-paths"}}),
+             std::string("--enable: \"dead-paths\" is no pass (did you mean dead-path?)"));
     QCOMPARE(complaint({.enable = {"quick"}}), "--enable: \"quick\" is no pass" + list);
     QCOMPARE(complaint({.only = {""}}), "--only: \"\" is no pass" + list);
     for (const std::string_view id : planned_passes())
-      QCOMPARE(complaint({.disable = {std::string(id)}}), "--disable: \"" + std::string(id) + "\" is not in this version" + list);
+      QCOMPARE(complaint({.disable = {std::string(id)}}),
+               "--disable: \"" + std::string(id) + "\" is not in this version" + list);
   }
 
   void a_pass_is_there_or_planned_and_told_to_users() {
@@ -96,7 +99,8 @@ class PipelineTest : public QObject {
     const PassInput input = pass_input(from.graph, profile);
     const PipelineResult result = run_passes(input, select_passes({}));
     QCOMPARE(result.outcomes.size(), all_but({}).size());
-    for (const PassOutcome& outcome : result.outcomes) QCOMPARE(to_text(outcome.alone.graph), to_text(outcome.pass->run(input).graph));
+    for (const PassOutcome& outcome : result.outcomes)
+      QCOMPARE(to_text(outcome.alone.graph), to_text(outcome.pass->run(input).graph));
     const PassOutcome& behind = of(result.outcomes, "vertical-fusion");
     QCOMPARE(count_nodes(behind.alone.graph, "guard"), size_t{0});
     QCOMPARE(count_nodes(behind.cumulative.graph, "guard"), size_t{1});
@@ -109,7 +113,8 @@ class PipelineTest : public QObject {
     const LoadProfile profile = loads({9, 0, 7, 0}, 16), none;
     const PipelineResult first = run_passes(pass_input(from.graph, profile), select_passes({}));
     std::map<std::string, PassParameters> configuration;
-    for (const PassOutcome& outcome : first.outcomes) configuration[std::string(outcome.pass->id)] = saved_parameters(outcome);
+    for (const PassOutcome& outcome : first.outcomes)
+      configuration[std::string(outcome.pass->id)] = saved_parameters(outcome);
     const PassInput input = pass_input(from.graph, none);
     QCOMPARE(to_text(replay_passes(input, configuration).graph), to_text(first.graph));
     configuration = {{"placement", {}}};
@@ -117,24 +122,31 @@ class PipelineTest : public QObject {
   }
 
   void options_are_checked() {
-    const auto with = [](const std::string& id, const PassParameters& options) { return PassSelection{.options = {{id, options}}}; };
-    QCOMPARE(complaint(with("dead-paths", {})), std::string("--pass-option: \"dead-paths\" is no pass (did you mean dead-path?)"));
+    const auto with = [](const std::string& id, const PassParameters& options) {
+      return PassSelection{.options = {{id, options}}};
+    };
+    QCOMPARE(complaint(with("dead-paths", {})),
+             std::string("--pass-option: \"dead-paths\" is no pass (did you mean dead-path?)"));
     QCOMPARE(complaint(with("dead-path", {{"share", "0"}})),
              std::string("--pass-option: pass dead-path has no option \"share\" (did you mean max-share?)"));
-    QCOMPARE(complaint(with("unpad", {{"share", "0"}})), std::string("--pass-option: pass unpad has no option \"share\" (it has none)"));
+    QCOMPARE(complaint(with("unpad", {{"share", "0"}})),
+             std::string("--pass-option: pass unpad has no option \"share\" (it has none)"));
     for (const char* wrong : {"", "-0.1", "0.51", "nan", "0.1 ", "1e999", "on"})
       QCOMPARE(complaint(with("dead-path", {{"max-share", wrong}})),
                "--pass-option dead-path.max-share: expected a share from 0 to 0.5, got \"" + std::string(wrong) + "\"");
     QCOMPARE(complaint(with("horizontal-fusion", {{"min-branches", "2.5"}})),
-             std::string("--pass-option horizontal-fusion.min-branches: expected a whole number from 1 to 65536, got \"2.5\""));
+             std::string(
+                 "--pass-option horizontal-fusion.min-branches: expected a whole number from 1 to 65536, got \"2.5\""));
     QCOMPARE(complaint(with("vertical-fusion", {{"norms", "no"}})),
              std::string("--pass-option vertical-fusion.norms: expected on or off, got \"no\""));
     PassSelection off = with("dead-path", {{"max-share", "0.1"}});
     off.disable = {"dead-path"};
-    QCOMPARE(complaint(off), std::string("--pass-option: pass dead-path does not run (enable it, or leave its option out)"));
+    QCOMPARE(complaint(off),
+             std::string("--pass-option: pass dead-path does not run (enable it, or leave its option out)"));
     // What says the standard is not set at all; the rest has one form.
     const std::vector<ChosenPass> chosen =
-        select_passes({.options = {{"dead-path", {{"max-share", "0.250"}}}, {"vertical-fusion", {{"norms", "on"}, {"gates", "off"}}}}});
+        select_passes({.options = {{"dead-path", {{"max-share", "0.250"}}},
+                                   {"vertical-fusion", {{"norms", "on"}, {"gates", "off"}}}}});
     QCOMPARE(of(chosen, "dead-path").options, (PassParameters{{"max-share", "0.25"}}));
     QCOMPARE(of(chosen, "vertical-fusion").options, (PassParameters{{"gates", "off"}}));
   }
@@ -172,7 +184,8 @@ class PipelineTest : public QObject {
     QVERIFY2(all.find("activation") != std::string::npos && all.find("residual") != std::string::npos, all.c_str());
     QCOMPARE(fold({{"activations", "off"}}).reason.find("activation"), std::string::npos);
     QCOMPARE(fold({{"residuals", "off"}}).reason.find("residual"), std::string::npos);
-    const PassResult nothing = fold({{"norms", "off"}, {"scales", "off"}, {"activations", "off"}, {"gates", "off"}, {"residuals", "off"}});
+    const PassResult nothing =
+        fold({{"norms", "off"}, {"scales", "off"}, {"activations", "off"}, {"gates", "off"}, {"residuals", "off"}});
     QVERIFY(!nothing.applied);
     QCOMPARE(to_text(nothing.graph), to_text(from.graph));
   }

@@ -40,7 +40,8 @@ std::string difference(const std::vector<OutputValue>& a, const std::vector<Outp
     if (a[i].reals.size() != b[i].reals.size()) return a[i].name + " has another size";
     for (size_t j = 0; j < a[i].reals.size(); ++j)
       if (std::memcmp(&a[i].reals[j], &b[i].reals[j], 4) != 0)
-        return a[i].name + "[" + std::to_string(j) + "] is " + std::to_string(a[i].reals[j]) + " and " + std::to_string(b[i].reals[j]);
+        return a[i].name + "[" + std::to_string(j) + "] is " + std::to_string(a[i].reals[j]) + " and " +
+               std::to_string(b[i].reals[j]);
   }
   return {};
 }

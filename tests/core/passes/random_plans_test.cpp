@@ -1,5 +1,6 @@
-// Every pass on random graphs and on the toys: the optimised plan answers as the unoptimised one, to the last bit, on both devices, for the
-// inputs that were profiled and for others, with one synchronisation a run, and one more where a guard has to load weights.
+// Every pass on random graphs and on the toys: the optimised plan answers as the unoptimised one, to the last bit, on
+// both devices, for the inputs that were profiled and for others, with one synchronisation a run, and one more where a
+// guard has to load weights.
 #include <cmath>
 
 #include "core/base/listed_words.h"
@@ -31,7 +32,8 @@ struct Exercised {
   int plans = 0;
   int64_t evictions = 0;
   std::map<std::string, int> applied;  ///< of each pass, graphs to which it applied alone
-  int above = 0;  ///< plans beyond 1.15 times what is alive: a fan-out of several, where slots of one size begin and end apart
+  /// plans beyond 1.15 times what is alive: a fan-out of several, where slots of one size begin and end apart
+  int above = 0;
 };
 
 /// Graphs to which each pass of the list applied: read it after adding one.
@@ -44,8 +46,8 @@ void tell(const Exercised& exercised) {
   qInfo("of %d graphs: %s", exercised.plans, counts.c_str());
 }
 
-/// Every option of every pass that runs unasked away from its standard: a large share, one more than the least count, of flags every second
-/// one turned, since a pass with all of them off would do nothing.
+/// Every option of every pass that runs unasked away from its standard: a large share, one more than the least count,
+/// of flags every second one turned, since a pass with all of them off would do nothing.
 PassSelection other_options() {
   PassSelection other;
   for (const Pass& pass : passes()) {
@@ -91,7 +93,8 @@ void check_on_emulated_device(const RandomCase& from, const std::vector<Turn>& t
   for (const Turn& turn : turns) {
     const int64_t before = emulated.synchronizations();
     const int64_t loads = plan.run_silently(turn.inputs).late_loads;
-    QVERIFY2(emulated.synchronizations() - before == 1 + loads, message(from, "emulated", "synchronisations").constData());
+    QVERIFY2(emulated.synchronizations() - before == 1 + loads,
+             message(from, "emulated", "synchronisations").constData());
     if (const std::string why = difference(turn.expected, plan.run(turn.inputs).outputs); !why.empty())
       QFAIL(message(from, "emulated", why));
   }
@@ -109,8 +112,10 @@ void check_memory(const RandomCase& from, const Graph& graph, Exercised& exercis
   QVERIFY2(planned <= most * alive, message(from, "memory", std::to_string(planned / alive)).constData());
 }
 
-/// The plan with parts that come and go: the bits of the plan with all of them there. (What is read: PartWavesPlansTest.)
-void check_under_budgets(const RandomCase& from, const std::vector<Turn>& turns, const Graph& graph, Exercised& exercised) {
+/// The plan with parts that come and go: the bits of the plan with all of them there. (What is read:
+/// PartWavesPlansTest.)
+void check_under_budgets(const RandomCase& from, const std::vector<Turn>& turns, const Graph& graph,
+                         Exercised& exercised) {
   constexpr int64_t kEverything = int64_t{1} << 40;
   cpu::CpuDevice cpu(2);
   Plan all(cpu, graph, from, kEverything);
@@ -149,7 +154,8 @@ void check_passes(const RandomCase& from, Exercised& exercised) {
   check_on_emulated_device(from, turns, result.graph);
   if (exercised.plans++ % 5 == 0) check_under_budgets(from, turns, result.graph, exercised);
   // Other options rewrite the graph otherwise; the answers stay.
-  const PipelineResult with_options = run_passes(pass_input(from.graph, profile), select_passes(other_options()), OnTheirOwn::no);
+  const PipelineResult with_options =
+      run_passes(pass_input(from.graph, profile), select_passes(other_options()), OnTheirOwn::no);
   exercised.otherwise += to_text(with_options.graph) != to_text(result.graph);
   check_on_cpu(from, turns, with_options.graph, "other options", exercised);
   std::map<std::string, PassParameters> saved;
@@ -159,8 +165,8 @@ void check_passes(const RandomCase& from, Exercised& exercised) {
   QCOMPARE(to_text(replay_passes(pass_input(from.graph, none), saved).graph), to_text(with_options.graph));
 }
 
-/// What most profiled cells do counts as what all do, so that routers are constant, one within another too, and guards miss: the passes
-/// that make them straight, with all that come behind them.
+/// What most profiled cells do counts as what all do, so that routers are constant, one within another too, and guards
+/// miss: the passes that make them straight, with all that come behind them.
 void check_constant_routers(const RandomCase& from, bool late, Exercised& exercised) {
   LoadProfile profile = profile_of(from, {from.inputs});
   for (auto& [router, load] : profile.routers)
@@ -170,7 +176,8 @@ void check_constant_routers(const RandomCase& from, bool late, Exercised& exerci
   for (const char* pass : {"constant-decision", "permanent-path"})
     if (late || pass == std::string_view("constant-decision")) selection.options[pass]["min-cells"] = "1";
   const PipelineResult result = run_passes(pass_input(from.graph, profile), select_passes(selection), OnTheirOwn::no);
-  for (const PassOutcome& outcome : result.outcomes) exercised.applied[std::string(outcome.pass->id)] += outcome.cumulative.applied;
+  for (const PassOutcome& outcome : result.outcomes)
+    exercised.applied[std::string(outcome.pass->id)] += outcome.cumulative.applied;
   std::vector<Turn> turns{{from.inputs, {}}, {drawn_anew(from, 77), {}}, {drawn_anew(from, 154), {}}};
   cpu::CpuDevice cpu(1);
   Plan plain(cpu, from.graph, from);
@@ -190,7 +197,8 @@ class RandomPlansTest : public QObject {
  private slots:
   void random_graphs_keep_their_answers() {
     Exercised exercised;
-    for (uint64_t seed = 0; seed < drawn(100) && !QTest::currentTestFailed(); ++seed) check_passes(make_random_case(seed), exercised);
+    for (uint64_t seed = 0; seed < drawn(100) && !QTest::currentTestFailed(); ++seed)
+      check_passes(make_random_case(seed), exercised);
     tell(exercised);
     QVERIFY(exercised.applied["dead-path"] > drawn(60));
     QVERIFY(exercised.misses > drawn(100));
@@ -212,7 +220,8 @@ class RandomPlansTest : public QObject {
   }
   void stacks_of_mixtures_keep_their_answers() {
     Exercised exercised;
-    for (uint64_t seed = 0; seed < drawn(100) && !QTest::currentTestFailed(); ++seed) check_passes(random_mixtures(seed), exercised);
+    for (uint64_t seed = 0; seed < drawn(100) && !QTest::currentTestFailed(); ++seed)
+      check_passes(random_mixtures(seed), exercised);
     tell(exercised);
     QVERIFY(exercised.applied["dead-path"] > drawn(40));
     QVERIFY(exercised.misses > drawn(100));
@@ -227,7 +236,8 @@ class RandomPlansTest : public QObject {
     for (uint64_t seed = 0; seed < drawn(90) && !QTest::currentTestFailed(); ++seed) {
       RandomOptions options;
       options.maps = seed % 3 == 1;
-      check_constant_routers(seed % 3 == 2 ? random_mixtures(seed) : make_random_case(seed, options), seed % 2 == 1, exercised);
+      check_constant_routers(seed % 3 == 2 ? random_mixtures(seed) : make_random_case(seed, options), seed % 2 == 1,
+                             exercised);
     }
     for (const Toy& toy : toys())
       for (uint64_t seed = 1; seed < 3; ++seed) check_constant_routers(toy.make(seed), seed == 2, exercised);
@@ -239,7 +249,8 @@ class RandomPlansTest : public QObject {
   }
   void branches_of_convolutions_keep_their_answers() {
     Exercised exercised;
-    for (uint64_t seed = 0; seed < drawn(50) && !QTest::currentTestFailed(); ++seed) check_passes(random_subnets(seed), exercised);
+    for (uint64_t seed = 0; seed < drawn(50) && !QTest::currentTestFailed(); ++seed)
+      check_passes(random_subnets(seed), exercised);
     tell(exercised);
     QCOMPARE(exercised.applied["horizontal-fusion"], drawn(50));
     QVERIFY(exercised.applied["vertical-fusion"] > drawn(40));
@@ -248,7 +259,8 @@ class RandomPlansTest : public QObject {
   }
   void experts_of_members_keep_their_answers() {
     Exercised exercised;
-    for (uint64_t seed = 0; seed < drawn(60) && !QTest::currentTestFailed(); ++seed) check_passes(random_sequence_experts(seed), exercised);
+    for (uint64_t seed = 0; seed < drawn(60) && !QTest::currentTestFailed(); ++seed)
+      check_passes(random_sequence_experts(seed), exercised);
     tell(exercised);
     QVERIFY(exercised.applied["horizontal-fusion"] > drawn(50));
     QVERIFY(exercised.misses > drawn(10));

@@ -29,7 +29,9 @@ std::vector<std::string> names(const Graph& graph, const Region& region) {
   for (const ValueId d : region.decisions) all.push_back(router_name(graph, d));
   return all;
 }
-bool holds(const Region& region, NodeId node) { return std::find(region.nodes.begin(), region.nodes.end(), node) != region.nodes.end(); }
+bool holds(const Region& region, NodeId node) {
+  return std::find(region.nodes.begin(), region.nodes.end(), node) != region.nodes.end();
+}
 
 }  // namespace
 
@@ -48,7 +50,8 @@ class RegionTest : public QObject {
     const Region& region = regions[0];
     QCOMPARE(region.obstacle, std::string());
     QCOMPARE(region.branches.at(region.decisions[0]), (std::vector<int32_t>{0, 1, 2, 3}));
-    // Two scatters, up, activation, down and the added skip of four branches, the gather; not the norm, not the residual.
+    // Two scatters, up, activation, down and the added skip of four branches, the gather; not the norm, not the
+    // residual.
     QCOMPARE(region.nodes.size(), size_t{2 + 4 * 4 + 1});
     QCOMPARE(region.gathers.size(), size_t{1});
     QCOMPARE(region.gathers[0], region.nodes.back());
@@ -65,7 +68,8 @@ class RegionTest : public QObject {
     const ValueId decision = b.labelled(b.space_of(x), 2, "moe");
     std::vector<ValueId> inputs = b.scatter(x, decision, {0, 1});
     inputs.push_back(b.scatter(b.floats("factor", b.space_of(x), {}), decision, {1})[0]);
-    const Attributes attributes{{"space", int64_t{b.space_of(x)}}, {"mode", std::string("sum")}, {"factors", std::vector<int64_t>{1}}};
+    const Attributes attributes{
+        {"space", int64_t{b.space_of(x)}}, {"mode", std::string("sum")}, {"factors", std::vector<int64_t>{1}}};
     b.output("y", b.value("gather", inputs, attributes, "joined"));
     const RandomCase from = b.take("factors");
     const std::vector<Region> regions = regions_of(from.graph, "moe");
@@ -131,11 +135,12 @@ class RegionTest : public QObject {
       for (const ValueId d : decisions) QCOMPARE(regions[0].branches.at(d), (std::vector<int32_t>{0, 1}));
     }
     // One router's scatter, its two products, the gather.
-    QCOMPARE(part_behind(from.graph, regions_of(from.graph, "b")[0], std::span(&decisions[1], 1)).nodes.size(), size_t{4});
+    QCOMPARE(part_behind(from.graph, regions_of(from.graph, "b")[0], std::span(&decisions[1], 1)).nodes.size(),
+             size_t{4});
   }
 
-  /// In every block: regions lie apart or within one another, and what is computed for branches opened there belongs to one, the
-  /// innermost that holds it.
+  /// In every block: regions lie apart or within one another, and what is computed for branches opened there belongs to
+  /// one, the innermost that holds it.
   void regions_nest_and_cover_what_is_routed() {
     std::vector<RandomCase> all;
     for (const Toy& toy : toys()) all.push_back(toy.make(1));
@@ -151,7 +156,8 @@ class RegionTest : public QObject {
             regions.insert(region.nodes);
             for (const ValueId other : region.decisions) {
               bool found = false;
-              for (const Region& same : find_regions(from.graph, place, other)) found = found || same.nodes == region.nodes;
+              for (const Region& same : find_regions(from.graph, place, other))
+                found = found || same.nodes == region.nodes;
               QVERIFY2(found, from.name.c_str());
             }
           }

@@ -21,16 +21,19 @@ namespace {
 /// What the side work of `exit` is besides for those that go on.
 enum class Needed : uint8_t { by_those_that_go_on, by_both, for_the_decision };
 
-/// An exit by label: branch 0 leaves with its row, branch 1 goes on with the rows of two products that stand before the router.
+/// An exit by label: branch 0 leaves with its row, branch 1 goes on with the rows of two products that stand before the
+/// router.
 RandomCase exit(Needed needed) {
   MixtureBuilder b(21);
   const ValueId x = b.tokens(2, 6, 8);
   const ValueId side = b.product(b.linear(x, 20, "side.up", "relu"), 8, "side.down"), other = b.norm(x, "other");
   Protocol rule;
   rule.k = 1;
-  const ValueId decision = needed == Needed::for_the_decision ? b.scored(side, rule, 2, "exit") : b.labelled(b.space_of(x), 2, "exit");
+  const ValueId decision =
+      needed == Needed::for_the_decision ? b.scored(side, rule, 2, "exit") : b.labelled(b.space_of(x), 2, "exit");
   const std::vector<ValueId> leave = b.scatter(needed == Needed::by_both ? side : x, decision, {0});
-  const std::vector<ValueId> go_on = b.scatter(side, decision, {1}), beside = b.scatter(b.add(other, x, "summed"), decision, {1});
+  const std::vector<ValueId> go_on = b.scatter(side, decision, {1}),
+                             beside = b.scatter(b.add(other, x, "summed"), decision, {1});
   const ValueId late = b.add(b.product(go_on[0], 8, "late"), beside[0]);
   b.output("y", b.gather({b.product(leave[0], 8, "head"), late}, b.space_of(x), "place", kNone, "joined"));
   return b.take("exit");
@@ -68,7 +71,8 @@ LoadProfile loads(std::vector<int64_t> load) {
   return profile;
 }
 
-PassResult apply(const RandomCase& from, const LoadProfile& profile, const PassParameters* found = nullptr, PassParameters options = {}) {
+PassResult apply(const RandomCase& from, const LoadProfile& profile, const PassParameters* found = nullptr,
+                 PassParameters options = {}) {
   return find_pass("reorder")->run(pass_input(from.graph, profile).on(from.graph, std::move(options), found));
 }
 
@@ -94,7 +98,8 @@ void same_answers(const RandomCase& from, const Graph& graph, const std::vector<
   const auto a = Oracle<float>(from.graph, *from.weights).run(oracle_inputs(from), from.bindings);
   const auto b = Oracle<float>(graph, *from.weights).run(oracle_inputs(from), from.bindings);
   for (const auto& [name, tensor] : a.outputs)
-    if (b.output(name).reals != tensor.reals) QTest::qFail((from.name + ": the oracle's " + name).c_str(), __FILE__, __LINE__);
+    if (b.output(name).reals != tensor.reals)
+      QTest::qFail((from.name + ": the oracle's " + name).c_str(), __FILE__, __LINE__);
 }
 
 CaseInputs with_labels(const RandomCase& from, std::vector<int32_t> labels) {
@@ -114,15 +119,17 @@ class ReorderTest : public QObject {
     QCOMPARE(products_in_branches(from.graph), size_t{2});
     const PassResult result = apply(from, loads({60, 40}));
     QVERIFY(result.applied && result.same_bits);
-    QCOMPARE(result.reason, std::string("4 nodes before 1 router wait for the decision: only cells of one branch need them"));
+    QCOMPARE(result.reason,
+             std::string("4 nodes before 1 router wait for the decision: only cells of one branch need them"));
     QCOMPARE(result.parameters, (PassParameters{{"exit", "1"}}));
     QCOMPARE(products_in_branches(result.graph), size_t{4});
     // Of what they read x is sent once to either branch.
     QCOMPARE(count_nodes(result.graph, "scatter"), size_t{2});
     const std::string text = to_text(result.graph);
     QCOMPARE(to_text(parse_graph(text, "again")), text);
-    same_answers(from, result.graph,
-                 {with_labels(from, {0, 1}), with_labels(from, {0}), with_labels(from, {1}), with_labels(from, {1, 1, 0})});
+    same_answers(
+        from, result.graph,
+        {with_labels(from, {0, 1}), with_labels(from, {0}), with_labels(from, {1}), with_labels(from, {1, 1, 0})});
     const LoadProfile none;
     QCOMPARE(to_text(apply(from, none, &result.parameters).graph), text);
   }
@@ -130,11 +137,13 @@ class ReorderTest : public QObject {
   void what_branches_need_by_turns_is_sent_to_each_once() {
     MixtureBuilder b(23);
     const ValueId x = b.tokens(2, 6, 8);
-    const ValueId first = b.product(x, 8, "first"), other = b.product(x, 8, "other"), second = b.product(x, 8, "second");
+    const ValueId first = b.product(x, 8, "first"), other = b.product(x, 8, "other"),
+                  second = b.product(x, 8, "second");
     const ValueId decision = b.labelled(b.space_of(x), 2, "exit");
     const auto sent = [&](ValueId v, int32_t branch) { return b.scatter(v, decision, {branch})[0]; };
     const ValueId first_sent = sent(first, 0), other_sent = sent(other, 1), second_sent = sent(second, 0);
-    b.output("y", b.gather({b.add(first_sent, second_sent, "both"), other_sent}, b.space_of(x), "place", kNone, "joined"));
+    b.output("y",
+             b.gather({b.add(first_sent, second_sent, "both"), other_sent}, b.space_of(x), "place", kNone, "joined"));
     const RandomCase from = b.take("by turns");
     const PassResult result = apply(from, loads({50, 50}), nullptr, {{"min-saved", "0.1"}});
     QCOMPARE(products_in_branches(result.graph), size_t{3});
@@ -144,7 +153,8 @@ class ReorderTest : public QObject {
 
   void it_says_why_it_does_not_apply() {
     const char* kNothing = "nothing before a router waits for its decision: all is needed for it, or by most cells";
-    QCOMPARE(apply(exit(Needed::for_the_decision), loads({60, 40})).parameters, (PassParameters{{"exit", "1"}}));  // the norm and its sum
+    QCOMPARE(apply(exit(Needed::for_the_decision), loads({60, 40})).parameters,
+             (PassParameters{{"exit", "1"}}));  // the norm and its sum
     QCOMPARE(products_in_branches(apply(exit(Needed::for_the_decision), loads({60, 40})).graph), size_t{2});
     QCOMPARE(products_in_branches(apply(exit(Needed::by_both), loads({60, 40})).graph), size_t{2});
     const RandomCase from = exit(Needed::by_those_that_go_on);
@@ -174,8 +184,10 @@ class ReorderTest : public QObject {
       ++applied;
       const std::vector<CaseInputs> batches{from.inputs, drawn_anew(from, seed)};
       same_answers(from, result.graph, batches);
-      const PassSelection others{.options = {{"constant-decision", {{"min-cells", "1"}}}, {"reorder", {{"min-saved", "0"}}}}};
-      same_answers(from, run_passes(pass_input(from.graph, profile), select_passes(others), OnTheirOwn::no).graph, batches);
+      const PassSelection others{
+          .options = {{"constant-decision", {{"min-cells", "1"}}}, {"reorder", {{"min-saved", "0"}}}}};
+      same_answers(from, run_passes(pass_input(from.graph, profile), select_passes(others), OnTheirOwn::no).graph,
+                   batches);
     }
     qInfo("applied to %d graphs", applied);
     QVERIFY(applied > (kSanitized ? 5 : 20));

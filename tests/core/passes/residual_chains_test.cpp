@@ -16,8 +16,8 @@ class Blocks : public CaseBuilder {
   /// x + second(relu(first(x))).
   ValueId block(ValueId from, const std::string& name, const char* activation = "relu", int64_t size = 3) {
     const int64_t channels = width_of(from);
-    const ValueId inner =
-        value("activation", {conv(from, channels, size, 1, name + ".first")}, {{"kind", std::string(activation)}}, name + ".relu");
+    const ValueId inner = value("activation", {conv(from, channels, size, 1, name + ".first")},
+                                {{"kind", std::string(activation)}}, name + ".relu");
     return add(from, conv(inner, channels, size, 1, name + ".second"), name);
   }
   ValueId x = kNone;
@@ -58,7 +58,9 @@ class ResidualChainsTest : public QObject {
   }
 
   void other_blocks_are_left_as_they_are() {
-    const auto left = [](const RandomCase& from) { return count_nodes(vertically_fused(from).graph, "residual_blocks") == 0; };
+    const auto left = [](const RandomCase& from) {
+      return count_nodes(vertically_fused(from).graph, "residual_blocks") == 0;
+    };
     Blocks wide(40);
     wide.output("y", wide.block(wide.x, "0"));
     QVERIFY(left(wide.take("channels that fill a panel")));
@@ -69,11 +71,14 @@ class ResidualChainsTest : public QObject {
     smooth.output("y", smooth.block(smooth.x, "0", "silu"));
     QVERIFY(left(smooth.take("another activation")));
     Blocks other(4);
-    const ValueId inner = other.value("activation", {other.conv(other.x, 4, 3, 1, "first")}, {{"kind", std::string("relu")}}, "relu");
-    other.output("y", other.add(other.floats("z", other.space_of(other.x), {9, 21, 4}), other.conv(inner, 4, 3, 1, "second")));
+    const ValueId inner =
+        other.value("activation", {other.conv(other.x, 4, 3, 1, "first")}, {{"kind", std::string("relu")}}, "relu");
+    other.output(
+        "y", other.add(other.floats("z", other.space_of(other.x), {9, 21, 4}), other.conv(inner, 4, 3, 1, "second")));
     QVERIFY(left(other.take("the residual of another map")));
     Blocks active(4);
-    active.output("y", active.value("activation", {active.block(active.x, "0")}, {{"kind", std::string("relu")}}, "relu"));
+    active.output("y",
+                  active.value("activation", {active.block(active.x, "0")}, {{"kind", std::string("relu")}}, "relu"));
     QVERIFY(left(active.take("an activation of the sum")));
   }
 };

@@ -1,5 +1,6 @@
-// Passes on regions of several routers: exits that join at the end of a chain, routers whose rows are summed, one nested in another's
-// branch. Whatever was profiled and whatever comes, the answers and the decisions are those of the plan without passes.
+// Passes on regions of several routers: exits that join at the end of a chain, routers whose rows are summed, one
+// nested in another's branch. Whatever was profiled and whatever comes, the answers and the decisions are those of the
+// plan without passes.
 #include <cmath>
 #include <map>
 #include <set>
@@ -31,14 +32,16 @@ CaseInputs labelled_inputs(const RandomCase& from, const Labels& labels) {
   return inputs;
 }
 
-/// Three blocks with an exit behind the first two; branch 0 leaves. The rest of the chain is a mixture. `mode` joins them.
+/// Three blocks with an exit behind the first two; branch 0 leaves. The rest of the chain is a mixture. `mode` joins
+/// them.
 RandomCase exits(const std::string& mode) {
   MixtureBuilder b(11);
   Protocol rule;
   rule.kind = ProtocolKind::label;
   const ValueId x = b.tokens(2, 4, 8);
   const SpaceId tokens = b.space_of(x);
-  const ValueId first_labels = b.integers("first.labels", tokens, 2), second_labels = b.integers("second.labels", tokens, 2),
+  const ValueId first_labels = b.integers("first.labels", tokens, 2),
+                second_labels = b.integers("second.labels", tokens, 2),
                 inner_labels = b.integers("inner.labels", tokens, 3);
   const ValueId first = b.route(first_labels, rule, "first", 2);
   std::vector<ValueId> results{b.product(b.scatter(x, first, {0})[0], 8, "first.head")};
@@ -62,7 +65,8 @@ RandomCase summed() {
     const ValueId decision = b.labelled(tokens, 3, name);
     const std::vector<ValueId> parts = b.scatter(b.norm(x, std::string(name) + ".norm"), decision, {0, 1, 2});
     for (size_t i = 0; i < parts.size(); ++i)
-      results.push_back(b.product(b.product(parts[i], 12, name + std::to_string(i) + ".up"), 8, name + std::to_string(i)));
+      results.push_back(
+          b.product(b.product(parts[i], 12, name + std::to_string(i) + ".up"), 8, name + std::to_string(i)));
     if (name[0] == 's') of_second.assign(results.end() - 3, results.end());
   }
   b.output("y", b.add(x, b.gather(results, tokens, "sum", kNone, "joined")));
@@ -95,8 +99,8 @@ struct Seen {
   int64_t hits = 0, misses = 0, guards = 0;
 };
 
-/// The graph answers every input as the case's own does: on the CPU, on the emulated device, on the oracle; freely and with decisions
-/// replayed that were recorded on other inputs.
+/// The graph answers every input as the case's own does: on the CPU, on the emulated device, on the oracle; freely and
+/// with decisions replayed that were recorded on other inputs.
 Seen check(const RandomCase& from, const Graph& graph, const std::vector<CaseInputs>& all) {
   Seen seen;
   cpu::CpuDevice cpu(2);
@@ -115,7 +119,8 @@ Seen check(const RandomCase& from, const Graph& graph, const std::vector<CaseInp
       seen.guards = static_cast<int64_t>(came.guard_hits.size());
 
       const CaseInputs& other = all[(i + 1) % all.size()];
-      const ReplayedDecisions for_plain = to_replay(plain, expected, plain), for_optimised = to_replay(plain, expected, optimised);
+      const ReplayedDecisions for_plain = to_replay(plain, expected, plain),
+                              for_optimised = to_replay(plain, expected, optimised);
       ExecuteOptions options;
       options.outputs = options.record = true;
       options.replayed = &for_plain;
@@ -131,7 +136,8 @@ Seen check(const RandomCase& from, const Graph& graph, const std::vector<CaseInp
     const OracleResult<double> came = Oracle<double>(graph, *from.weights).run(values, from.bindings);
     for (const auto& [name, tensor] : expected.outputs)
       for (size_t i = 0; i < tensor.reals.size(); ++i)
-        if (std::abs(tensor.reals[i] - came.output(name).reals[i]) > 1e-12) QTest::qFail("the oracle disagrees", __FILE__, __LINE__);
+        if (std::abs(tensor.reals[i] - came.output(name).reals[i]) > 1e-12)
+          QTest::qFail("the oracle disagrees", __FILE__, __LINE__);
   }
   return seen;
 }
@@ -216,7 +222,8 @@ class RouterSetsTest : public QObject {
       QVERIFY(result.applied);
       QCOMPARE(count_nodes(result.graph, "guard"), size_t{1});
       size_t with_dead = 0;
-      for (const auto& [router, load] : profile.routers) with_dead += std::find(load.load.begin(), load.load.end(), 0) != load.load.end();
+      for (const auto& [router, load] : profile.routers)
+        with_dead += std::find(load.load.begin(), load.load.end(), 0) != load.load.end();
       QCOMPARE(count_nodes(result.graph, "branches_empty"), with_dead);
       QCOMPARE(count_nodes(result.graph, "all_set"), size_t{with_dead > 1 ? 1u : 0u});
       const Seen seen = check(from, result.graph, all);
@@ -246,16 +253,19 @@ class RouterSetsTest : public QObject {
     const ValueId x = b.tokens(2, 4, 8);
     const std::vector<ValueId> one = b.scatter(x, b.labelled(b.space_of(x), 2, "one"), {0, 1}),
                                two = b.scatter(x, b.labelled(b.space_of(x), 3, "two"), {0, 1});
-    b.output("y", b.gather({b.product(one[0], 8, "a"), b.product(two[0], 8, "c"), b.product(two[1], 8, "d"), b.product(one[1], 8, "e")},
+    b.output("y", b.gather({b.product(one[0], 8, "a"), b.product(two[0], 8, "c"), b.product(two[1], 8, "d"),
+                            b.product(one[1], 8, "e")},
                            b.space_of(x), "sum", kNone, "joined"));
     const RandomCase from = b.take("mixed");
     const LoadProfile none;
     const PassResult result = find_pass("horizontal-fusion")->run(pass_input(from.graph, none));
     QVERIFY(!result.applied);
-    QVERIFY2(result.reason.find("not applied to one: gather \"joined\" joins rows of other routers between those of its branches") !=
+    QVERIFY2(result.reason.find(
+                 "not applied to one: gather \"joined\" joins rows of other routers between those of its branches") !=
                  std::string::npos,
              result.reason.c_str());
-    QVERIFY2(result.reason.find("not applied to two: gather \"joined\" joins rows of other routers beside some of its branches") !=
+    QVERIFY2(result.reason.find(
+                 "not applied to two: gather \"joined\" joins rows of other routers beside some of its branches") !=
                  std::string::npos,
              result.reason.c_str());
   }

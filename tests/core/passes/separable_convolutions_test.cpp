@@ -1,4 +1,5 @@
-// Depthwise convolutions become part of the pointwise ones behind them: which ones, what keeps them apart, and that no bit changes.
+// Depthwise convolutions become part of the pointwise ones behind them: which ones, what keeps them apart, and that no
+// bit changes.
 #include "tests/core/passes/vertically_fused.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
@@ -10,7 +11,9 @@ namespace {
 
 class Maps : public CaseBuilder {
  public:
-  explicit Maps(int64_t channels) : CaseBuilder(7) { x = floats("x", root_space("maps", bound_symbol("N", 3)), {9, 21, channels}); }
+  explicit Maps(int64_t channels) : CaseBuilder(7) {
+    x = floats("x", root_space("maps", bound_symbol("N", 3)), {9, 21, channels});
+  }
   ValueId depthwise(ValueId from, const std::string& name, int64_t size = 3, int64_t stride = 1) {
     const int64_t channels = width_of(from);
     return value("conv2d", {from, drawn(name + ".weight", {channels, size, size, 1}, 0.3)},
@@ -19,7 +22,9 @@ class Maps : public CaseBuilder {
   ValueId pointwise(ValueId from, int64_t outputs, const std::string& name, int64_t stride = 1) {
     return conv(from, outputs, 1, stride, name);
   }
-  ValueId relu(ValueId from, const std::string& name) { return value("activation", {from}, {{"kind", std::string("relu")}}, name); }
+  ValueId relu(ValueId from, const std::string& name) {
+    return value("activation", {from}, {{"kind", std::string("relu")}}, name);
+  }
   ValueId x = kNone;
 };
 
@@ -38,10 +43,12 @@ class SeparableConvolutionsTest : public QObject {
         b.output("y", b.relu(b.add(inner, b.pointwise(b.depthwise(inner, "d", 5), channels, "e")), "f"));
         const PassResult result = vertically_fused(b.take(std::to_string(channels) + " by " + std::to_string(stride)));
         QCOMPARE(separable(result), size_t{2});
-        QCOMPARE(count_nodes(result.graph, "conv2d") + count_nodes(result.graph, "add") + count_nodes(result.graph, "activation"),
+        QCOMPARE(count_nodes(result.graph, "conv2d") + count_nodes(result.graph, "add") +
+                     count_nodes(result.graph, "activation"),
                  size_t{0});
         QCOMPARE(result.graph.nodes.back().attributes.integer("residual_first"), int64_t{1});
-        QVERIFY2(result.reason.ends_with("; 2 depthwise convolutions in the pointwise ones behind them"), result.reason.c_str());
+        QVERIFY2(result.reason.ends_with("; 2 depthwise convolutions in the pointwise ones behind them"),
+                 result.reason.c_str());
       }
   }
 
@@ -76,11 +83,12 @@ class SeparableConvolutionsTest : public QObject {
     read.output("between", between);
     QVERIFY(left(read, read.pointwise(between, 8, "b"), "a map that others read"));
     Maps active(8);
-    QVERIFY(left(active, active.pointwise(active.relu(active.depthwise(active.x, "a"), "r"), 8, "b"), "an activation between"));
+    QVERIFY(left(active, active.pointwise(active.relu(active.depthwise(active.x, "a"), "r"), 8, "b"),
+                 "an activation between"));
     Maps biased(8);
-    const ValueId shifted =
-        biased.value("conv2d", {biased.x, biased.drawn("a.weight", {8, 3, 3, 1}, 0.3), biased.drawn("a.bias", {8}, 0.3)},
-                     {{"groups", int64_t{8}}, {"padding", int64_t{1}}, {"extras", std::string("bias")}}, "a");
+    const ValueId shifted = biased.value(
+        "conv2d", {biased.x, biased.drawn("a.weight", {8, 3, 3, 1}, 0.3), biased.drawn("a.bias", {8}, 0.3)},
+        {{"groups", int64_t{8}}, {"padding", int64_t{1}}, {"extras", std::string("bias")}}, "a");
     QVERIFY(left(biased, biased.pointwise(shifted, 8, "b"), "a bias between"));
     Maps strided(8);
     QVERIFY(left(strided, strided.pointwise(strided.depthwise(strided.x, "a"), 8, "b", 2), "a stride of the second"));

@@ -1,4 +1,5 @@
-// States of sequences under a plan and under the same plan as passes rewrote it: what one has written goes on under the other, bit for bit.
+// States of sequences under a plan and under the same plan as passes rewrote it: what one has written goes on under the
+// other, bit for bit.
 #include <algorithm>
 #include <map>
 
@@ -18,7 +19,8 @@ using namespace stormcell::testing;
 
 namespace {
 
-/// A random decode graph with room for two executions of its sequences, one behind the other: more cells a prompt, all of them padding.
+/// A random decode graph with room for two executions of its sequences, one behind the other: more cells a prompt, all
+/// of them padding.
 RandomCase with_room(uint64_t seed) {
   RandomOptions options;
   options.states = true;
@@ -55,7 +57,8 @@ class Continued {
   Continued(Device& device, const Graph& graph, const RandomCase& from, std::shared_ptr<StateStore> states)
       : bindings_(from.bindings),
         store_(device, from.weights),
-        executor_(device, store_, std::make_shared<Program>(lower(std::make_shared<Graph>(graph))), options(std::move(states))) {}
+        executor_(device, store_, std::make_shared<Program>(lower(std::make_shared<Graph>(graph))),
+                  options(std::move(states))) {}
   std::vector<OutputValue> run(const CaseInputs& inputs, std::span<const SequenceId> sequences) {
     ExecuteOptions execute;
     execute.outputs = true;

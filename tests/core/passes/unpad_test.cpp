@@ -46,16 +46,20 @@ Masks masks_of(const RandomCase& c) {
   return masks;
 }
 
-PassInput input_with(const Graph& graph, const LoadProfile& profile, const Masks& masks) { return {graph, profile, nullptr, {}, masks}; }
+PassInput input_with(const Graph& graph, const LoadProfile& profile, const Masks& masks) {
+  return {graph, profile, nullptr, {}, masks};
+}
 
 /// What differs in cells that count, of the same bits at all; cells that pad must be zeros. Empty: nothing.
-std::string difference_of_real_cells(const RandomCase& c, const CaseInputs& inputs, const std::vector<OutputValue>& plain,
-                                     const std::vector<OutputValue>& compacted, bool same_bits, bool zeros) {
+std::string difference_of_real_cells(const RandomCase& c, const CaseInputs& inputs,
+                                     const std::vector<OutputValue>& plain, const std::vector<OutputValue>& compacted,
+                                     bool same_bits, bool zeros) {
   for (size_t o = 0; o < plain.size(); ++o) {
     const ValueId real = c.graph.outputs[o].real;
     const OutputValue &a = plain[o], &b = compacted[o];
     if (a.name != b.name || a.shape != b.shape) return "other outputs";
-    const size_t rows = a.shape.empty() ? 1 : static_cast<size_t>(a.shape[0]), n = std::max(a.reals.size(), a.integers.size());
+    const size_t rows = a.shape.empty() ? 1 : static_cast<size_t>(a.shape[0]),
+                 n = std::max(a.reals.size(), a.integers.size());
     double scale = 0;
     for (const float x : a.reals) scale = std::max(scale, std::fabs(static_cast<double>(x)));
     for (size_t i = 0; i < n; ++i) {
@@ -68,12 +72,15 @@ std::string difference_of_real_cells(const RandomCase& c, const CaseInputs& inpu
   return {};
 }
 
-QByteArray message(const RandomCase& c, const std::string& what) { return QByteArray::fromStdString(c.name + ": " + what); }
+QByteArray message(const RandomCase& c, const std::string& what) {
+  return QByteArray::fromStdString(c.name + ": " + what);
+}
 
 /// Tokens, two of them padding at the end, one router.
 RandomCase small_case(const Protocol& protocol, std::vector<int32_t> flags, bool masked = true, bool causal = false) {
   CaseBuilder b(5);
-  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)), tokens = b.dense_space("tokens", sequences, 4);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
+                tokens = b.dense_space("tokens", sequences, 4);
   ValueId x = b.floats("x", tokens, {8});
   const ValueId mask = b.mask("mask", tokens, false);
   std::vector<ValueId> inputs{b.linear(x, 8, "q"), b.linear(x, 8, "k"), b.linear(x, 8, "v")};
@@ -119,17 +126,21 @@ class UnpadTest : public QObject {
       const PipelineResult all = run_passes(input_with(c.graph, profile, masks), select_passes({}), OnTheirOwn::no);
       cpu::CpuDevice cpu(threads_for(static_cast<int64_t>(seed)));
       EmulatedDevice emulated(1);
-      Plan plain(cpu, c.graph, c), compacted(cpu, result.graph, c), elsewhere(emulated, result.graph, c), everything(cpu, all.graph, c);
+      Plan plain(cpu, c.graph, c), compacted(cpu, result.graph, c), elsewhere(emulated, result.graph, c),
+          everything(cpu, all.graph, c);
       for (const CaseInputs& inputs : {c.inputs, drawn_anew(c, 77)}) {
         const std::vector<OutputValue> expected = plain.run(inputs).outputs;
         const ExecutionResult& came = compacted.run(inputs);
-        for (const ExecutedDecision& d : came.decisions) padded += d.ancestor.size() < static_cast<size_t>(masks.begin()->second.cells);
-        if (const std::string why = difference_of_real_cells(c, inputs, expected, came.outputs, result.same_bits, true); !why.empty())
+        for (const ExecutedDecision& d : came.decisions)
+          padded += d.ancestor.size() < static_cast<size_t>(masks.begin()->second.cells);
+        if (const std::string why = difference_of_real_cells(c, inputs, expected, came.outputs, result.same_bits, true);
+            !why.empty())
           QFAIL(message(c, why));
         if (const std::string why = difference(came.outputs, elsewhere.run(inputs).outputs); !why.empty())
           QFAIL(message(c, "emulated: " + why));
         const std::vector<OutputValue> of_all = everything.run(inputs).outputs;
-        if (const std::string why = difference_of_real_cells(c, inputs, expected, of_all, result.same_bits, false); !why.empty())
+        if (const std::string why = difference_of_real_cells(c, inputs, expected, of_all, result.same_bits, false);
+            !why.empty())
           QFAIL(message(c, "all passes: " + why));
       }
     }
@@ -172,7 +183,8 @@ class UnpadTest : public QObject {
   }
 
   void it_says_what_it_leaves_out() {
-    QCOMPARE(reason(small_case({}, {1, 1, 0, 0, 1, 1, 1, 0})), std::string("padding is not computed: 38 % of the cells of tokens"));
+    QCOMPARE(reason(small_case({}, {1, 1, 0, 0, 1, 1, 1, 0})),
+             std::string("padding is not computed: 38 % of the cells of tokens"));
   }
 
   void it_says_why_not() {
@@ -187,8 +199,10 @@ class UnpadTest : public QObject {
     QVERIFY(reason(small_case({}, before)).starts_with("padding is not computed"));
     QVERIFY(reason(small_case({}, behind, false, true)).starts_with("padding is not computed"));
     QVERIFY(reason(small_case(capacity, before)).ends_with("padding stands before real cells and could displace them"));
-    QVERIFY(reason(small_case({}, before, false, true)).ends_with("padding stands before real cells and could displace them"));
-    QVERIFY(reason(small_case(priority, behind)).ends_with("router moe gives its places by priority over the batch, padding included"));
+    QVERIFY(reason(small_case({}, before, false, true))
+                .ends_with("padding stands before real cells and could displace them"));
+    QVERIFY(reason(small_case(priority, behind))
+                .ends_with("router moe gives its places by priority over the batch, padding included"));
     QVERIFY(reason(small_case({}, behind, false)).ends_with("attention \"mixed\" attends to padding"));
     QVERIFY(reason(small_case({}, {1, 1, 1, 1, 1, 1, 1, 1})).ends_with("the data has no padding"));
     QVERIFY(reason(small_case({}, {1, 1, 1, 1, 0, 0, 0, 0})).ends_with("some sequences have no real cell"));
@@ -197,7 +211,8 @@ class UnpadTest : public QObject {
       decodes.states = true;
       QVERIFY(reason(make_random_case(seed, decodes)).ends_with("the model itself leaves padding out"));
     }
-    QVERIFY(reason(nested_capacity()).ends_with("router inner counts its places over the whole batch, padding included"));
+    QVERIFY(
+        reason(nested_capacity()).ends_with("router inner counts its places over the whole batch, padding included"));
     RandomCase counted = small_case({}, behind);
     counted.graph.outputs[0].real = kNone;
     QVERIFY(reason(counted).ends_with("output y counts padding"));

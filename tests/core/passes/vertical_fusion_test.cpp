@@ -16,7 +16,9 @@ const Node& node_named(const Graph& graph, std::string_view name) {
     if (node.name == name) return node;
   qFatal("no such node");
 }
-std::string extras(const Graph& graph, std::string_view name) { return node_named(graph, name).attributes.word("extras", ""); }
+std::string extras(const Graph& graph, std::string_view name) {
+  return node_named(graph, name).attributes.word("extras", "");
+}
 
 ValueId scaled(MixtureBuilder& b, ValueId x, double factor, std::string_view name = "scaled") {
   return b.value("scale", {x}, {{"factor", factor}}, name);
@@ -35,7 +37,8 @@ std::vector<ValueId> weighed_ways(MixtureBuilder& b, ValueId x, int32_t branches
   for (int32_t i = 0; i < branches; ++i) {
     const std::string way = name + "." + std::to_string(i);
     const ValueId part = b.scatter(x, decision, {i})[0];
-    const ValueId weight = b.value("choice_weight", {decision}, {{"space", int64_t{b.space_of(part)}}}, way + ".weight");
+    const ValueId weight =
+        b.value("choice_weight", {decision}, {{"space", int64_t{b.space_of(part)}}}, way + ".weight");
     rows.push_back(b.value("multiply", {part, weight}, {}, way + ".weighed"));
   }
   return rows;
@@ -167,8 +170,8 @@ class VerticalFusionTest : public QObject {
       b.output("y", active(b, y, "relu"));
       b.output("z", b.add(z, x));
       const PassResult result = vertically_fused(b.take("states"));
-      QCOMPARE(result.reason,
-               std::string(changes ? "1 activation folded into products" : "1 norm, 1 activation, 1 residual folded into products"));
+      QCOMPARE(result.reason, std::string(changes ? "1 activation folded into products"
+                                                  : "1 norm, 1 activation, 1 residual folded into products"));
     }
   }
 
@@ -206,9 +209,11 @@ class VerticalFusionTest : public QObject {
       from.graph = find_pass("dead-path")->run(pass_input(from.graph, profile)).graph;
       QCOMPARE(count_nodes(from.graph, "guard"), size_t{1});
       const PassResult result = vertically_fused(from);
-      QCOMPARE(result.reason,
-               std::string(made_behind ? "6 activations folded into products (fallbacks included)"
-                                       : "6 activations folded into products; 1 residual folded into gathers (fallbacks included)"));
+      QCOMPARE(
+          result.reason,
+          std::string(made_behind
+                          ? "6 activations folded into products (fallbacks included)"
+                          : "6 activations folded into products; 1 residual folded into gathers (fallbacks included)"));
       QCOMPARE(count_nodes(result.graph, "add"), size_t{made_behind});
     }
   }
@@ -226,10 +231,11 @@ class VerticalFusionTest : public QObject {
           rows[1] = scaled(b, rows[1], 0.7);
           const ValueId joined = b.gather(rows, cells, "sum", extras_beside ? x : kNone, "joined");
           b.output("y", extras_beside ? b.add(x, joined) : joined);
-          const RandomCase from = b.take(std::string(one_router ? "one router " : "two routers ") + std::to_string(width));
+          const RandomCase from =
+              b.take(std::string(one_router ? "one router " : "two routers ") + std::to_string(width));
           const PassResult result = vertically_fused(from);
-          QCOMPARE(result.reason,
-                   std::string(one_router ? "2 factors" : "3 factors") + (extras_beside ? ", 1 residual" : "") + " folded into gathers");
+          QCOMPARE(result.reason, std::string(one_router ? "2 factors" : "3 factors") +
+                                      (extras_beside ? ", 1 residual" : "") + " folded into gathers");
           QCOMPARE(count_nodes(result.graph, "multiply"), size_t{1});
           QCOMPARE(node_named(result.graph, "joined").attributes.list("factors"),
                    (one_router ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{0, 2, 3}));
@@ -331,15 +337,19 @@ class VerticalFusionTest : public QObject {
             const SpaceId images = b.root_space("images", b.bound_symbol("N", 3));
             const ValueId maps = b.floats("maps", images, {7, 6, channels});
             const std::vector<int64_t> shape{channels, 3, 3, depthwise ? 1 : channels};
-            ValueId y = b.value("conv2d", {maps, b.drawn("weight", shape, 0.2), b.drawn("bias", {channels}, 0.2)},
-                                {{"groups", depthwise ? channels : 1}, {"padding", int64_t{1}}, {"extras", std::string("bias")}}, "conv");
+            ValueId y = b.value(
+                "conv2d", {maps, b.drawn("weight", shape, 0.2), b.drawn("bias", {channels}, 0.2)},
+                {{"groups", depthwise ? channels : 1}, {"padding", int64_t{1}}, {"extras", std::string("bias")}},
+                "conv");
             if (std::string(kind) != "none") y = active(b, y, kind);
             b.output("y", active(b, b.add(y, maps), "relu", "last"));
-            const std::string name = std::string(kind) + " " + std::to_string(channels) + (depthwise ? " depthwise" : "");
+            const std::string name =
+                std::string(kind) + " " + std::to_string(channels) + (depthwise ? " depthwise" : "");
             const PassResult result = vertically_fused(b.take(name));
             // One activation is folded, that of the product or that of the sum; the other stays behind the sum.
             QCOMPARE(result.reason,
-                     std::string(std::string(kind) == "silu" ? "1 activation" : "1 activation, 1 residual") + " folded into products");
+                     std::string(std::string(kind) == "silu" ? "1 activation" : "1 activation, 1 residual") +
+                         " folded into products");
             QCOMPARE(count_nodes(result.graph, "activation"), size_t{std::string(kind) != "none"});
           }
   }
@@ -379,7 +389,8 @@ class VerticalFusionTest : public QObject {
           const ValueId x = b.maps(3, 7, 18, k.channels);
           std::vector<ValueId> inputs{x, b.drawn("weight", {k.channels, k.size, k.size, k.channels / k.groups}, 0.2)};
           Attributes attributes{{"groups", k.groups}, {"padding", k.size / 2}};
-          if (biased) inputs.push_back(b.drawn("bias", {k.channels}, 0.2)), attributes.set("extras", std::string("bias"));
+          if (biased)
+            inputs.push_back(b.drawn("bias", {k.channels}, 0.2)), attributes.set("extras", std::string("bias"));
           const ValueId y = b.value("conv2d", std::move(inputs), std::move(attributes), "conv");
           run_by(b, y, k.kernel);
           b.output("y", active(b, b.add(x, y), kind));

@@ -77,14 +77,17 @@ class CostSearchTest : public QObject {
         make_cheaper(aim, {.seed = 1, .proposals = 10000}, placed);
         QCOMPARE(placement_fault(placed.placement()), std::string());
         QCOMPARE(layers_with_idle_replicas(placed.placement()), 0);
-        QVERIFY2(cost_of(aim, placed) < 0.95 * before, (std::to_string(cost_of(aim, placed)) + " " + std::to_string(before)).c_str());
+        QVERIFY2(cost_of(aim, placed) < 0.95 * before,
+                 (std::to_string(cost_of(aim, placed)) + " " + std::to_string(before)).c_str());
       }
   }
 
-  // What the search says of what it found is what counting anew says, and it is less than before, whatever replicas and tokens do.
+  // What the search says of what it found is what counting anew says, and it is less than before, whatever replicas and
+  // tokens do.
   void it_searches_by_what_judges_data() {
     QTest::addColumn<int>("backend");
-    for (size_t b = 0; b < std::size(kBackends); ++b) QTest::newRow(std::string(kBackends[b]).c_str()) << static_cast<int>(b);
+    for (size_t b = 0; b < std::size(kBackends); ++b)
+      QTest::newRow(std::string(kBackends[b]).c_str()) << static_cast<int>(b);
   }
   void it_searches_by_what_judges() {
     QFETCH(int, backend);
@@ -98,7 +101,8 @@ class CostSearchTest : public QObject {
       const auto anew = [&](const Placement& p) {
         StepWork work(p, 2, b, kModel, replicas, residence);
         double mean = 0;
-        for (const std::vector<size_t>& step : steps) mean += work.of_tokens(routes, step).seconds() / static_cast<double>(steps.size());
+        for (const std::vector<size_t>& step : steps)
+          mean += work.of_tokens(routes, step).seconds() / static_cast<double>(steps.size());
         return mean;
       };
       const Placement start = eplb_of(routes, 40);
@@ -106,7 +110,8 @@ class CostSearchTest : public QObject {
       make_cheaper({}, {.seed = 1, .proposals = drawn(6000)}, placed);
       QCOMPARE(placement_fault(placed.placement()), std::string());
       const double found = anew(placed.placement());
-      QVERIFY2(std::abs(found - placed.mean_s()) < 1e-9 * found, (std::to_string(found) + " " + std::to_string(placed.mean_s())).c_str());
+      QVERIFY2(std::abs(found - placed.mean_s()) < 1e-9 * found,
+               (std::to_string(found) + " " + std::to_string(placed.mean_s())).c_str());
       QVERIFY2(found < anew(start), (std::to_string(found) + " " + std::to_string(anew(start))).c_str());
     }
   }

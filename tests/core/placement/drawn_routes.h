@@ -31,7 +31,8 @@ inline TokenRoutes drawn_routes(const DrawnRoutes& how, uint32_t seed) {
   if (how.branch_bytes > 0) routes.branch_bytes.assign(static_cast<size_t>(how.layers), how.branch_bytes);
   for (size_t t = 0; t < how.tokens; ++t) {
     const auto number = static_cast<int64_t>(t);
-    routes.tokens.push_back({number, how.each > 0 ? number / how.each : 0, 0, Phase::decode, how.homes ? below(how.ranks) : -1});
+    routes.tokens.push_back(
+        {number, how.each > 0 ? number / how.each : 0, 0, Phase::decode, how.homes ? below(how.ranks) : -1});
     for (int32_t l = 0; l < how.layers; ++l) {
       std::set<int32_t> chosen;
       while (chosen.size() < static_cast<size_t>(how.k)) chosen.insert(below(how.branches));

@@ -11,7 +11,8 @@ namespace stormcell::testing {
 namespace {
 
 // deepseek-ai/EPLB, README: 2 layers of 12 experts, 16 replicas, 4 groups, 2 nodes, 8 GPUs.
-const LayerLoads kPublished = {{90, 132, 40, 61, 104, 165, 39, 4, 73, 56, 183, 86}, {20, 107, 104, 64, 19, 197, 187, 157, 172, 86, 16, 27}};
+const LayerLoads kPublished = {{90, 132, 40, 61, 104, 165, 39, 4, 73, 56, 183, 86},
+                               {20, 107, 104, 64, 19, 197, 187, 157, 172, 86, 16, 27}};
 
 double imbalance_of(const Placement& p, const LayerLoads& loads, size_t layer) {
   return imbalance_of_ranks(loads_of_ranks(p.layers[layer], p.ranks, loads[layer]));
@@ -36,12 +37,14 @@ class EplbTest : public QObject {
     const std::vector<LayerSlots> published = {{5, 6, 5, 7, 8, 4, 3, 4, 10, 9, 10, 2, 0, 1, 11, 1},
                                                {7, 10, 6, 8, 6, 11, 8, 9, 2, 4, 5, 1, 5, 0, 3, 1}};
     QVERIFY(p.layers == published);
-    QVERIFY(std::abs(imbalance_of(p, kPublished, 0) - .208) < 5e-4 && std::abs(imbalance_of(p, kPublished, 1) - .242) < 5e-4);
+    QVERIFY(std::abs(imbalance_of(p, kPublished, 0) - .208) < 5e-4 &&
+            std::abs(imbalance_of(p, kPublished, 1) - .242) < 5e-4);
   }
 
   void without_a_whole_number_of_groups_a_node_it_packs_globally() {
     const Placement p = eplb_placement(kPublished, {16, 1, 2, 8});
-    QVERIFY(std::abs(imbalance_of(p, kPublished, 0) - .073) < 5e-4 && std::abs(imbalance_of(p, kPublished, 1) - .190) < 5e-4);
+    QVERIFY(std::abs(imbalance_of(p, kPublished, 0) - .073) < 5e-4 &&
+            std::abs(imbalance_of(p, kPublished, 1) - .190) < 5e-4);
   }
 
   void one_branch_a_rank_stays_where_it_is() {

@@ -39,7 +39,9 @@ TokenRoutes grouped(uint32_t seed) {
   return routes;
 }
 
-Placement eplb_of(const TokenRoutes& routes) { return eplb_placement(loads_of_tokens(routes, all_of(routes)), {kBranches, 1, 1, kRanks}); }
+Placement eplb_of(const TokenRoutes& routes) {
+  return eplb_placement(loads_of_tokens(routes, all_of(routes)), {kBranches, 1, 1, kRanks});
+}
 
 constexpr double kSlack = 0.2;
 
@@ -60,7 +62,8 @@ ExactAim pairs_apart(const TokenRoutes& routes, const Placement& start) {
   aim.of_layer = [=](size_t l, const LayerSlots& layer) {
     const auto most = [&](const LayerSlots& s) { return std::ranges::max(loads_of_ranks(s, kRanks, loads[l])); };
     const double mean = std::accumulate(loads[l].begin(), loads[l].end(), 0.) / kRanks;
-    if (most(layer) > std::max(most(start.layers[l]), mean * (1 + kSlack)) + 1e-9) return std::numeric_limits<double>::infinity();
+    if (most(layer) > std::max(most(start.layers[l]), mean * (1 + kSlack)) + 1e-9)
+      return std::numeric_limits<double>::infinity();
     double apart = 0;
     for (size_t i = 0; i < layer.size(); ++i)
       for (size_t j = 0; j < layer.size(); ++j)
@@ -108,7 +111,9 @@ class ExactTest : public QObject {
   void two_layers_by_hand() {
     // Branches 0 and 3 of layer 0 go on to 1 and 2 of layer 1: with them on one rank nothing is apart.
     ExactAim aim;
-    aim.of_layer = [](size_t l, const LayerSlots& s) { return l == 0 && s[0] == 0 && s[1] == 3 ? 0. : l == 0 ? 1. : 0.; };
+    aim.of_layer = [](size_t l, const LayerSlots& s) {
+      return l == 0 && s[0] == 0 && s[1] == 3 ? 0. : l == 0 ? 1. : 0.;
+    };
     aim.follows = {std::vector<double>(16), std::vector<double>(16)};
     aim.follows[1][0 * 4 + 1] = aim.follows[1][3 * 4 + 2] = 5;
     const ExactPlacement best = exact_placement(aim, 2, 4, 2);
@@ -127,8 +132,8 @@ class ExactTest : public QObject {
       QVERIFY(best.cost <= cost_of_all(aim, start));
       double found = std::numeric_limits<double>::infinity();
       for (uint32_t again = 1; again <= 4; ++again) {
-        const Placement joint =
-            joint_placement(routes, all_of(routes), start, {.together = 1, .slack = kSlack, .seed = again, .sweeps = 400});
+        const Placement joint = joint_placement(routes, all_of(routes), start,
+                                                {.together = 1, .slack = kSlack, .seed = again, .sweeps = 400});
         QVERIFY(cost_of_all(aim, joint) >= best.cost - 1e-6);
         found = std::min(found, cost_of_all(aim, joint));
       }
@@ -146,7 +151,8 @@ class ExactTest : public QObject {
       const auto cost = [&](const Placement& p) {
         StepWork work(p, 1, Backend::per_rank, kModel, ReplicaRule::even, Residence::follow);
         double mean = 0;
-        for (const std::vector<size_t>& step : steps) mean += work.of_tokens(routes, step).seconds() / static_cast<double>(steps.size());
+        for (const std::vector<size_t>& step : steps)
+          mean += work.of_tokens(routes, step).seconds() / static_cast<double>(steps.size());
         return mean;
       };
       std::vector<LayerSlots> layers;  // each arrangement once
@@ -172,7 +178,8 @@ class ExactTest : public QObject {
         return of_layer(l, s);
       };
       const ExactPlacement best = exact_placement(aim, kFew, kFour, kTwo);
-      QVERIFY2(std::abs(best.cost / least - 1) < 1e-9, (std::to_string(best.cost) + " " + std::to_string(least)).c_str());
+      QVERIFY2(std::abs(best.cost / least - 1) < 1e-9,
+               (std::to_string(best.cost) + " " + std::to_string(least)).c_str());
       QVERIFY(std::abs(cost(best.placement) / least - 1) < 1e-9);
       QVERIFY(least < cost(start));
     }

@@ -36,7 +36,8 @@ TokenRoutes planted() {
   return routes;
 }
 
-/// 16 layers of 4 branches a rank: a token takes what two neighbouring ranks of a placement hold, an eighth of it at random.
+/// 16 layers of 4 branches a rank: a token takes what two neighbouring ranks of a placement hold, an eighth of it at
+/// random.
 struct Hidden {
   TokenRoutes routes;
   Placement placement;
@@ -59,7 +60,8 @@ Hidden hidden(int32_t ranks = 16) {
     for (size_t l = 0; l < 16; ++l) {
       std::vector<int32_t> chosen;
       for (size_t s = first * 4; s < first * 4 + 8; ++s) {
-        const int32_t branch = random() % 8 ? out.placement.layers[l][s % branches] : static_cast<int32_t>(random() % branches);
+        const int32_t branch =
+            random() % 8 ? out.placement.layers[l][s % branches] : static_cast<int32_t>(random() % branches);
         if (std::find(chosen.begin(), chosen.end(), branch) == chosen.end()) chosen.push_back(branch);
       }
       chosen.resize(8, -1);
@@ -79,7 +81,8 @@ class JointTest : public QObject {
     std::vector<size_t> tokens(routes.size());
     std::iota(tokens.begin(), tokens.end(), size_t{0});
     const Placement eplb = eplb_placement(loads_of_tokens(routes, tokens), {kBranches, 1, 1, kRanks});
-    const Placement joint = joint_placement(routes, tokens, eplb, {.together = 1, .slack = 0.2, .seed = 1, .sweeps = 200});
+    const Placement joint =
+        joint_placement(routes, tokens, eplb, {.together = 1, .slack = 0.2, .seed = 1, .sweeps = 200});
     QCOMPARE(placement_fault(joint), std::string());
     const Traffic before = count_traffic(routes, tokens, eplb), after = count_traffic(routes, tokens, joint);
     QVERIFY(before.cross_pairs > 0.6);
@@ -92,8 +95,10 @@ class JointTest : public QObject {
     std::vector<size_t> tokens(h.routes.size());
     std::iota(tokens.begin(), tokens.end(), size_t{0});
     const Placement eplb = eplb_placement(loads_of_tokens(h.routes, tokens), {64, 1, 1, 16});
-    const Placement joint = joint_placement(h.routes, tokens, eplb, {.together = 1, .slack = 0.15, .seed = 1, .sweeps = 300});
-    const Traffic before = count_traffic(h.routes, tokens, eplb), planted = count_traffic(h.routes, tokens, h.placement),
+    const Placement joint =
+        joint_placement(h.routes, tokens, eplb, {.together = 1, .slack = 0.15, .seed = 1, .sweeps = 300});
+    const Traffic before = count_traffic(h.routes, tokens, eplb),
+                  planted = count_traffic(h.routes, tokens, h.placement),
                   after = count_traffic(h.routes, tokens, joint);
     const auto share = [](double from, double to, double best) { return (from - to) / (from - best); };
     const double pairs = share(before.cross_pairs, after.cross_pairs, planted.cross_pairs),
@@ -106,9 +111,11 @@ class JointTest : public QObject {
     std::vector<size_t> tokens(h.routes.size());
     std::iota(tokens.begin(), tokens.end(), size_t{0});
     const Placement start = contiguous_placement(16, 256, 256, 64);
-    const Placement aligned = joint_placement(h.routes, tokens, start, {.together = 0.5, .slack = 2, .seed = 1, .sweeps = 0});
+    const Placement aligned =
+        joint_placement(h.routes, tokens, start, {.together = 0.5, .slack = 2, .seed = 1, .sweeps = 0});
     QCOMPARE(placement_fault(aligned), std::string());
-    const Traffic planted = count_traffic(h.routes, tokens, h.placement), after = count_traffic(h.routes, tokens, aligned);
+    const Traffic planted = count_traffic(h.routes, tokens, h.placement),
+                  after = count_traffic(h.routes, tokens, aligned);
     QVERIFY2(after.cross_pairs <= 1.02 * planted.cross_pairs && after.ranks_per_token <= 1.02 * planted.ranks_per_token,
              (std::to_string(after.cross_pairs) + " " + std::to_string(planted.cross_pairs)).c_str());
   }
@@ -138,7 +145,8 @@ class JointTest : public QObject {
     std::vector<size_t> tokens(routes.size());
     std::iota(tokens.begin(), tokens.end(), size_t{0});
     const Placement start = contiguous_placement(kLayers, kBranches, 48, kRanks);
-    const Placement joint = joint_placement(routes, tokens, start, {.together = 1, .slack = 0.3, .seed = 1, .sweeps = 200});
+    const Placement joint =
+        joint_placement(routes, tokens, start, {.together = 1, .slack = 0.3, .seed = 1, .sweeps = 200});
     QCOMPARE(placement_fault(joint), std::string());
     QCOMPARE(layers_with_idle_replicas(joint), 0);
     const Traffic before = count_traffic(routes, tokens, start), after = count_traffic(routes, tokens, joint);
@@ -151,7 +159,8 @@ class JointTest : public QObject {
     }
   }
 
-  // Powers of two leave every sum its digits: what differs is what is taken for a gain, and sums of a million round by more than 1e-3.
+  // Powers of two leave every sum its digits: what differs is what is taken for a gain, and sums of a million round by
+  // more than 1e-3.
   void how_often_tokens_came_decides_nothing() {
     const TokenRoutes routes = planted();
     std::vector<size_t> once(routes.size()), often;

@@ -15,7 +15,8 @@ class LoadTest : public QObject {
   Q_OBJECT
  private slots:
   void what_packing_left_is_mended() {
-    // Heaviest first to the lightest rank gives 8 + 5 + 4 and 7 + 6: 17 and 13. 8 + 7 and 6 + 5 + 4 is even; of equally many 8 + 4 + 3.
+    // Heaviest first to the lightest rank gives 8 + 5 + 4 and 7 + 6: 17 and 13. 8 + 7 and 6 + 5 + 4 is even; of equally
+    // many 8 + 4 + 3.
     const std::vector<std::vector<double>> loads = {{8, 7, 6, 5, 4, 0}};
     const Placement p = load_placement(loads, {2, 6, {{0, 3, 4, 1, 2, 5}}});
     QCOMPARE(placement_fault(p), std::string());

@@ -33,7 +33,8 @@ const CostModel kModel{.memory_bytes_per_s = 100,
 CostModel model_of_pairs() {
   testing::Drawn<std::mt19937> random(21);
   std::vector<double> cost(static_cast<size_t>(kRanks * kRanks));
-  for (size_t i = 0; i < cost.size(); ++i) cost[i] = i % (kRanks + 1) == 0 ? 0 : 0.01 * static_cast<double>(1 + random() % 50);
+  for (size_t i = 0; i < cost.size(); ++i)
+    cost[i] = i % (kRanks + 1) == 0 ? 0 : 0.01 * static_cast<double>(1 + random() % 50);
   CostModel model = kModel;
   model.rank_cost = std::make_shared<const std::vector<double>>(cost);
   return model;
@@ -47,9 +48,15 @@ CostModel model_of_curve() {
 }
 
 TokenRoutes drawn(bool homes, uint32_t seed) {
-  return drawn_routes(
-      {.tokens = 90, .layers = kLayers, .branches = kBranches, .k = kK, .ranks = kRanks, .homes = homes, .gaps = true, .twice = true},
-      seed);
+  return drawn_routes({.tokens = 90,
+                       .layers = kLayers,
+                       .branches = kBranches,
+                       .k = kK,
+                       .ranks = kRanks,
+                       .homes = homes,
+                       .gaps = true,
+                       .twice = true},
+                      seed);
 }
 
 /// What replicas and tokens do, beside what they do without a word.
@@ -73,7 +80,8 @@ std::vector<std::vector<size_t>> steps_of(const TokenRoutes& routes, uint32_t se
 
 std::vector<std::vector<std::vector<double>>> counts(uint32_t seed) {
   testing::Drawn<std::mt19937> random(seed);
-  std::vector<std::vector<std::vector<double>>> steps(kSteps, std::vector<std::vector<double>>(kLayers, std::vector<double>(kBranches)));
+  std::vector<std::vector<std::vector<double>>> steps(
+      kSteps, std::vector<std::vector<double>>(kLayers, std::vector<double>(kBranches)));
   for (auto& step : steps)
     for (auto& layer : step)
       for (double& count : layer) count = static_cast<double>(random() % 40) / 4;
@@ -125,7 +133,9 @@ class PlacedStepsTest : public QObject {
       for (int data = 0; data < 3; ++data)
         for (const char* costs : {"", ", costs of pairs", ", times over rows"})
           for (size_t w = 0; w < std::size(kWays); ++w) {
-            if (data == 2 && static_cast<Backend>(b) != Backend::per_expert && static_cast<Backend>(b) != Backend::gather) continue;
+            if (data == 2 && static_cast<Backend>(b) != Backend::per_expert &&
+                static_cast<Backend>(b) != Backend::gather)
+              continue;
             if (data == 2 && kWays[w].residence == Residence::follow) continue;
             const char* const kinds[] = {", homes not known", ", homes known", ", counts"};
             QTest::newRow((std::string(kBackends[b]) + kinds[data] + costs + kWays[w].name).c_str())
@@ -139,7 +149,9 @@ class PlacedStepsTest : public QObject {
     QFETCH(int, way);
     const auto [name, replicas, residence] = kWays[way];
     const auto b = static_cast<Backend>(backend);
-    const CostModel model = costs.contains("pairs") ? model_of_pairs() : costs.contains("rows") ? model_of_curve() : kModel;
+    const CostModel model = costs.contains("pairs")  ? model_of_pairs()
+                            : costs.contains("rows") ? model_of_curve()
+                                                     : kModel;
     for (uint32_t seed = 0; seed < 4; ++seed) {
       const int32_t slot_count = seed % 2 ? 18 : 12;
       const TokenRoutes routes = drawn(data == 1, seed);
@@ -155,8 +167,10 @@ class PlacedStepsTest : public QObject {
         StepWork work(placed.placement(), kNodes, b, model, replicas, residence);
         double mean = 0, layers = 0;
         for (size_t s = 0; s < kSteps; ++s) {
-          const double whole = data == 2 ? work.of_loads(loads[s], kK).seconds() : work.of_tokens(routes, steps[s]).seconds();
-          QVERIFY2(near(placed.step_s(s), whole), (std::to_string(placed.step_s(s)) + " " + std::to_string(whole)).c_str());
+          const double whole =
+              data == 2 ? work.of_loads(loads[s], kK).seconds() : work.of_tokens(routes, steps[s]).seconds();
+          QVERIFY2(near(placed.step_s(s), whole),
+                   (std::to_string(placed.step_s(s)) + " " + std::to_string(whole)).c_str());
           mean += whole / kSteps;
         }
         for (size_t l = 0; l < kLayers; ++l) layers += placed.layer_s(l);
@@ -168,8 +182,8 @@ class PlacedStepsTest : public QObject {
 
   void nothing_stands_twice_on_a_rank_and_nothing_is_lost() {
     const TokenRoutes routes = drawn(false, 3);
-    PlacedSteps placed(routes, steps_of(routes, 3), contiguous_placement(kLayers, kBranches, 18, kRanks), kNodes, Backend::per_rank,
-                       kModel);
+    PlacedSteps placed(routes, steps_of(routes, 3), contiguous_placement(kLayers, kBranches, 18, kRanks), kNodes,
+                       Backend::per_rank, kModel);
     testing::Drawn<std::mt19937> random(9);
     for (int move = 0; move < 500; ++move) {
       move_somehow(placed, random);
@@ -194,7 +208,8 @@ class PlacedStepsTest : public QObject {
     testing::Drawn<std::mt19937> random(1);
     for (int t = 0; t < 256; ++t) {
       routes.tokens.push_back({});
-      for (int c = 0; c < 61 * 8; ++c) routes.choice.push_back(static_cast<int32_t>((static_cast<uint32_t>(c % 8) * 32 + random() % 32)));
+      for (int c = 0; c < 61 * 8; ++c)
+        routes.choice.push_back(static_cast<int32_t>((static_cast<uint32_t>(c % 8) * 32 + random() % 32)));
     }
     std::vector<std::vector<size_t>> steps(8);
     for (size_t t = 0; t < 256; ++t) steps[t / 32].push_back(t);
@@ -205,11 +220,13 @@ class PlacedStepsTest : public QObject {
       const size_t layer = random() % 61, a = random() % 256, b = random() % 256;
       if (placed.may_swap(layer, a, b)) placed.swap(layer, a, b);
     }
-    const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / kMoves;
+    const double us =
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / kMoves;
     qInfo("%.1f us a swap", us);
     const Placement end = placed.placement();
     StepWork work(end, 8, Backend::per_rank, kModel);
-    for (size_t s = 0; s < steps.size(); ++s) QVERIFY(near(placed.step_s(s), work.of_tokens(routes, steps[s]).seconds()));
+    for (size_t s = 0; s < steps.size(); ++s)
+      QVERIFY(near(placed.step_s(s), work.of_tokens(routes, steps[s]).seconds()));
   }
 };
 

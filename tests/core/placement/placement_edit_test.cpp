@@ -73,7 +73,8 @@ struct Ways {
   ReplicaRule replicas = ReplicaRule::even;
   Residence residence = Residence::home;
 };
-constexpr Ways kWays[] = {{}, {", nearest", ReplicaRule::nearest, Residence::home}, {", follow", ReplicaRule::even, Residence::follow}};
+constexpr Ways kWays[] = {
+    {}, {", nearest", ReplicaRule::nearest, Residence::home}, {", follow", ReplicaRule::even, Residence::follow}};
 
 ReplicaWay way_of(const Ways& ways) { return {ways.replicas, kNodes}; }
 
@@ -110,7 +111,8 @@ std::string wrong_figure(const PlacementEdit& edit, const Parts& p, Backend back
     if (!near(*f.ranks_per_token, traffic.ranks_per_token)) return "ranks of a token";
     double imbalance = 0, ms = 0, layers = 0;
     for (size_t l = 0; l < kLayers; ++l) {
-      const std::vector<double> ranks = ways.replicas == ReplicaRule::even ? counted_loads(now, l, p.loads[i][l]) : anew[l];
+      const std::vector<double> ranks =
+          ways.replicas == ReplicaRule::even ? counted_loads(now, l, p.loads[i][l]) : anew[l];
       for (size_t r = 0; r < kRanks; ++r)
         if (!near(edit.rank_loads(i, l)[r], ranks[r])) return "load of a rank";
       const std::vector<double>& of_slot = edit.slot_loads(i, l);
@@ -145,10 +147,12 @@ PlacementChange edit_somehow(PlacementEdit& edit, std::mt19937& random) {
   switch (random() % 4) {
     case 0:
     case 1:
-      return edit.swap_fault(layer, slot, other).empty() ? applied(edit, swap_change(now, layer, slot, other)) : PlacementChange();
+      return edit.swap_fault(layer, slot, other).empty() ? applied(edit, swap_change(now, layer, slot, other))
+                                                         : PlacementChange();
     case 2:
-      return edit.replicate_fault(layer, branch, slot).empty() ? applied(edit, replicate_change(now, layer, branch, slot))
-                                                               : PlacementChange();
+      return edit.replicate_fault(layer, branch, slot).empty()
+                 ? applied(edit, replicate_change(now, layer, branch, slot))
+                 : PlacementChange();
     default:
       return edit.drop_fault(layer, slot).empty() ? applied(edit, drop_change(now, layer, slot)) : PlacementChange();
   }
@@ -166,7 +170,8 @@ class PlacementEditTest : public QObject {
     for (size_t b = 0; b < std::size(kBackends); ++b)
       for (const bool homes : {false, true})
         for (size_t w = 0; w < std::size(kWays); ++w)
-          QTest::newRow((std::string(kBackends[b]) + (homes ? ", homes known" : ", homes not known") + kWays[w].name).c_str())
+          QTest::newRow(
+              (std::string(kBackends[b]) + (homes ? ", homes known" : ", homes not known") + kWays[w].name).c_str())
               << static_cast<int>(b) << homes << static_cast<int>(w);
   }
   void edits_undone_and_done_again_come_to_what_counting_anew_gives() {
@@ -213,7 +218,8 @@ class PlacementEditTest : public QObject {
     }
   }
 
-  // Beside replicas and where a node gets a part of what it had: what is left of the token's other choices is no whole number.
+  // Beside replicas and where a node gets a part of what it had: what is left of the token's other choices is no whole
+  // number.
   void a_branch_that_moves_brings_a_token_what_its_other_choices_leave() {
     const std::vector<BranchShares> shares = {{{0, 0.5}, {1, 0.5}}, {{0, 1}}, {{2, 1}}};
     BranchMove move;
@@ -278,7 +284,8 @@ class PlacementEditTest : public QObject {
     parts[0].loads = {{4, 0, 0, 0}, {1, 1, 1, 1}};
     PlacementEdit edit(contiguous_placement(2, 4, 4, 2), std::move(parts));
     QCOMPARE(edit.figures(0).imbalance, 0.5);
-    QVERIFY(!edit.figures(0).cross_pairs && !edit.figures(0).ranks_per_token && !edit.figures(0).step_ms && !edit.layer_ms(0, 0));
+    QVERIFY(!edit.figures(0).cross_pairs && !edit.figures(0).ranks_per_token && !edit.figures(0).step_ms &&
+            !edit.layer_ms(0, 0));
   }
 };
 

@@ -28,16 +28,19 @@ class PlacementFilesTest : public QObject {
     QTest::addColumn<QString>("text");
     // Layer 0 of the model has no experts: SGLang and TensorRT-LLM count it, the others do not.
     QTest::newRow("sglang") << R"({"physical_to_logical_map": [[0,1,2,0],[2,0,1,0],[0,1,2,2]]})";
-    QTest::newRow("vllm line") << R"({"record_type":"eplb_initial_mapping","version":1,"num_redundant_experts":1,"num_slots":4,
+    QTest::newRow("vllm line")
+        << R"({"record_type":"eplb_initial_mapping","version":1,"num_redundant_experts":1,"num_slots":4,
  "initial_global_assignments":{"1":[0,1,2,2],"0":[2,0,1,0]}})";
     QTest::newRow("vllm list") << "[[2,0,1,0],[0,1,2,2]]";
     QTest::newRow("vllm-ascend") << R"({"moe_layer_count":2,"layer_list":[
  {"layer_id":0,"device_count":2,"device_list":[{"device_id":1,"device_expert":[1,0]},{"device_id":0,"device_expert":[2,0]}]},
  {"layer_id":1,"device_count":2,"device_list":[{"device_id":0,"device_expert":[0,1]},{"device_id":1,"device_expert":[2,2]}]}]})";
-    QTest::newRow("yaml, a line each") << "# where it comes from\nnum_slots: 4\ninitial_global_assignments:\n  1: [2, 0, 1, 0]\n"
-                                          "  2: [0, 1, 2, 2]\nlayer_updates_per_iter: 0\n";
-    QTest::newRow("yaml, lists over lines") << "initial_global_assignments:\n  1: [2, 0,\n    1, 0]\n  2:\n  - 0\n  - 1\n  - 2\n  - 2\n"
-                                               "num_slots: 4\n";
+    QTest::newRow("yaml, a line each")
+        << "# where it comes from\nnum_slots: 4\ninitial_global_assignments:\n  1: [2, 0, 1, 0]\n"
+           "  2: [0, 1, 2, 2]\nlayer_updates_per_iter: 0\n";
+    QTest::newRow("yaml, lists over lines")
+        << "initial_global_assignments:\n  1: [2, 0,\n    1, 0]\n  2:\n  - 0\n  - 1\n  - 2\n  - 2\n"
+           "num_slots: 4\n";
   }
   void each_form_says_the_same_slots() {
     QFETCH(QString, text);
@@ -49,7 +52,8 @@ class PlacementFilesTest : public QObject {
   void servers_that_count_layers_with_experts_have_them_in_the_order_of_the_model() {
     const PlacementFile file = parse_placement_file("[[2,0,1,0],[0,1,2,2]]", "f");
     // The trace has layer 5 of the model before layer 3.
-    QVERIFY(placement_in_file(file, {5, 3}, 0, 3, 2, "f").layers == std::vector<LayerSlots>({kTwoLayers[1], kTwoLayers[0]}));
+    QVERIFY(placement_in_file(file, {5, 3}, 0, 3, 2, "f").layers ==
+            std::vector<LayerSlots>({kTwoLayers[1], kTwoLayers[0]}));
     QVERIFY(placement_in_file(file, {-1, -1}, 0, 3, 2, "f").layers == kTwoLayers);
     QVERIFY(order_in_model({5, 3, 4}) == std::vector<size_t>({1, 2, 0}));
     QVERIFY(order_in_model({5, -1, 4}) == std::vector<size_t>({0, 1, 2}));
@@ -66,8 +70,9 @@ class PlacementFilesTest : public QObject {
                               << "layer 0 is no list";
     QTest::newRow("a share") << R"({"physical_to_logical_map": [[0.5]]})"
                              << "has a slot of 0.5";
-    QTest::newRow("a layer's name") << R"({"record_type":"eplb_initial_mapping","initial_global_assignments":{"x":[0]}})"
-                                    << "a layer is \"x\"";
+    QTest::newRow("a layer's name")
+        << R"({"record_type":"eplb_initial_mapping","initial_global_assignments":{"x":[0]}})"
+        << "a layer is \"x\"";
     QTest::newRow("twice") << "initial_global_assignments:\n  1: [0]\n  1: [0]\n"
                            << "line 3: has layer 1 again";
     QTest::newRow("cut") << "initial_global_assignments:\n  1: [0, 1"
@@ -78,15 +83,18 @@ class PlacementFilesTest : public QObject {
                                << "line 2: a slot is \"one\"";
     QTest::newRow("in one line") << "initial_global_assignments: {1: [0]}\n"
                                  << "a line for each is expected";
-    QTest::newRow("unlike devices") << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]},
+    QTest::newRow("unlike devices")
+        << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]},
  {"device_id":1,"device_expert":[1,2]}]}]})"
-                                    << "devices hold unlike numbers";
-    QTest::newRow("a device again") << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]},
+        << "devices hold unlike numbers";
+    QTest::newRow("a device again")
+        << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]},
  {"device_id":0,"device_expert":[1]}]}]})"
-                                    << "layer 0 has device_id 0 again";
-    QTest::newRow("a layer again") << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]}]},
+        << "layer 0 has device_id 0 again";
+    QTest::newRow("a layer again")
+        << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]}]},
  {"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]}]}]})"
-                                   << "has layer_id 0 again";
+        << "has layer_id 0 again";
     QTest::newRow("no devices") << R"({"layer_list":[{"layer_id":0,"device_list":[]}]})"
                                 << "layer 0 has no devices";
     QTest::newRow("a device less") << R"({"layer_list":[{"layer_id":0,"device_count":2,

@@ -25,7 +25,9 @@ class PlacementTest : public QObject {
     QCOMPARE(placement_fault({2, 2, {{0, 1}, {0, 1, 0, 1}}}), std::string("layer 1 has 4 slots, layer 0 has 2"));
   }
 
-  void two_replicas_on_one_rank_are_counted_by_layer() { QCOMPARE(layers_with_idle_replicas({2, 3, {{0, 0, 1, 2}, {0, 1, 0, 2}}}), 1); }
+  void two_replicas_on_one_rank_are_counted_by_layer() {
+    QCOMPARE(layers_with_idle_replicas({2, 3, {{0, 0, 1, 2}, {0, 1, 0, 2}}}), 1);
+  }
 
   void only_what_changes_its_rank_moves() {
     const Placement before = contiguous_placement(1, 4, 4, 2);
@@ -34,7 +36,9 @@ class PlacementTest : public QObject {
     QCOMPARE(moved_slots(before, {2, 4, {{0, 2, 1, 3}}}), int64_t{2});
   }
 
-  void spare_slots_hold_the_first_branches_again() { QVERIFY(contiguous_placement(1, 3, 4, 2).layers[0] == LayerSlots({0, 1, 2, 0})); }
+  void spare_slots_hold_the_first_branches_again() {
+    QVERIFY(contiguous_placement(1, 3, 4, 2).layers[0] == LayerSlots({0, 1, 2, 0}));
+  }
 };
 
 STORMCELL_TEST(PlacementTest)

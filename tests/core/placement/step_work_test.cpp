@@ -32,8 +32,14 @@ bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({1., s
 
 /// Tokens of distinct choices; `homes`: each lives on a rank.
 TokenRoutes drawn(int32_t layers, size_t tokens, bool homes, uint32_t seed) {
-  return drawn_routes(
-      {.tokens = tokens, .layers = layers, .branches = kBranches, .k = kK, .ranks = kRanks, .branch_bytes = 1, .homes = homes}, seed);
+  return drawn_routes({.tokens = tokens,
+                       .layers = layers,
+                       .branches = kBranches,
+                       .k = kK,
+                       .ranks = kRanks,
+                       .branch_bytes = 1,
+                       .homes = homes},
+                      seed);
 }
 
 /// What the ranks send where each token lives, counted one by one, without replicas.
@@ -51,7 +57,9 @@ StepCost counted(const TokenRoutes& routes, const Placement& p, Backend backend)
       const std::set<int32_t> ranks(copies.begin(), copies.end());
       std::set<int32_t> nodes;
       for (const int32_t r : ranks) nodes.insert(r / each);
-      const auto send = [&](int32_t to) { (to / each == home / each ? step.fabric_rows : step.network_rows) += to != home; };
+      const auto send = [&](int32_t to) {
+        (to / each == home / each ? step.fabric_rows : step.network_rows) += to != home;
+      };
       if (backend == Backend::per_expert)
         for (const int32_t r : copies) send(r);
       if (backend == Backend::per_rank)
@@ -73,7 +81,8 @@ class StepWorkTest : public QObject {
   Q_OBJECT
  private slots:
   void a_layer_by_hand() {
-    // Rank 0 holds branches 0 and 1, rank 1 branches 2 and 3. One token lives on rank 0 and chose 1 and 2, one on rank 1 and chose 2 and 3.
+    // Rank 0 holds branches 0 and 1, rank 1 branches 2 and 3. One token lives on rank 0 and chose 1 and 2, one on rank
+    // 1 and chose 2 and 3.
     TokenRoutes routes;
     routes.layers = 1, routes.branches = 4, routes.k = 2;
     routes.tokens = {{0, 0, 0, Phase::decode, 0}, {1, 0, 0, Phase::decode, 1}};
@@ -83,12 +92,14 @@ class StepWorkTest : public QObject {
     const StepCost step = work.of_tokens(routes, all_of(routes));
     // Rank 1 reads two experts, 100 bytes, and computes 2 x 64 rows; one row goes from rank 0 to rank 1.
     QVERIFY(near(step.cost.compute_s, 1.) && near(step.cost.dispatch_s, 0.1) && near(step.cost.combine_s, 0.2));
-    QVERIFY(near(step.delivered_rows, 1) && near(step.fabric_rows, 1) && near(step.network_rows, 0) && near(step.visits, 2));
+    QVERIFY(near(step.delivered_rows, 1) && near(step.fabric_rows, 1) && near(step.network_rows, 0) &&
+            near(step.visits, 2));
   }
 
   void what_is_sent_is_what_is_counted_data() {
     QTest::addColumn<int>("backend");
-    for (size_t b = 0; b < std::size(kBackends); ++b) QTest::newRow(std::string(kBackends[b]).c_str()) << static_cast<int>(b);
+    for (size_t b = 0; b < std::size(kBackends); ++b)
+      QTest::newRow(std::string(kBackends[b]).c_str()) << static_cast<int>(b);
   }
   void what_is_sent_is_what_is_counted() {
     QFETCH(int, backend);
@@ -97,9 +108,10 @@ class StepWorkTest : public QObject {
     const Placement p = contiguous_placement(3, kBranches, kBranches, kRanks);
     StepWork work(p, kNodes, b, kModel);
     const StepCost step = work.of_tokens(routes, all_of(routes)), expected = counted(routes, p, b);
-    QVERIFY2(
-        near(step.fabric_rows, expected.fabric_rows) && near(step.network_rows, expected.network_rows),
-        (std::to_string(step.fabric_rows) + " " + std::to_string(expected.fabric_rows) + " " + std::to_string(step.network_rows)).c_str());
+    QVERIFY2(near(step.fabric_rows, expected.fabric_rows) && near(step.network_rows, expected.network_rows),
+             (std::to_string(step.fabric_rows) + " " + std::to_string(expected.fabric_rows) + " " +
+              std::to_string(step.network_rows))
+                 .c_str());
     // Where homes are not known, what is sent is the mean over all of them.
     TokenRoutes anywhere = routes;
     for (auto& t : anywhere.tokens) t.rank = -1;
@@ -113,8 +125,8 @@ class StepWorkTest : public QObject {
     QVERIFY(near(mean.fabric_rows, sum.fabric_rows) && near(mean.network_rows, sum.network_rows));
   }
 
-  // From layer to layer a token lives where its first choice lies: the dispatch leaves the last one's rank, what comes back goes to this
-  // one's.
+  // From layer to layer a token lives where its first choice lies: the dispatch leaves the last one's rank, what comes
+  // back goes to this one's.
   void tokens_that_follow_are_what_is_counted_data() { what_is_sent_is_what_is_counted_data(); }
   void tokens_that_follow_are_what_is_counted() {
     QFETCH(int, backend);
@@ -140,12 +152,14 @@ class StepWorkTest : public QObject {
     one.layers = 1;
     for (int32_t l = 0; l < 3; ++l) {
       one.choice.clear();
-      for (size_t t = 0; t < routes.size(); ++t) one.choice.insert(one.choice.end(), routes.at(t, l).begin(), routes.at(t, l).end());
+      for (size_t t = 0; t < routes.size(); ++t)
+        one.choice.insert(one.choice.end(), routes.at(t, l).begin(), routes.at(t, l).end());
       const Placement layer{kRanks, kBranches, {p.layers[static_cast<size_t>(l)]}};
       const StepCost dispatched = counted(one, layer, b);
       for (size_t t = 0; t < one.size(); ++t) {
         const LayerSlots& lie = layer.layers[0];
-        one.tokens[t].rank = static_cast<int32_t>(std::find(lie.begin(), lie.end(), one.at(t, 0)[0]) - lie.begin()) / p.slots_of_rank();
+        one.tokens[t].rank =
+            static_cast<int32_t>(std::find(lie.begin(), lie.end(), one.at(t, 0)[0]) - lie.begin()) / p.slots_of_rank();
       }
       const StepCost combined = counted(one, layer, b);
       QVERIFY(near(there[static_cast<size_t>(l)], dispatched.fabric_rows + dispatched.network_rows));
@@ -154,8 +168,8 @@ class StepWorkTest : public QObject {
   }
 
   void a_token_follows_to_each_replica_by_its_part() {
-    // Branch 0 on ranks 0 and 1, branch 1 on ranks 1 and 2, branch 2 on rank 2, in both layers. A token of rank 2 chose 0 before 2, then 1
-    // alone.
+    // Branch 0 on ranks 0 and 1, branch 1 on ranks 1 and 2, branch 2 on rank 2, in both layers. A token of rank 2 chose
+    // 0 before 2, then 1 alone.
     TokenRoutes routes;
     routes.layers = 2, routes.branches = 3, routes.k = 2;
     routes.tokens = {{0, 0, 0, Phase::decode, 2}};
@@ -170,10 +184,12 @@ class StepWorkTest : public QObject {
       }
     };
     const StepCost step = work.of_tokens(routes, all_of(routes), visit);
-    // A third of branch 0 is on rank 1, two thirds on rank 0 (two slots), all of that elsewhere than rank 2; back comes what branch 2 says.
-    // Of branch 1 a half is on rank 1, a half on rank 2; the token lives on rank 0 by two thirds, on rank 1 by one.
+    // A third of branch 0 is on rank 1, two thirds on rank 0 (two slots), all of that elsewhere than rank 2; back comes
+    // what branch 2 says. Of branch 1 a half is on rank 1, a half on rank 2; the token lives on rank 0 by two thirds,
+    // on rank 1 by one.
     const std::vector<double> expected = {1, 1, 2. / 3 + 1. / 3 * 1. / 2, 0};
-    for (size_t i = 0; i < expected.size(); ++i) QVERIFY2(near(delivered[i], expected[i]), std::to_string(delivered[i]).c_str());
+    for (size_t i = 0; i < expected.size(); ++i)
+      QVERIFY2(near(delivered[i], expected[i]), std::to_string(delivered[i]).c_str());
     QVERIFY(near(step.delivered_rows, 1 + 5. / 6) && near(step.returned_rows, 1) && near(step.visits, 2));
     // Where nobody knows its home, the first layer's dispatch is a mean over all.
     routes.tokens[0].rank = -1;
@@ -220,7 +236,8 @@ class StepWorkTest : public QObject {
     for (const Backend b : {Backend::per_expert, Backend::gather}) {
       StepWork work(p, kNodes, b, kModel);
       const StepCost x = work.of_tokens(routes, all_of(routes)), y = work.of_loads(loads, kK);
-      QVERIFY(near(x.seconds(), y.seconds()) && near(x.delivered_rows, y.delivered_rows) && near(x.network_rows, y.network_rows));
+      QVERIFY(near(x.seconds(), y.seconds()) && near(x.delivered_rows, y.delivered_rows) &&
+              near(x.network_rows, y.network_rows));
     }
   }
 
@@ -269,8 +286,9 @@ class StepWorkTest : public QObject {
     if (b == Backend::gather) return;
     QVERIFY2(near(step.network_rows, 0) && near(step.fabric_rows, fabric) && near(step.delivered_rows, fabric),
              (std::to_string(step.fabric_rows) + " " + std::to_string(fabric)).c_str());
-    QVERIFY(step.fabric_rows + step.network_rows < StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).fabric_rows +
-                                                       StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).network_rows);
+    QVERIFY(step.fabric_rows + step.network_rows <
+            StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).fabric_rows +
+                StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).network_rows);
   }
 
   void tokens_that_live_anywhere_are_the_mean_over_homes_data() { what_is_sent_is_what_is_counted_data(); }
@@ -292,21 +310,23 @@ class StepWorkTest : public QObject {
         delivered += work.of_tokens(routes, all_of(routes),
                                     [&](size_t, const LayerWork& done, const LayerCost&) {
                                       for (size_t r = 0; r < done.ranks.size(); ++r)
-                                        for (double RankWork::*part : {&RankWork::active, &RankWork::fabric_out, &RankWork::fabric_in,
-                                                                       &RankWork::network_out, &RankWork::network_in})
+                                        for (double RankWork::*part :
+                                             {&RankWork::active, &RankWork::fabric_out, &RankWork::fabric_in,
+                                              &RankWork::network_out, &RankWork::network_in})
                                           sum[r].*part += done.ranks[r].*part / kRanks;
                                     })
                          .delivered_rows /
                      kRanks;
       }
       routes.tokens[0].rank = -1;
-      const StepCost told = work.of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost&) {
-        anywhere.assign(done.ranks.begin(), done.ranks.end());
-      });
+      const StepCost told =
+          work.of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost&) {
+            anywhere.assign(done.ranks.begin(), done.ranks.end());
+          });
       QVERIFY(near(told.delivered_rows, delivered));
       for (size_t r = 0; r < sum.size(); ++r)
-        for (double RankWork::*part :
-             {&RankWork::active, &RankWork::fabric_out, &RankWork::fabric_in, &RankWork::network_out, &RankWork::network_in})
+        for (double RankWork::*part : {&RankWork::active, &RankWork::fabric_out, &RankWork::fabric_in,
+                                       &RankWork::network_out, &RankWork::network_in})
           QVERIFY(near(anywhere[r].*part, sum[r].*part));
       if (b != Backend::per_expert) continue;
       std::vector<double> loads(kBranches);
@@ -326,7 +346,8 @@ class StepWorkTest : public QObject {
       QTest::newRow(std::string(to_text(backend)).c_str()) << static_cast<int>(backend) << seconds << rows;
     };
     row(Backend::per_expert, 1, 2.5), row(Backend::per_rank, 1, 2.5), row(Backend::gather, 1.5, 5);
-    // One row over the network, and of three copies each is forwarded from two of three places; of ranks 3 and 4 both from rank 5.
+    // One row over the network, and of three copies each is forwarded from two of three places; of ranks 3 and 4 both
+    // from rank 5.
     row(Backend::per_node, 0.5, 1 + 2);
   }
   void few_tokens_that_live_anywhere_live_on_few_ranks() {
@@ -341,9 +362,11 @@ class StepWorkTest : public QObject {
     routes.choice = {1, 3, 4};
     const Placement p = contiguous_placement(1, kRanks, kRanks, kRanks);
     const StepCost one = StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes));
-    QVERIFY2(near(one.cost.dispatch_s, seconds) && near(one.cost.combine_s, 2 * seconds), std::to_string(one.cost.dispatch_s).c_str());
+    QVERIFY2(near(one.cost.dispatch_s, seconds) && near(one.cost.combine_s, 2 * seconds),
+             std::to_string(one.cost.dispatch_s).c_str());
     // Bytes are what they are as a mean over homes.
-    QVERIFY2(near(one.fabric_rows + one.network_rows, rows), std::to_string(one.fabric_rows + one.network_rows).c_str());
+    QVERIFY2(near(one.fabric_rows + one.network_rows, rows),
+             std::to_string(one.fabric_rows + one.network_rows).c_str());
     // Two of them live on two ranks; from six on the mean over homes is what a port sends.
     const auto many = [&](size_t count) {
       TokenRoutes alike = routes;
@@ -371,7 +394,8 @@ class StepWorkTest : public QObject {
       for (size_t b = 0; b < std::size(kBackends); ++b) {
         const auto backend = static_cast<Backend>(b);
         const StepCost even = StepWork(p, kNodes, backend, kModel).of_tokens(routes, all_of(routes)),
-                       nearest = StepWork(p, kNodes, backend, kModel, ReplicaRule::nearest).of_tokens(routes, all_of(routes));
+                       nearest =
+                           StepWork(p, kNodes, backend, kModel, ReplicaRule::nearest).of_tokens(routes, all_of(routes));
         QVERIFY(near(even.seconds(), nearest.seconds()) && near(even.delivered_rows, nearest.delivered_rows));
       }
     }
@@ -384,8 +408,10 @@ class StepWorkTest : public QObject {
     const Placement one{2, 2, {{0, 1}}}, two{2, 2, {{0, 1, 0, 1}}};
     CostModel slow = kModel;
     slow.memory_bytes_per_s = 1e12;
-    QVERIFY(near(StepWork(one, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s, 256 / 1000.));
-    QVERIFY(near(StepWork(two, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s, 128 / 1000.));
+    QVERIFY(
+        near(StepWork(one, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s, 256 / 1000.));
+    QVERIFY(
+        near(StepWork(two, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s, 128 / 1000.));
   }
 
   void replicas_take_rows_by_turns() {
@@ -398,18 +424,21 @@ class StepWorkTest : public QObject {
     };
     // Of 129 rows one replica gets 65, two tiles, the other one 64: 1.5 tiles of each. Of 130 both get two.
     const Placement two{2, 2, {{0, 1, 0, 1}}};
-    QVERIFY(near(compute(two, 128, slow), 0.064) && near(compute(two, 129, slow), 0.096) && near(compute(two, 130, slow), 0.128));
+    QVERIFY(near(compute(two, 128, slow), 0.064) && near(compute(two, 129, slow), 0.096) &&
+            near(compute(two, 130, slow), 0.128));
     // Two of three replicas on a rank get 130 of 195 rows.
     const Placement three{2, 2, {{0, 0, 0, 1}}};
     QVERIFY(near(compute(three, 195, slow), 0.192));
-    // Three rows meet three of four replicas: each reads 3/4 of an expert as an expectation, but some rank a whole one, 0.5 s.
+    // Three rows meet three of four replicas: each reads 3/4 of an expert as an expectation, but some rank a whole one,
+    // 0.5 s.
     const Placement four{4, 2, {{0, 1, 0, 1, 0, 1, 0, 1}}};
     QVERIFY(near(compute(four, 3, kModel), 0.5));
     double active = 0;
     const LayerLoads loads = {{3., 0.}};
-    StepWork(four, 1, Backend::per_expert, kModel).of_loads(loads, 1, [&](size_t, const LayerWork& work, const LayerCost&) {
-      for (const RankWork& r : work.ranks) active += r.active;
-    });
+    StepWork(four, 1, Backend::per_expert, kModel)
+        .of_loads(loads, 1, [&](size_t, const LayerWork& work, const LayerCost&) {
+          for (const RankWork& r : work.ranks) active += r.active;
+        });
     QVERIFY(near(active, 3));
   }
 
@@ -418,16 +447,18 @@ class StepWorkTest : public QObject {
     routes.layers = 1, routes.branches = 4, routes.k = 1;
     routes.tokens = {{0, 0, 0, Phase::decode, -1}};
     routes.choice = {2};
-    for (const LayerSlots& layer :
-         {LayerSlots{0, 1, 2, 3}, LayerSlots{0, 1, 1, 2, 2, 3, 3, 0}, LayerSlots{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}})
+    for (const LayerSlots& layer : {LayerSlots{0, 1, 2, 3}, LayerSlots{0, 1, 1, 2, 2, 3, 3, 0},
+                                    LayerSlots{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}})
       for (const ReplicaRule replicas : {ReplicaRule::even, ReplicaRule::nearest}) {
         const Placement p{4, 4, {layer}};
-        QVERIFY(near(StepWork(p, 1, Backend::per_rank, kModel, replicas).of_tokens(routes, all_of(routes)).cost.compute_s, 0.5));
+        QVERIFY(near(
+            StepWork(p, 1, Backend::per_rank, kModel, replicas).of_tokens(routes, all_of(routes)).cost.compute_s, 0.5));
       }
   }
 
   void a_replica_more_does_not_cost_a_tile_of_its_own() {
-    // A token of each of eight experts on eight ranks, which hold 1, 2, ... 8 of them: a tile a rank at all times, 6.4 s.
+    // A token of each of eight experts on eight ranks, which hold 1, 2, ... 8 of them: a tile a rank at all times, 6.4
+    // s.
     constexpr int32_t kEight = 8;
     CostModel slow = kModel;
     slow.flops_per_s = 10;
@@ -470,7 +501,8 @@ class StepWorkTest : public QObject {
     const Placement nine{2, 2, {layer}}, one{2, 2, {{0, 1}}};
     const std::vector<std::vector<double>> loads = {{2.5, 7.5}};
     const double cost = StepWork(nine, 1, Backend::per_expert, kModel).of_loads(loads, 1).seconds();
-    QVERIFY(std::isfinite(cost) && near(cost, StepWork(one, 1, Backend::per_expert, kModel).of_loads(loads, 1).seconds()));
+    QVERIFY(std::isfinite(cost) &&
+            near(cost, StepWork(one, 1, Backend::per_expert, kModel).of_loads(loads, 1).seconds()));
     const std::vector<RankWork> wrong = {{.active = std::nan("")}};
     QVERIFY_THROWS_EXCEPTION(Error, cost_of_layer(wrong, kModel));
   }
@@ -480,8 +512,8 @@ class StepWorkTest : public QObject {
     const Placement p = contiguous_placement(2, kBranches, kBranches, kRanks);
     for (const Backend b : {Backend::per_expert, Backend::per_rank, Backend::per_node, Backend::gather}) {
       const double before = StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).seconds();
-      for (double CostModel::*rate :
-           {&CostModel::memory_bytes_per_s, &CostModel::flops_per_s, &CostModel::fabric_bytes_per_s, &CostModel::network_bytes_per_s}) {
+      for (double CostModel::*rate : {&CostModel::memory_bytes_per_s, &CostModel::flops_per_s,
+                                      &CostModel::fabric_bytes_per_s, &CostModel::network_bytes_per_s}) {
         CostModel faster = kModel;
         faster.*rate *= 2;
         QVERIFY(StepWork(p, kNodes, b, faster).of_tokens(routes, all_of(routes)).seconds() <= before);

@@ -19,7 +19,8 @@ constexpr ReplicaWay kNearest{ReplicaRule::nearest, kNodes};
 bool near(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(1., std::abs(b)); }
 
 TokenRoutes drawn(uint32_t seed) {
-  return drawn_routes({.tokens = 60, .layers = kLayers, .branches = kBranches, .k = kK, .ranks = kRanks, .gaps = true}, seed);
+  return drawn_routes({.tokens = 60, .layers = kLayers, .branches = kBranches, .k = kK, .ranks = kRanks, .gaps = true},
+                      seed);
 }
 
 /// Each expert once in each node, somewhere: the nearest replica is one.
@@ -105,13 +106,15 @@ class TrafficTest : public QObject {
     }
     QVERIFY(near(anywhere.same, mean.same) && near(anywhere.distinct, mean.distinct));
     for (size_t l = 0; l < mean_loads.size(); ++l)
-      for (size_t r = 0; r < kRanks; ++r) QVERIFY(near(loads[l][r], mean_loads[l][r]) && near(counted[l][r], mean_loads[l][r]));
+      for (size_t r = 0; r < kRanks; ++r)
+        QVERIFY(near(loads[l][r], mean_loads[l][r]) && near(counted[l][r], mean_loads[l][r]));
   }
 
   void without_replicas_the_nearest_is_the_only_one() {
     const TokenRoutes routes = drawn(6);
     const Placement p = contiguous_placement(kLayers, kBranches, kBranches, kRanks);
-    const Traffic even = count_traffic(routes, all_of(routes), p), nearest = count_traffic(routes, all_of(routes), p, kNearest);
+    const Traffic even = count_traffic(routes, all_of(routes), p),
+                  nearest = count_traffic(routes, all_of(routes), p, kNearest);
     QVERIFY(even.cross_pairs == nearest.cross_pairs && even.ranks_per_token == nearest.ranks_per_token);
     const auto loads = loads_of_tokens(routes, all_of(routes));
     const auto of_ranks = rank_loads_of_tokens(routes, all_of(routes), p, kNearest);
@@ -122,10 +125,12 @@ class TrafficTest : public QObject {
     const TokenRoutes routes = drawn(7);
     const Placement p = some_replicas(2);
     const auto loads = loads_of_tokens(routes, all_of(routes));
-    const auto of_tokens = rank_loads_of_tokens(routes, all_of(routes), p, {}), of_counts = rank_loads_of_counts(loads, p, {});
+    const auto of_tokens = rank_loads_of_tokens(routes, all_of(routes), p, {}),
+               of_counts = rank_loads_of_counts(loads, p, {});
     for (size_t l = 0; l < loads.size(); ++l) {
       const std::vector<double> expected = loads_of_ranks(p.layers[l], kRanks, loads[l]);
-      for (size_t r = 0; r < expected.size(); ++r) QVERIFY(near(of_tokens[l][r], expected[r]) && near(of_counts[l][r], expected[r]));
+      for (size_t r = 0; r < expected.size(); ++r)
+        QVERIFY(near(of_tokens[l][r], expected[r]) && near(of_counts[l][r], expected[r]));
     }
   }
 };

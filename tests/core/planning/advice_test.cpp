@@ -68,29 +68,35 @@ class AdviceTest : public QObject {
   }
 
   void what_nobody_knows_is_said() {
-    const std::vector<LayoutLine> layouts = {line(LayoutRole::contiguous, 1, .5, 2, 2.), line(LayoutRole::eplb, 1, .5, 2, 1.),
+    const std::vector<LayoutLine> layouts = {line(LayoutRole::contiguous, 1, .5, 2, 2.),
+                                             line(LayoutRole::eplb, 1, .5, 2, 1.),
                                              line(LayoutRole::result, 1, .5, 2, 1.)};
     const std::string advice = advice_of(figures(layouts, false, false));
-    QVERIFY2(advice.starts_with("eplb: ") && advice.ends_with("; whether the difference from contiguous is chance is not known"),
+    QVERIFY2(advice.starts_with("eplb: ") &&
+                 advice.ends_with("; whether the difference from contiguous is chance is not known"),
              advice.c_str());
   }
 
   void what_stands_now_is_compared_with() {
-    const std::vector<LayoutLine> layouts = {line(LayoutRole::contiguous, 1, .5, 2, 1.), line(LayoutRole::eplb, 1, .5, 2, 3.),
-                                             line(LayoutRole::result, 1, .5, 2, 2.), line(LayoutRole::from, 1, .5, 2, 4.)};
+    const std::vector<LayoutLine> layouts = {
+        line(LayoutRole::contiguous, 1, .5, 2, 1.), line(LayoutRole::eplb, 1, .5, 2, 3.),
+        line(LayoutRole::result, 1, .5, 2, 2.), line(LayoutRole::from, 1, .5, 2, 4.)};
     const std::string advice = advice_of(figures(layouts, true));
-    QVERIFY2(advice.starts_with("result: ") && advice.ends_with("from what stands now and eplb may be chance (requests, 95 %)"),
+    QVERIFY2(advice.starts_with("result: ") &&
+                 advice.ends_with("from what stands now and eplb may be chance (requests, 95 %)"),
              advice.c_str());
   }
 
   void less_traffic_is_compared_with_both() {
-    PlaceFigures f = figures(
-        {line(LayoutRole::contiguous, .3, .8, 3, {}), line(LayoutRole::eplb, .1, .8, 3, {}), line(LayoutRole::result, .12, .5, 2, {})},
-        false);
+    PlaceFigures f = figures({line(LayoutRole::contiguous, .3, .8, 3, {}), line(LayoutRole::eplb, .1, .8, 3, {}),
+                              line(LayoutRole::result, .12, .5, 2, {})},
+                             false);
     f.aim = PlacementAim::traffic;
     QVERIFY(advice_of(f).starts_with("result: less traffic than both"));
-    f.differences[0].ranks_per_token = PairedDifference{-1, -3, 1};  // from the contiguous one, of one of the two figures
-    QVERIFY2(advice_of(f).ends_with("; the difference from contiguous may be chance (requests, 95 %)"), advice_of(f).c_str());
+    f.differences[0].ranks_per_token =
+        PairedDifference{-1, -3, 1};  // from the contiguous one, of one of the two figures
+    QVERIFY2(advice_of(f).ends_with("; the difference from contiguous may be chance (requests, 95 %)"),
+             advice_of(f).c_str());
   }
 
   void less_traffic_is_not_worth_dearer_steps() {
@@ -102,16 +108,19 @@ class AdviceTest : public QObject {
       return advice_of(f);
     };
     const std::string stay = of(.112, .13, .15, false, true), eplb = of(.13, .112, .15, false, false);
-    QVERIFY2(stay.starts_with("stay: the result has less traffic than both, but its steps take 0.150 ms where those of the contiguous one "
+    QVERIFY2(stay.starts_with("stay: the result has less traffic than both, but its steps take 0.150 ms where those of "
+                              "the contiguous one "
                               "take 0.112, "),
              stay.c_str());
     QVERIFY2(eplb.starts_with("eplb: ") && eplb.ends_with("whether that is chance is not known"), eplb.c_str());
     const std::string small = of(.0112, .013, .05, false, true);  // in the unit of the tables
     QVERIFY2(small.find("take 50.0 us where those of the contiguous one take 11.2, ") < small.size(), small.c_str());
     const std::string chance = of(.112, .13, .15, true, true), cheaper = of(.112, .13, .1, false, true);
-    QVERIFY2(chance.starts_with("result: less traffic") && chance.find("take 0.150 ms, those of the contiguous one 0.112") < chance.size(),
+    QVERIFY2(chance.starts_with("result: less traffic") &&
+                 chance.find("take 0.150 ms, those of the contiguous one 0.112") < chance.size(),
              chance.c_str());
-    QVERIFY2(cheaper.starts_with("result: less traffic") && cheaper.find("take 0.100 ms") < cheaper.size(), cheaper.c_str());
+    QVERIFY2(cheaper.starts_with("result: less traffic") && cheaper.find("take 0.100 ms") < cheaper.size(),
+             cheaper.c_str());
   }
 };
 

@@ -15,7 +15,8 @@ constexpr int32_t kExperts = 256;
 Cluster cluster_of(int32_t nodes, int32_t gpus_per_node) {
   Cluster c;
   c.name = "c", c.nodes = nodes, c.gpus_per_node = gpus_per_node, c.gpu = "G SXM 80GB";
-  c.memory_bytes = 8e10, c.memory_bytes_per_s = 3e12, c.flops_per_s = 1e15, c.fabric_bytes_per_s = 4.5e11, c.network_bytes_per_s = 5e10;
+  c.memory_bytes = 8e10, c.memory_bytes_per_s = 3e12, c.flops_per_s = 1e15, c.fabric_bytes_per_s = 4.5e11,
+  c.network_bytes_per_s = 5e10;
   return c;
 }
 ModelSizes sizes_of(double bits = 8) {
@@ -27,7 +28,8 @@ ModelSizes sizes_of(double bits = 8) {
 
 MeasuredCall exchange_call(const std::string& op, int64_t nodes, int64_t ranks, int64_t tokens, double us) {
   MeasuredCall c;
-  c.id = op + std::to_string(ranks) + "x" + std::to_string(tokens), c.op = op, c.mode = "m", c.dtype = "fp8", c.gpu = "G";
+  c.id = op + std::to_string(ranks) + "x" + std::to_string(tokens), c.op = op, c.mode = "m", c.dtype = "fp8",
+  c.gpu = "G";
   c.laboratory = "here", c.nodes = nodes, c.ranks = ranks, c.gpus_per_node = 8, c.nic_gbit = nodes > 1 ? 400 : 0;
   c.tokens_per_rank = tokens, c.tokens_total = tokens * ranks, c.top_k = kK, c.experts = kExperts, c.hidden = kHidden;
   c.bytes_per_copy = 7408, c.source = "planted", c.us = us;
@@ -35,7 +37,8 @@ MeasuredCall exchange_call(const std::string& op, int64_t nodes, int64_t ranks, 
 }
 MeasuredCall product_call(const std::string& gpu, int64_t ranks, double us) {
   MeasuredCall c;
-  c.id = gpu + std::to_string(ranks), c.op = "experts", c.mode = "decode", c.dtype = "fp8-block", c.gpu = gpu, c.laboratory = "here";
+  c.id = gpu + std::to_string(ranks), c.op = "experts", c.mode = "decode", c.dtype = "fp8-block", c.gpu = gpu,
+  c.laboratory = "here";
   c.ranks = ranks, c.tokens_total = 256, c.top_k = kK, c.experts = kExperts, c.hidden = kHidden, c.ffn = kFfn;
   c.source = "planted", c.us = us;
   return c;
@@ -47,7 +50,8 @@ std::vector<MeasuredCall> network_calls(double t0, double slope) {
   for (const char* op : {"dispatch", "combine"})
     for (const int64_t nodes : {2, 4, 8})
       calls.push_back(exchange_call(op, nodes, 8 * nodes, 128, t0 + slope * (1 - 1. / static_cast<double>(nodes))));
-  for (const int64_t ranks : {8, 64}) calls.push_back(product_call("G", ranks, 20 + 11 * 256. / static_cast<double>(ranks)));
+  for (const int64_t ranks : {8, 64})
+    calls.push_back(product_call("G", ranks, 20 + 11 * 256. / static_cast<double>(ranks)));
   return calls;
 }
 std::vector<MeasuredCall> times(std::vector<MeasuredCall> calls, double factor) {
@@ -56,7 +60,8 @@ std::vector<MeasuredCall> times(std::vector<MeasuredCall> calls, double factor) 
 }
 
 struct Calibrated {
-  Calibrated(std::vector<MeasuredCall> calls, const Cluster& cluster, double tokens, const ModelSizes& sizes = sizes_of())
+  Calibrated(std::vector<MeasuredCall> calls, const Cluster& cluster, double tokens,
+             const ModelSizes& sizes = sizes_of())
       : before(cost_model_of(cluster, sizes)), model(before) {
     use = calibrate_model(Calibration(std::move(calls)), cluster, sizes, {tokens, kK, kExperts}, model);
   }
@@ -80,8 +85,9 @@ std::vector<RankWork> even_work(const Cluster& cluster, double tokens) {
 
 bool close(double a, double b, double share = 1e-9) { return std::fabs(a / b - 1) < share; }
 bool same(const CostModel& a, const CostModel& b) {
-  return a.memory_bytes_per_s == b.memory_bytes_per_s && a.product_t0_s == b.product_t0_s && a.dispatch.t0_s == b.dispatch.t0_s &&
-         a.combine.t0_s == b.combine.t0_s && a.dispatch.network_factor == b.dispatch.network_factor &&
+  return a.memory_bytes_per_s == b.memory_bytes_per_s && a.product_t0_s == b.product_t0_s &&
+         a.dispatch.t0_s == b.dispatch.t0_s && a.combine.t0_s == b.combine.t0_s &&
+         a.dispatch.network_factor == b.dispatch.network_factor &&
          a.combine.network_factor == b.combine.network_factor && a.dispatch.fabric_factor == b.dispatch.fabric_factor &&
          a.combine.fabric_factor == b.combine.fabric_factor;
 }
@@ -95,14 +101,16 @@ class CalibratedModelTest : public QObject {
     const Cluster cluster = cluster_of(2, 8);
     const Calibrated c(network_calls(40, 150), cluster, 128 * 16);
     const LayerCost cost = cost_of_layer(even_work(cluster, 128), c.model);
-    QVERIFY2(close(cost.dispatch_s, 115e-6) && close(cost.combine_s, 115e-6), std::to_string(1e6 * cost.dispatch_s).c_str());
+    QVERIFY2(close(cost.dispatch_s, 115e-6) && close(cost.combine_s, 115e-6),
+             std::to_string(1e6 * cost.dispatch_s).c_str());
     for (const char* way : {"dispatch", "combine"}) {
       const CalibratedPhase& p = c.phase(way);
       QCOMPARE(p.kind, PredictionKind::interpolated);
-      QVERIFY(close(p.us, 115) && close(p.t0_us, 40) && close(p.size, 1) && p.held_out && p.why_not.empty() && !p.from.empty());
+      QVERIFY(close(p.us, 115) && close(p.t0_us, 40) && close(p.size, 1) && p.held_out && p.why_not.empty() &&
+              !p.from.empty());
     }
-    // 2048 tokens of 8 of 256 experts are 64 rows each, as many as products cost their weights alone: beyond what was measured in tokens
-    // but not in weights.
+    // 2048 tokens of 8 of 256 experts are 64 rows each, as many as products cost their weights alone: beyond what was
+    // measured in tokens but not in weights.
     QVERIFY2(close(cost.compute_s, (20 + 11 * 16) * 1e-6, 1e-3), std::to_string(1e6 * cost.compute_s).c_str());
     // Rows alone, without a start: the slope.
     QVERIFY(close(1e6 * cost_of_layer(even_work(cluster, 64), c.model).dispatch_s, 40 + 75. / 2));
@@ -121,7 +129,8 @@ class CalibratedModelTest : public QObject {
     const LayerCost cost = cost_of_layer(std::vector<RankWork>(8, w), c.model);
     QVERIFY(close(1e6 * cost.dispatch_s, 50) && close(1e6 * cost.combine_s, 92));
     // No products were measured: as the data sheet has it.
-    QVERIFY(c.phase("experts").kind == PredictionKind::none && c.phase("experts").why_not.starts_with("no products of G"));
+    QVERIFY(c.phase("experts").kind == PredictionKind::none &&
+            c.phase("experts").why_not.starts_with("no products of G"));
     QCOMPARE(c.model.memory_bytes_per_s, c.before.memory_bytes_per_s);
     QCOMPARE(cost.compute_s, cost_of_layer(std::vector<RankWork>(8, w), c.before).compute_s);
   }
@@ -130,7 +139,8 @@ class CalibratedModelTest : public QObject {
     const Cluster cluster = cluster_of(2, 8);
     const Calibrated c(network_calls(40, 150), cluster, 1);
     const CalibratedPhase& p = c.phase("dispatch");
-    QVERIFY2(p.kind == PredictionKind::extrapolated && p.size < 0.01 && close(p.t0_us, 40), std::to_string(p.t0_us).c_str());
+    QVERIFY2(p.kind == PredictionKind::extrapolated && p.size < 0.01 && close(p.t0_us, 40),
+             std::to_string(p.t0_us).c_str());
     RankWork w;
     w.network_out = w.network_in = 1;
     const double us = 1e6 * cost_of_layer(std::vector<RankWork>(16, w), c.model).dispatch_s;
@@ -141,22 +151,27 @@ class CalibratedModelTest : public QObject {
   void times_follow_what_was_measured() {
     const Cluster cluster = cluster_of(2, 8);
     for (const double tokens : {1., 700., 2048., 4000.}) {
-      const Calibrated before(network_calls(40, 150), cluster, tokens), after(times(network_calls(40, 150), 1.3), cluster, tokens);
+      const Calibrated before(network_calls(40, 150), cluster, tokens),
+          after(times(network_calls(40, 150), 1.3), cluster, tokens);
       for (const double own : {1., 50., 128., 300.}) {
-        const LayerCost a = cost_of_layer(even_work(cluster, own), before.model), b = cost_of_layer(even_work(cluster, own), after.model);
+        const LayerCost a = cost_of_layer(even_work(cluster, own), before.model),
+                        b = cost_of_layer(even_work(cluster, own), after.model);
         QVERIFY(close(b.dispatch_s, 1.3 * a.dispatch_s) && close(b.combine_s, 1.3 * a.combine_s));
       }
       for (size_t i = 0; i < before.use.phases.size(); ++i) {
         const CalibratedPhase &a = before.use.phases[i], &b = after.use.phases[i];
         QCOMPARE(a.kind, b.kind);
-        if (a.calibrated()) QVERIFY(close(b.us, 1.3 * a.us) && close(b.bytes_per_s * 1.3, a.bytes_per_s) && a.from == b.from);
+        if (a.calibrated())
+          QVERIFY(close(b.us, 1.3 * a.us) && close(b.bytes_per_s * 1.3, a.bytes_per_s) && a.from == b.from);
       }
     }
     // Weights alone bound these products.
-    const Calibrated before(network_calls(40, 150), cluster, 64), after(times(network_calls(40, 150), 1.3), cluster, 64);
+    const Calibrated before(network_calls(40, 150), cluster, 64),
+        after(times(network_calls(40, 150), 1.3), cluster, 64);
     RankWork w;
     w.active = 12, w.rows = 64;
-    QVERIFY(before.phase("experts").kind != PredictionKind::none && close(compute_s(w, after.model), 1.3 * compute_s(w, before.model)));
+    QVERIFY(before.phase("experts").kind != PredictionKind::none &&
+            close(compute_s(w, after.model), 1.3 * compute_s(w, before.model)));
   }
 
   void another_gpu_lends_over_the_network_alone() {
@@ -171,8 +186,9 @@ class CalibratedModelTest : public QObject {
   void what_is_not_told_stays_data() {
     QTest::addColumn<QString>("what");
     QTest::addColumn<QString>("words");
-    QTest::newRow("another GPU within a node") << "gpu"
-                                               << "no dispatch was measured on such links (8 ranks of G SXM 80GB in one node)";
+    QTest::newRow("another GPU within a node")
+        << "gpu"
+        << "no dispatch was measured on such links (8 ranks of G SXM 80GB in one node)";
     QTest::newRow("more ranks") << "ranks"
                                 << "more ranks than were measured";
     QTest::newRow("another card") << "card"
@@ -211,7 +227,8 @@ class CalibratedModelTest : public QObject {
     MeanStep step{tokens, kK, kExperts};
     if (what == "tokens") step.tokens.reset();
     const CalibrationUse use = calibrate_model(Calibration(calls), cluster, sizes_of(), step, model);
-    QVERIFY2(use.phases[0].kind == PredictionKind::none && use.phases[0].why_not.find(words.toStdString()) != std::string::npos,
+    QVERIFY2(use.phases[0].kind == PredictionKind::none &&
+                 use.phases[0].why_not.find(words.toStdString()) != std::string::npos,
              use.phases[0].why_not.c_str());
     QVERIFY(same(model, before));
     const StepTrust trust = trust_in(use, 1, 1, 1);
@@ -221,7 +238,8 @@ class CalibratedModelTest : public QObject {
   void products_of_other_numbers_say_nothing() {
     const Cluster cluster = cluster_of(2, 8);
     const Calibrated wide(network_calls(40, 150), cluster, 64, sizes_of(16));
-    QVERIFY2(wide.phase("experts").why_not == "products of G SXM 80GB were measured in fp8-block, the model's weights take 16 bits",
+    QVERIFY2(wide.phase("experts").why_not ==
+                 "products of G SXM 80GB were measured in fp8-block, the model's weights take 16 bits",
              wide.phase("experts").why_not.c_str());
     const Calibrated many(network_calls(40, 150), cluster, 3000);
     QVERIFY2(many.phase("experts").why_not.find("64 rows") != std::string::npos, many.phase("experts").why_not.c_str());
@@ -235,7 +253,8 @@ class CalibratedModelTest : public QObject {
     std::vector<MeasuredCall> calls;
     for (const int64_t rows : {1, 16, 64, 120, 256, 1024}) {
       MeasuredCall c;
-      c.id = std::to_string(inputs) + "x" + std::to_string(rows), c.op = "product", c.dtype = "fp8", c.gpu = "G", c.experts = 4;
+      c.id = std::to_string(inputs) + "x" + std::to_string(rows), c.op = "product", c.dtype = "fp8", c.gpu = "G",
+      c.experts = 4;
       c.inputs = inputs, c.outputs = outputs, c.rows = rows, c.source = "planted";
       c.us = 4 * factor * std::max(30., static_cast<double>(rows) / 4);
       calls.push_back(c);
@@ -247,8 +266,8 @@ class CalibratedModelTest : public QObject {
     calls.insert(calls.end(), down.begin(), down.end());
     return calls;
   }
-  static CalibratedPhase experts_of(const std::vector<MeasuredCall>& calls, RowRange rows, CostModel& model, double tokens = 2048,
-                                    const ModelSizes& sizes = sizes_of()) {
+  static CalibratedPhase experts_of(const std::vector<MeasuredCall>& calls, RowRange rows, CostModel& model,
+                                    double tokens = 2048, const ModelSizes& sizes = sizes_of()) {
     const Cluster cluster = cluster_of(1, 8);
     return calibrate_model(Calibration(calls), cluster, sizes, {tokens, kK, kExperts, rows}, model).phases[1];
   }
@@ -259,7 +278,8 @@ class CalibratedModelTest : public QObject {
     QVERIFY2(p.kind == PredictionKind::interpolated && p.rows && p.like == "product fp8 of G", p.why_not.c_str());
     QVERIFY(p.rows->least_measured == 1 && p.rows->most_measured == 1024 && p.rows->least == 1 && p.rows->most == 1000);
     // Three products of 30 us each for 32 experts of a GPU, all of which get rows.
-    QVERIFY2(close(p.us, 32 * 90, 1e-6) && close(p.rows->mean, 64, 1e-6) && p.held_out && !p.from.empty(), std::to_string(p.us).c_str());
+    QVERIFY2(close(p.us, 32 * 90, 1e-6) && close(p.rows->mean, 64, 1e-6) && p.held_out && !p.from.empty(),
+             std::to_string(p.us).c_str());
     for (const double rows : {1., 40., 64.}) QVERIFY(close(model.expert_curve->us(rows), 90));
     for (const double rows : {120., 500., 1000.}) QVERIFY(close(model.expert_curve->us(rows), 0.75 * rows));
     // More than 64 rows an expert no longer are the data sheet's.
@@ -267,7 +287,8 @@ class CalibratedModelTest : public QObject {
     QVERIFY(close(experts_of(both_ways(), {100, 1000}, large, 16384).us, 32 * 0.75 * 512, 1e-6));
     const CalibratedPhase after = experts_of(both_ways(1.3), {1, 1000}, slower);
     QVERIFY(close(after.us, 1.3 * p.us) && after.from == p.from && std::fabs(*after.held_out - *p.held_out) < 1e-9);
-    for (double rows = 0.5; rows < 3000; rows *= 1.1) QVERIFY(close(slower.expert_curve->us(rows), 1.3 * model.expert_curve->us(rows)));
+    for (double rows = 0.5; rows < 3000; rows *= 1.1)
+      QVERIFY(close(slower.expert_curve->us(rows), 1.3 * model.expert_curve->us(rows)));
   }
 
   void times_over_rows_end_where_they_were_measured_data() {

@@ -15,7 +15,8 @@ namespace {
 TokenRoutes one_layer(const std::vector<int32_t>& choice) {
   TokenRoutes routes;
   routes.layers = 1, routes.branches = 4, routes.k = 2, routes.choice = choice;
-  for (size_t t = 0; t < choice.size() / 2; ++t) routes.tokens.push_back({static_cast<int64_t>(t), 0, 0, Phase::decode, -1});
+  for (size_t t = 0; t < choice.size() / 2; ++t)
+    routes.tokens.push_back({static_cast<int64_t>(t), 0, 0, Phase::decode, -1});
   return routes;
 }
 
@@ -49,7 +50,8 @@ class CappedStepsTest : public QObject {
   }
 
   void who_comes_first_is_served() {
-    // Eight choices of four branches: two each. Of branch 0 the third and later ones go, what is kept moves to the front.
+    // Eight choices of four branches: two each. Of branch 0 the third and later ones go, what is kept moves to the
+    // front.
     const TokenRoutes routes = one_layer({0, 1, 0, 2, 0, 3, 0, 1});
     const auto [capped, steps, told] = cap_steps(routes, {{{0, 1, 2, 3}, {2, 3}}, {{3}}}, 1);
     QCOMPARE(capped.size(), size_t{7});
@@ -58,7 +60,8 @@ class CappedStepsTest : public QObject {
     // The same tokens by themselves, of four choices one each: another one is dropped.
     QVERIFY((choices_of(capped, steps.fitted[1]) == std::vector<int32_t>{0, 3, 1, -1}));
     QVERIFY((choices_of(capped, steps.held_out[0]) == std::vector<int32_t>{0, 1}));
-    QVERIFY(told.fitted.choices == 12 && told.fitted.dropped == 3 && told.fitted.dropped_share() == .25 && told.fitted.lost_visits == 0);
+    QVERIFY(told.fitted.choices == 12 && told.fitted.dropped == 3 && told.fitted.dropped_share() == .25 &&
+            told.fitted.lost_visits == 0);
     QVERIFY(told.held_out.choices == 2 && told.held_out.dropped == 0);
     for (size_t i = 0; i < 4; ++i) QCOMPARE(capped.tokens[steps.fitted[0][i]].item, static_cast<int64_t>(i));
   }
@@ -67,7 +70,8 @@ class CappedStepsTest : public QObject {
     const TokenRoutes routes = one_layer({0, -1, 0, -1, 0, -1, -1, -1});
     const auto [capped, steps, told] = cap_steps(routes, {{{0, 1, 2, 3}}, {}}, 1);
     QVERIFY((choices_of(capped, steps.fitted[0]) == std::vector<int32_t>{0, -1, -1, -1, -1, -1, -1, -1}));
-    QVERIFY(told.fitted.choices == 3 && told.fitted.dropped == 2 && told.fitted.lost_visits == 2);  // the last one had none before
+    QVERIFY(told.fitted.choices == 3 && told.fitted.dropped == 2 &&
+            told.fitted.lost_visits == 2);  // the last one had none before
   }
 
   void counts_are_cut_off() {
@@ -88,7 +92,8 @@ class CappedStepsTest : public QObject {
     QCOMPARE(with(0, 0).capacity(DataPart::fitted).factor, 0.);
     QCOMPARE(with(0, 0).row_range()->most, 4.);
     const StepObjective capped = with(1, 0);
-    QVERIFY(capped.capacity(DataPart::fitted).dropped == 2 && capped.row_range()->most == 2 && *capped.mean_tokens() == 4);
+    QVERIFY(capped.capacity(DataPart::fitted).dropped == 2 && capped.row_range()->most == 2 &&
+            *capped.mean_tokens() == 4);
     // Enough places for all: the very same steps, drawn ones too, in which a token may come twice.
     const Placement p = contiguous_placement(1, 4, 4, 2);
     for (const int64_t tokens : {0, 64}) {
@@ -97,7 +102,8 @@ class CappedStepsTest : public QObject {
                with(0, tokens).mean_step(p, DataPart::fitted, {})->objective_ms);
       QCOMPARE(with(4, tokens).placed(p).mean_s(), with(0, tokens).placed(p).mean_s());
     }
-    QVERIFY(with(0.5, 64).mean_step(p, DataPart::fitted, {})->objective_ms < with(0, 64).mean_step(p, DataPart::fitted, {})->objective_ms);
+    QVERIFY(with(0.5, 64).mean_step(p, DataPart::fitted, {})->objective_ms <
+            with(0, 64).mean_step(p, DataPart::fitted, {})->objective_ms);
   }
 
   void bytes_are_told_by_all_tokens_of_a_step() {

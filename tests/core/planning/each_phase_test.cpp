@@ -24,11 +24,13 @@ std::string phases_session(const std::string& path) {
   for (int64_t number = 0; number < 8; ++number) {
     BatchRecord& batch = recorder.begin_batch();
     batch.number = number;
-    batch.add_space(0, {0, 1, kCells, static_cast<int32_t>(number) * kCells, number < 4 ? Phase::prefill : Phase::decode, 0});
+    batch.add_space(
+        0, {0, 1, kCells, static_cast<int32_t>(number) * kCells, number < 4 ? Phase::prefill : Phase::decode, 0});
     for (int32_t r = 0; r < 2; ++r) {
       std::vector<int32_t> choice;
       for (int32_t c = 0; c < kCells; ++c)
-        for (int32_t k = 0; k < 2; ++k) choice.push_back((c * (r + 1) + static_cast<int32_t>(number) + 3 * k) % kBranches);
+        for (int32_t k = 0; k < 2; ++k)
+          choice.push_back((c * (r + 1) + static_cast<int32_t>(number) + 3 * k) % kBranches);
       batch.add_decision({.router = r, .choice = choice});
     }
     batch.add_sequence("");

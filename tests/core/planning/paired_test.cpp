@@ -47,7 +47,8 @@ class PairedTest : public QObject {
       held += d.low <= kPlanted && kPlanted <= d.high;
     }
     // 95 % and three deviations of such a count.
-    QVERIFY2(std::abs(held - 0.95 * kTrials) < 3 * std::sqrt(kTrials * 0.95 * 0.05) + 0.005 * kTrials, std::to_string(held).c_str());
+    QVERIFY2(std::abs(held - 0.95 * kTrials) < 3 * std::sqrt(kTrials * 0.95 * 0.05) + 0.005 * kTrials,
+             std::to_string(held).c_str());
   }
 
   void a_partial_block_belongs_to_the_one_before() {

@@ -28,8 +28,11 @@ struct Planted {
   int router = 0;          // of the steps
 };
 
-/// The down product takes 10 us and 2 a row, the others 20 and 1; in every third batch something else holds it up by 1000.
-int64_t us_of(bool down, int64_t rows, size_t batch) { return (down ? 10 + 2 * rows : 20 + rows) + (batch % 3 == 1 ? 1000 : 0); }
+/// The down product takes 10 us and 2 a row, the others 20 and 1; in every third batch something else holds it up by
+/// 1000.
+int64_t us_of(bool down, int64_t rows, size_t batch) {
+  return (down ? 10 + 2 * rows : 20 + rows) + (batch % 3 == 1 ? 1000 : 0);
+}
 
 std::string make_session(const std::string& path, const Planted& p = {}) {
   RunLayout layout;
@@ -97,18 +100,20 @@ class SessionProductsTest : public QObject {
     p.products = products;
     const std::string path = make_session(path_of("planted" + std::to_string(products) + ".storm"), p);
     const std::vector<MeasuredCall> calls = read_session_products(path, sizes(), {});
-    // 5 rows in nine batches, 3 in three, 40 and 41 together in four; twice 200 are too few of the down product, where gated enough of the
-    // others.
+    // 5 rows in nine batches, 3 in three, 40 and 41 together in four; twice 200 are too few of the down product, where
+    // gated enough of the others.
     std::map<std::pair<int64_t, int64_t>, double> us;
     for (const MeasuredCall& c : calls) {
       QVERIFY(c.op == "product" && c.gpu == "Some CPU" && c.mode == "2 threads" && c.dtype == "bf16" && c.experts == 1);
-      QVERIFY(c.outputs == (c.inputs == kHidden ? kFfn : kHidden) && c.source.find(", median of ") != std::string::npos);
+      QVERIFY(c.outputs == (c.inputs == kHidden ? kFfn : kHidden) &&
+              c.source.find(", median of ") != std::string::npos);
       us[{c.inputs, c.rows}] = c.us;
     }
     for (const bool down : {false, true})
       for (const int64_t rows : {3, 5, 40}) {
         const std::pair<int64_t, int64_t> key = {down ? kFfn : kHidden, rows};
-        QVERIFY2(us.contains(key) && std::fabs(us[key] - static_cast<double>(us_of(down, rows, 0))) <= (rows == 40 ? 1.5 : 1e-6),
+        QVERIFY2(us.contains(key) &&
+                     std::fabs(us[key] - static_cast<double>(us_of(down, rows, 0))) <= (rows == 40 ? 1.5 : 1e-6),
                  (std::to_string(key.first) + " " + std::to_string(rows) + " " + std::to_string(us[key])).c_str());
       }
     QCOMPARE(us.contains({kHidden, 200}), products == 3);
@@ -124,7 +129,8 @@ class SessionProductsTest : public QObject {
     QVERIFY(calls[0].gpu == "H100" && calls[0].mode.empty() && calls[0].dtype == "f8");
     QCOMPARE(gpu_label("NVIDIA A100-PCIE-40GB"), std::string("A100 PCIe"));
     QCOMPARE(gpu_label("NVIDIA GeForce RTX 3090 Ti"), std::string("RTX 3090 Ti"));
-    QVERIFY(is_gpu_of("H100", "H100 SXM5 80GB") && !is_gpu_of("H100", "H100 PCIe 80GB") && !is_gpu_of("RTX 3090", "RTX 3090 Ti"));
+    QVERIFY(is_gpu_of("H100", "H100 SXM5 80GB") && !is_gpu_of("H100", "H100 PCIe 80GB") &&
+            !is_gpu_of("RTX 3090", "RTX 3090 Ti"));
   }
 
   void what_a_session_lacks_is_told_data() {
@@ -134,16 +140,19 @@ class SessionProductsTest : public QObject {
                               << "says no sizes of its experts (--model-config config.json, or --hidden N --ffn N)";
     QTest::newRow("wrong sizes") << "wrong sizes"
                                  << "expert_0.0 is no product with 49 x 160 weights, which --hidden, --ffn says";
-    QTest::newRow("half as wide") << "half"
-                                  << "was recorded with 48 for --hidden, and --hidden, --ffn says 24 (leave the sizes out)";
-    QTest::newRow("together") << "together"
-                              << "keeps no times of single experts' products (record one: stormcell profile MODEL --data D -o S.storm)";
+    QTest::newRow("half as wide")
+        << "half"
+        << "was recorded with 48 for --hidden, and --hidden, --ffn says 24 (leave the sizes out)";
+    QTest::newRow("together")
+        << "together"
+        << "keeps no times of single experts' products (record one: stormcell profile MODEL --data D -o S.storm)";
     QTest::newRow("another router") << "router"
                                     << "keeps no times of single experts' products (record one";
     QTest::newRow("in parts") << "in parts"
                               << "has no number of rows at which a product was timed three times";
-    QTest::newRow("one size") << "one size"
-                              << "timed products at 5 rows alone, which is no curve (record more batches, of several sizes";
+    QTest::newRow("one size")
+        << "one size"
+        << "timed products at 5 rows alone, which is no curve (record more batches, of several sizes";
     QTest::newRow("four products") << "four"
                                    << "is one of 4 products of its expert, not of 2 or 3";
     QTest::newRow("a budget") << "budget"
@@ -161,7 +170,8 @@ class SessionProductsTest : public QObject {
     if (what == "no sizes") options = {};
     if (what == "wrong sizes") options.hidden = 49;
     // Operations alone fit as well: of an even share of twice as many rows.
-    if (what == "half") p.dataset = R"({"settings":{"dtype":"bf16"},"hidden":48,"ffn":160})", options.hidden = kHidden / 2;
+    if (what == "half")
+      p.dataset = R"({"settings":{"dtype":"bf16"},"hidden":48,"ffn":160})", options.hidden = kHidden / 2;
     if (what == "together") p.op = "grouped_linear";
     if (what == "router") p.router = 100000;
     if (what == "in parts") p.twice = true;

@@ -45,7 +45,8 @@ class StepLoadsTest : public QObject {
     QFETCH(int, fitted);
     TokenRoutes routes;
     for (size_t step = 0; step < steps.size(); ++step)
-      for (int i = 0; i < steps[step]; ++i) routes.tokens.push_back({0, static_cast<int64_t>(step), i, Phase::decode, -1});
+      for (int i = 0; i < steps[step]; ++i)
+        routes.tokens.push_back({0, static_cast<int64_t>(step), i, Phase::decode, -1});
     std::vector<size_t> tokens(routes.size());
     std::iota(tokens.begin(), tokens.end(), size_t{0});
     const TokenParts parts = part_tokens(routes, tokens, 0.7, 0);

@@ -44,14 +44,16 @@ class StepObjectiveTest : public QObject {
       QCOMPARE(objective.count(part), int64_t{12});
       for (const std::vector<size_t>& step : objective.tokens(part)) {
         QCOMPARE(step.size(), size_t{200});
-        for (const size_t t : step) QCOMPARE(routes.routes.tokens[t].item >= routes.parts.requests_fit, part == DataPart::held_out);
+        for (const size_t t : step)
+          QCOMPARE(routes.routes.tokens[t].item >= routes.parts.requests_fit, part == DataPart::held_out);
       }
     }
     // Requests are alike here, so both sides cost about the same; a third of the tokens would cost about a third.
     const Placement p = contiguous_placement(1, kBranches, kBranches, kRanks);
     const double fit = objective.mean_step(p, DataPart::fitted, {})->objective_ms,
                  held_out = objective.mean_step(p, DataPart::held_out, {})->objective_ms;
-    QVERIFY2(held_out > 0.8 * fit && held_out < 1.25 * fit, (std::to_string(fit) + " " + std::to_string(held_out)).c_str());
+    QVERIFY2(held_out > 0.8 * fit && held_out < 1.25 * fit,
+             (std::to_string(fit) + " " + std::to_string(held_out)).c_str());
   }
 
   void whole_steps_are_left_as_they_are() {

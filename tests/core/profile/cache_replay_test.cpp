@@ -11,7 +11,9 @@
 namespace stormcell::testing {
 namespace {
 
-int64_t hits(const TokenRoutes& routes, CachePolicy policy, int64_t budget) { return replay_cache(routes, policy, budget).all.hits; }
+int64_t hits(const TokenRoutes& routes, CachePolicy policy, int64_t budget) {
+  return replay_cache(routes, policy, budget).all.hits;
+}
 
 }  // namespace
 

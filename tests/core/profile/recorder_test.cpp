@@ -51,8 +51,8 @@ class RecorderTest : public QObject {
     BatchRecord batch;
     for (int round = 0; round < 2; ++round) {  // the second time in used memory
       batch.clear();
-      const std::vector<int32_t> mask = {1, 0, 7}, tokens = {5, -1, 9}, choice = {0, dropped_from(1), kNoBranch}, ancestor = {2, 0, 1},
-                                 padded = {3, 4};
+      const std::vector<int32_t> mask = {1, 0, 7}, tokens = {5, -1, 9}, choice = {0, dropped_from(1), kNoBranch},
+                                 ancestor = {2, 0, 1}, padded = {3, 4};
       const std::vector<float> weight = {1, 2, 3}, scores = {1, 2, 3, 4, 5, 6}, margin = {0.5f, 0.25f, 0};
       batch.add_space(1, {10, 1, 3, 4, Phase::decode}, mask, tokens);
       batch.add_decision({3, choice, weight, padded, ancestor, scores, margin});

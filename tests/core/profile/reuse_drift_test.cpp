@@ -1,4 +1,5 @@
-// How soon experts come again, whether a recording drifts, or goes elsewhere than another: by hand, against a slow count, against chance.
+// How soon experts come again, whether a recording drifts, or goes elsewhere than another: by hand, against a slow
+// count, against chance.
 #include "core/profile/drift.h"
 #include "core/profile/reuse.h"
 
@@ -17,7 +18,8 @@ namespace stormcell::testing {
 namespace {
 
 /// Blocks of 8 branches, each cell's branch drawn by `draw` of two dice.
-std::vector<BlockLoads> drawn_blocks(std::mt19937& random, int cells, const std::function<uint64_t(uint64_t, uint64_t)>& draw) {
+std::vector<BlockLoads> drawn_blocks(std::mt19937& random, int cells,
+                                     const std::function<uint64_t(uint64_t, uint64_t)>& draw) {
   std::vector<BlockLoads> blocks(12, BlockLoads(8));
   for (BlockLoads& block : blocks)
     for (int c = 0; c < cells; ++c) {
@@ -27,7 +29,9 @@ std::vector<BlockLoads> drawn_blocks(std::mt19937& random, int cells, const std:
   return blocks;
 }
 
-std::optional<Drift> drift(const TokenRoutes& routes) { return drift_of(blocks_of(routes), std::vector<int32_t>{routes.branches}); }
+std::optional<Drift> drift(const TokenRoutes& routes) {
+  return drift_of(blocks_of(routes), std::vector<int32_t>{routes.branches});
+}
 
 }  // namespace
 
@@ -51,9 +55,9 @@ class ReuseDriftTest : public QObject {
       for (size_t i = 0; i < experts.size(); ++i)
         for (size_t j = i; j-- > 0;)
           if (experts[j] == experts[i]) {
-            slow.push_back(static_cast<int64_t>(
-                std::set<int32_t>(experts.begin() + static_cast<std::ptrdiff_t>(j) + 1, experts.begin() + static_cast<std::ptrdiff_t>(i))
-                    .size()));
+            slow.push_back(static_cast<int64_t>(std::set<int32_t>(experts.begin() + static_cast<std::ptrdiff_t>(j) + 1,
+                                                                  experts.begin() + static_cast<std::ptrdiff_t>(i))
+                                                    .size()));
             break;
           }
       std::sort(slow.begin(), slow.end());
@@ -68,7 +72,8 @@ class ReuseDriftTest : public QObject {
     std::vector<int32_t> steady(640), changed(640);
     for (size_t t = 0; t < steady.size(); ++t) {
       steady[t] = static_cast<int32_t>(std::min(random() % 8, random() % 8));
-      changed[t] = static_cast<int32_t>(t < 320 ? std::min(random() % 8, random() % 8) : std::max(random() % 8, random() % 8));
+      changed[t] =
+          static_cast<int32_t>(t < 320 ? std::min(random() % 8, random() % 8) : std::max(random() % 8, random() % 8));
     }
     const auto same = drift(decoded(steady, 8)), other = drift(decoded(changed, 8));
     QCOMPARE(same->blocks, int64_t{80});
@@ -92,7 +97,8 @@ class ReuseDriftTest : public QObject {
     testing::Drawn<std::mt19937> random(4);
     const auto low = [](uint64_t a, uint64_t b) { return std::min(a, b); };
     const auto high = [](uint64_t a, uint64_t b) { return std::max(a, b); };
-    const auto many = drawn_blocks(random, 200, low), few = drawn_blocks(random, 8, low), others = drawn_blocks(random, 8, high);
+    const auto many = drawn_blocks(random, 200, low), few = drawn_blocks(random, 8, low),
+               others = drawn_blocks(random, 8, high);
     const std::vector<int32_t> branches = {8};
     const auto alike = drift_between(many, few, branches), unlike = drift_between(many, others, branches);
     QVERIFY2(alike->p_value > .05, std::to_string(alike->p_value).c_str());

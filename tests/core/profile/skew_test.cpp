@@ -20,16 +20,17 @@ class SkewTest : public QObject {
   }
   void loads_of_a_power_law_have_its_exponent() {
     QFETCH(double, alpha);
-    // As AIConfigurator draws them: the inverse of the distribution on [1, 0.8 tokens] at u, of 256 experts and 8 choices of a token;
-    // shuffled.
+    // As AIConfigurator draws them: the inverse of the distribution on [1, 0.8 tokens] at u, of 256 experts and 8
+    // choices of a token; shuffled.
     constexpr int64_t kTokens = 100000, kExperts = 256, kChoices = 8 * kTokens;
     const double low = 1, high = 0.8 * kTokens, power = 1 - alpha;
     std::vector<double> drawn;
     double sum = 0;
     for (int64_t b = 0; b < kExperts; ++b) {
       const double u = (static_cast<double>(b * 77 % kExperts) + 0.5) / kExperts;
-      drawn.push_back(alpha == 1 ? low * std::pow(high / low, u)
-                                 : std::pow((std::pow(high, power) - std::pow(low, power)) * u + std::pow(low, power), 1 / power));
+      drawn.push_back(
+          alpha == 1 ? low * std::pow(high / low, u)
+                     : std::pow((std::pow(high, power) - std::pow(low, power)) * u + std::pow(low, power), 1 / power));
       sum += drawn.back();
     }
     std::vector<int64_t> loads;

@@ -220,7 +220,8 @@ class StatisticsTest : public QObject {
     PairCounter dense(200, 300), sparse(2000, 3000);
     Pairs expected;
     for (int i = 0; i < 50000; ++i) {
-      const auto from = static_cast<int32_t>(random() % 200), to = static_cast<int32_t>(random() % 300 * (random() % 2));
+      const auto from = static_cast<int32_t>(random() % 200),
+                 to = static_cast<int32_t>(random() % 300 * (random() % 2));
       dense.add(from, to);
       sparse.add(from, to);
       ++expected[{from, to}];
@@ -253,14 +254,19 @@ class StatisticsTest : public QObject {
   void routers_follow_each_other_within_a_stack_and_space() {
     RunLayout layout;
     layout.spaces = {"a", "b"};
-    layout.routers = {
-        {"0", 2, 1, "", 0, "x"}, {"1", 2, 1, "", 1, "x"}, {"2", 2, 1, "", 0, "y"}, {"3", 2, 1, "", 0, "x"}, {"4", 2, 1, "", 1, "x"}};
+    layout.routers = {{"0", 2, 1, "", 0, "x"},
+                      {"1", 2, 1, "", 1, "x"},
+                      {"2", 2, 1, "", 0, "y"},
+                      {"3", 2, 1, "", 0, "x"},
+                      {"4", 2, 1, "", 1, "x"}};
     QCOMPARE(chain_edges(layout), (std::vector<LayoutEdge>{{0, 3, {}}, {1, 4, {}}}));
   }
   void edges_that_are_no_graph_of_the_routers_are_refused_data() {
     QTest::addColumn<std::vector<LayoutEdge>>("edges");
     QTest::addColumn<QString>("fault");
-    const auto row = [](const char* name, std::vector<LayoutEdge> edges, const char* fault) { QTest::newRow(name) << edges << fault; };
+    const auto row = [](const char* name, std::vector<LayoutEdge> edges, const char* fault) {
+      QTest::newRow(name) << edges << fault;
+    };
     row("no router", {{0, 5, {}}}, "names no router");
     row("a negative router", {{-1, 1, {}}}, "names no router");
     row("itself", {{1, 1, {}}}, "leads back");
@@ -316,7 +322,8 @@ class StatisticsTest : public QObject {
       profile.batch(batch);
       for (size_t r = 0; r < layout.routers.size(); ++r) {
         RouterLoads one(layout.routers[r].branches);
-        add_loads(batch.decision(r), layout.routers[r].fan_out, batch.space(static_cast<size_t>(layout.routers[r].space)).mask, one);
+        add_loads(batch.decision(r), layout.routers[r].fan_out,
+                  batch.space(static_cast<size_t>(layout.routers[r].space)).mask, one);
         loads[r].emplace(batch.number, one);
       }
       PairCounter counter(8, 8);
@@ -386,7 +393,8 @@ class StatisticsTest : public QObject {
           if (!label.empty()) ++by_label[{label, choice}];
           ++by_token[{space.tokens[c], choice}];
         }
-      for (size_t c = 0; c < space.mask.size(); ++c) real += space.mask[c], real_profiled += batch.part == kProfiled && space.mask[c];
+      for (size_t c = 0; c < space.mask.size(); ++c)
+        real += space.mask[c], real_profiled += batch.part == kProfiled && space.mask[c];
       for (size_t b = 0; b < 8; ++b) total[b] += load[b], profiled[b] += batch.part == kProfiled ? load[b] : 0;
     }
     QCOMPARE(profile.loads(2).load, total);

@@ -9,7 +9,8 @@
 
 namespace stormcell::testing {
 
-/// Two stacks over two spaces; the second one has a nested router that sees the cells of one branch: the others go past it.
+/// Two stacks over two spaces; the second one has a nested router that sees the cells of one branch: the others go past
+/// it.
 inline RunLayout two_stacks(int32_t branches = 8) {
   RunLayout layout;
   layout.spaces = {"encoder", "decoder"};
@@ -33,13 +34,14 @@ struct BatchSize {
 inline int32_t choose(std::mt19937& random, int32_t branches) {
   const uint32_t dice = random() % 16;
   // Low branches are favoured, so that loads differ.
-  const auto branch =
-      static_cast<int32_t>(std::min(random() % static_cast<uint32_t>(branches), random() % static_cast<uint32_t>(branches)));
+  const auto branch = static_cast<int32_t>(
+      std::min(random() % static_cast<uint32_t>(branches), random() % static_cast<uint32_t>(branches)));
   return dice == 0 ? dropped_from(branch) : dice == 1 ? kNoBranch : branch;
 }
 
 /// Batch `number` of the run of a seed: always the same.
-inline void fill(const RunLayout& layout, int64_t number, const BatchSize& size, BatchRecord& out, bool scores = false) {
+inline void fill(const RunLayout& layout, int64_t number, const BatchSize& size, BatchRecord& out,
+                 bool scores = false) {
   testing::Drawn<std::mt19937> random(static_cast<uint32_t>(number * 7919 + 17));
   out.number = number;
   out.latency_ms = 1 + static_cast<double>(number % 10);
@@ -63,7 +65,8 @@ inline void fill(const RunLayout& layout, int64_t number, const BatchSize& size,
     if (info.parent >= 0)
       for (int32_t row = 0; row < cells; ++row)
         if (random() % 3 == 0) ancestor.push_back(row);
-    const size_t n = info.parent >= 0 ? ancestor.size() : static_cast<size_t>(cells), k = static_cast<size_t>(info.fan_out);
+    const size_t n = info.parent >= 0 ? ancestor.size() : static_cast<size_t>(cells),
+                 k = static_cast<size_t>(info.fan_out);
     choice.resize(n * k);
     weight.resize(n * k);
     for (size_t c = 0; c < n; ++c)

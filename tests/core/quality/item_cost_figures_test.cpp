@@ -1,4 +1,5 @@
-// Costs of items told: means and spread by hand, classes that exclude each other and such that do not, and what the sentences claim.
+// Costs of items told: means and spread by hand, classes that exclude each other and such that do not, and what the
+// sentences claim.
 #include "core/quality/item_cost_figures.h"
 
 #include <cmath>
@@ -22,7 +23,8 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 const ClassesOfItems kOne = {false, std::less<std::string>()}, kSeveral = {true, std::less<std::string>()};
 
-/// `with` items of 60 to 80 operations that show a road and a person, `without` of 40 to 50 that show a road; all branches take 100.
+/// `with` items of 60 to 80 operations that show a road and a person, `without` of 40 to 50 that show a road; all
+/// branches take 100.
 std::vector<ItemCost> street(int with, int without) {
   std::vector<ItemCost> items;
   for (int i = 0; i < with; ++i) items.push_back({i, 60.0 + 20 * (i % 2), 100, 4, 0, {"road", "person"}});
@@ -65,9 +67,12 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY(near(f.largest_branch->operations, 25) && near(f.largest_branch->share, 1.2));
     QVERIFY((*f.largest_branch->share_ci95)[0] < 1.2 && (*f.largest_branch->share_ci95)[1] > 1.2);
     const std::string sentence = item_costs_sentence(run_of(f));
-    QVERIFY2(says(sentence, "spends 30.0 % of the operations that all branches would take (120.0 % of what the largest branch alone would"),
+    QVERIFY2(says(sentence,
+                  "spends 30.0 % of the operations that all branches would take (120.0 % of what the largest branch "
+                  "alone would"),
              sentence.c_str());
-    QCOMPARE(item_costs_headline(run_of(f)), std::string("some-street spends 30.0 % of the operations that all branches would take"));
+    QCOMPARE(item_costs_headline(run_of(f)),
+             std::string("some-street spends 30.0 % of the operations that all branches would take"));
     QVERIFY(says(item_costs_lines(run_of(f))[1].second, ", with nothing to decide: 25, a network that does not route"));
     QVERIFY(says(item_costs_tiles(run_of(f))[0].more, "; 120.0 % of what the largest branch alone would take"));
     // A cell goes to two at once, of some routers or of all.
@@ -76,7 +81,8 @@ class ItemCostFiguresTest : public QObject {
     two.routing[0].fan_out = 2;
     QVERIFY(says(item_costs_sentence(two), "of what the largest branches of each router alone would take"));
     two.routing[1].fan_out = 2;
-    for (const std::string& text : {item_costs_sentence(two), item_costs_lines(two)[1].second, item_costs_tiles(two)[0].more})
+    for (const std::string& text :
+         {item_costs_sentence(two), item_costs_lines(two)[1].second, item_costs_tiles(two)[0].more})
       QVERIFY2(says(text, "of what the two largest branches alone would take"), text.c_str());
   }
 
@@ -86,7 +92,8 @@ class ItemCostFiguresTest : public QObject {
       std::vector<ItemCost> items;
       for (int i = 0; i < 1200; ++i) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        items.push_back({i, 20.0 + static_cast<double>(state >> 40) / 0x1p24 * 60, 100, 1, 0, {std::to_string(i % 100)}});
+        items.push_back(
+            {i, 20.0 + static_cast<double>(state >> 40) / 0x1p24 * 60, 100, 1, 0, {std::to_string(i % 100)}});
       }
       const std::string sentence = item_costs_sentence(run_of(item_cost_figures(items, kOne)));
       QVERIFY2(!says(sentence, "labelled"), sentence.c_str());
@@ -95,7 +102,8 @@ class ItemCostFiguresTest : public QObject {
 
   void labels_that_exclude_each_other_are_groups() {
     std::vector<ItemCost> items;
-    for (int i = 0; i < 40; ++i) items.push_back({i, i % 2 == 0 ? 20.0 + i % 3 : 60.0 + i % 5, 100, 1, 0, {i % 2 == 0 ? "a" : "b"}});
+    for (int i = 0; i < 40; ++i)
+      items.push_back({i, i % 2 == 0 ? 20.0 + i % 3 : 60.0 + i % 5, 100, 1, 0, {i % 2 == 0 ? "a" : "b"}});
     items.push_back({40, 50, 100});  // nobody says what it is
     const ItemCostFigures f = item_cost_figures(items, kOne);
     QCOMPARE(f.groups.size(), size_t{2});
@@ -104,7 +112,8 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY2(sentence.starts_with("spends 41.7 %") && says(sentence, ": least on those labelled a (2") &&
                  says(sentence, "), most on those labelled b (6"),
              sentence.c_str());
-    QVERIFY(item_cost_figures({{0, 1, 2, 0, 0, {"a"}}, {1, 1, 2, 0, 0, {"a"}}}, kOne).groups.empty());  // the same of all
+    QVERIFY(
+        item_cost_figures({{0, 1, 2, 0, 0, {"a"}}, {1, 1, 2, 0, 0, {"a"}}}, kOne).groups.empty());  // the same of all
   }
 
   /// What all of them show sets none apart.
@@ -115,13 +124,14 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY(g.name == "person" && g.with.items == 20 && g.without->items == 30);
     QVERIFY(near(g.with.share, 0.7) && near(g.without->share, 0.45) && near(*g.fewer, 1 - 0.45 / 0.7));
     QVERIFY((*g.fewer_ci95)[0] < *g.fewer && *g.fewer < (*g.fewer_ci95)[1] && (*g.fewer_ci95)[0] > 0.3);
-    QCOMPARE(item_costs_headline(run_of(f)),
-             std::string("some-street spends 35.7 % fewer operations on pictures without person than on those with it"));
+    QCOMPARE(
+        item_costs_headline(run_of(f)),
+        std::string("some-street spends 35.7 % fewer operations on pictures without person than on those with it"));
     const std::string sentence = item_costs_sentence(run_of(f));
-    QVERIFY2(
-        sentence.starts_with("spends 35.7 % [") &&
-            says(sentence, "] fewer operations on the 30 pictures without person than on the 20 with, and on average 55.0 % of what all"),
-        sentence.c_str());
+    QVERIFY2(sentence.starts_with("spends 35.7 % [") && says(sentence,
+                                                             "] fewer operations on the 30 pictures without person "
+                                                             "than on the 20 with, and on average 55.0 % of what all"),
+             sentence.c_str());
     QCOMPARE(item_costs_groups(f).size(), size_t{2});
     // A class that is not compared changes nothing, for tile and sentence alike.
     ItemCostFigures another = f;
@@ -141,7 +151,8 @@ class ItemCostFiguresTest : public QObject {
     const auto figures = [](const std::vector<ItemCost>& items) { return run_of(item_cost_figures(items, kSeveral)); };
     const auto sentence = [&](const std::vector<ItemCost>& items) { return item_costs_sentence(figures(items)); };
     const std::string few = sentence(street(3, 3));
-    QVERIFY2(says(few, "of the operations that all branches would take, from 40.0 to 80.0 % by picture") && !says(few, "person"),
+    QVERIFY2(says(few, "of the operations that all branches would take, from 40.0 to 80.0 % by picture") &&
+                 !says(few, "person"),
              few.c_str());
     std::vector<ItemCost> alike = street(20, 30);
     for (ItemCost& item : alike) item.operations = 40.0 + 5 * static_cast<double>(item.item % 3);
@@ -150,9 +161,11 @@ class ItemCostFiguresTest : public QObject {
     for (ItemCost& item : other_way) item.operations = 100 - item.operations;
     QVERIFY2(says(sentence(other_way), "more operations on the 30 pictures without person than on the 20 with"),
              sentence(other_way).c_str());
-    QVERIFY(says(item_costs_headline(figures(other_way)), " % more operations on pictures without person than on those with it"));
+    QVERIFY(says(item_costs_headline(figures(other_way)),
+                 " % more operations on pictures without person than on those with it"));
     for (ItemCost& item : alike) item.operations = 40;
-    QVERIFY(sentence(alike).ends_with("40.0 % of the operations that all branches would take, the same share of each picture"));
+    QVERIFY(sentence(alike).ends_with(
+        "40.0 % of the operations that all branches would take, the same share of each picture"));
     for (ItemCost& item : alike) item.operations = 100;
     QVERIFY(sentence(alike).empty() && item_costs_headline(figures(alike)).empty());  // nothing is spared
     QVERIFY(item_costs_sentence(RunSummaryFigures()).empty() && item_costs_headline(RunSummaryFigures()).empty());
@@ -169,7 +182,8 @@ class ItemCostFiguresTest : public QObject {
   void what_is_not_to_be_judged_is_shown_all_the_same() {
     const Scratch scratch;
     const std::vector<float> pixels(3 * 4, 0.5F);
-    const std::vector<uint8_t> targets = {0, 0, 1, 1, 0, 0, 0, 255, 255, 255, 255, 255}, judged = {1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+    const std::vector<uint8_t> targets = {0, 0, 1, 1, 0, 0, 0, 255, 255, 255, 255, 255},
+                               judged = {1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
     const std::string file = scratch.path("x.safetensors");
     const std::vector<TensorToWrite> tensors = {{"pixels", DType::f32, {3, 2, 2, 1}, pixels.data()},
                                                 {"targets", DType::u8, {3, 2, 2}, targets.data()},
@@ -185,8 +199,10 @@ class ItemCostFiguresTest : public QObject {
     model.classes = {"road"};
     const ItemClasses classes(model, *data);
     const Batch batch = data->batch(0);
-    QVERIFY(classes.may_be_several() && classes.of(batch, 0) == (std::vector<std::string>{"road", "1"}) && classes.of(batch, 2).empty());
-    QVERIFY(classes.before("road", "1") && classes.before("1", "10") && classes.before("2", "10") && !classes.before("other", "10"));
+    QVERIFY(classes.may_be_several() && classes.of(batch, 0) == (std::vector<std::string>{"road", "1"}) &&
+            classes.of(batch, 2).empty());
+    QVERIFY(classes.before("road", "1") && classes.before("1", "10") && classes.before("2", "10") &&
+            !classes.before("other", "10"));
     QVERIFY(data->note().empty());
   }
 
@@ -201,11 +217,15 @@ class ItemCostFiguresTest : public QObject {
     const GroupSpent& g = f.groups[0];
     QVERIFY(near(g.with.parts->mean, 9.5) && near(g.without->parts->mean, 7));
     const auto lines = item_costs_lines(run_of(f));
-    const auto at = std::find_if(lines.begin(), lines.end(), [](const auto& line) { return line.first == "parts computed"; });
-    QVERIFY(at != lines.end() && says(at->second, "8.00 [") && says(at->second, "] on average of the 18 that routers may leave out"));
-    QVERIFY2(says((at + 1)->second, "without person 7.00 [") && says((at + 1)->second, "], with 9.50 ["), (at + 1)->second.c_str());
+    const auto at =
+        std::find_if(lines.begin(), lines.end(), [](const auto& line) { return line.first == "parts computed"; });
+    QVERIFY(at != lines.end() && says(at->second, "8.00 [") &&
+            says(at->second, "] on average of the 18 that routers may leave out"));
+    QVERIFY2(says((at + 1)->second, "without person 7.00 [") && says((at + 1)->second, "], with 9.50 ["),
+             (at + 1)->second.c_str());
     const auto rows = item_costs_groups(f);
-    QVERIFY(std::set<std::string>(rows[0].begin(), rows[0].end()).size() == rows[0].size());  // no two columns of one name
+    QVERIFY(std::set<std::string>(rows[0].begin(), rows[0].end()).size() ==
+            rows[0].size());  // no two columns of one name
     QVERIFY(rows[0].size() == 8 && rows[0][6] == "parts with it" && rows[0][7] == "parts without it");
     QVERIFY(rows[1][6].starts_with("9.50 [") && rows[1][7].starts_with("7.00 ["));
     QCOMPARE(item_costs_groups(item_cost_figures(street(2, 3), kSeveral))[0].size(), size_t{6});
@@ -223,8 +243,10 @@ class ItemCostFiguresTest : public QObject {
     const auto read = parse_summary(to_json(f));
     QVERIFY(read && read->figures.item_costs && read->figures.dataset.note == "drawings");
     const ItemCostFigures &came = *read->figures.item_costs, &was = *f.item_costs;
-    QVERIFY(came.least.name == "picture 20" && came.quartiles == was.quartiles && came.served == was.served && came.alike);
-    QVERIFY(item_costs_lines(read->figures) == item_costs_lines(f) && item_costs_groups(came) == item_costs_groups(was));
+    QVERIFY(came.least.name == "picture 20" && came.quartiles == was.quartiles && came.served == was.served &&
+            came.alike);
+    QVERIFY(item_costs_lines(read->figures) == item_costs_lines(f) &&
+            item_costs_groups(came) == item_costs_groups(was));
     QVERIFY(!parse_summary("{}")->figures.item_costs);
   }
 };

@@ -34,13 +34,15 @@ std::shared_ptr<const Dataset> pictures(const std::string& spec, const Model& mo
 std::string labelled(const Scratch& scratch, const std::vector<int32_t>& labels) {
   const std::vector<float> pixels(labels.size(), 0.5F);
   const auto items = static_cast<int64_t>(labels.size());
-  write_safetensors(scratch.path("x.safetensors"), std::vector<TensorToWrite>{{"pixels", DType::f32, {items, 1, 1, 1}, pixels.data()},
-                                                                              {"labels", DType::i32, {items}, labels.data()}});
+  write_safetensors(scratch.path("x.safetensors"),
+                    std::vector<TensorToWrite>{{"pixels", DType::f32, {items, 1, 1, 1}, pixels.data()},
+                                               {"labels", DType::i32, {items}, labels.data()}});
   return scratch.path("x.safetensors");
 }
 
 /// The batches from `from` up to `end`, each once, with these answers of the items.
-void answer_from(int64_t from, int64_t end, QualityMeter& meter, JudgedAs plan, const Dataset& data, const std::vector<int32_t>& classes) {
+void answer_from(int64_t from, int64_t end, QualityMeter& meter, JudgedAs plan, const Dataset& data,
+                 const std::vector<int32_t>& classes) {
   for (int64_t b = from; b < end; ++b) {
     const Batch batch = data.batch(b);
     OutputValue logits{"logits", DType::f32, {batch.size(), 3}, {}, {}};
@@ -101,11 +103,13 @@ class QualityTest : public QObject {
     QCOMPARE(q.wrong.size(), size_t{2});
     QVERIFY(q.wrong[0].item == 3 && q.wrong[0].answer == "cat" && q.wrong[1].item == 4 && q.wrong[1].answer == "cat");
     QCOMPARE(quality_sentence(q, *q.baseline), std::string("60.0 % [23.1, 88.2], 3 of 5 pictures right"));
-    QCOMPARE(quality_change_text(q), std::string("the optimised plan answers 2 pictures better than the baseline and 1 worse"));
+    QCOMPARE(quality_change_text(q),
+             std::string("the optimised plan answers 2 pictures better than the baseline and 1 worse"));
     QCOMPARE(quality_source_text(q), std::string("over all batches, each once; 95 % interval by Wilson"));
   }
 
-  /// A time limit ends the optimised plan after some batches. Both plans are judged on those; the baseline is not judged on all.
+  /// A time limit ends the optimised plan after some batches. Both plans are judged on those; the baseline is not
+  /// judged on all.
   void plans_that_ran_unlike_batches_are_judged_on_those_that_both_ran() {
     struct Row {
       const char* name;
@@ -114,11 +118,13 @@ class QualityTest : public QObject {
       const char* source;
     };
     // Correct pictures of the baseline: 0, 1 and 4. Correct pictures of the optimised plan: 0, 2, 4 and 5.
-    const std::vector<Row> rows = {
-        {"the first two of three", 0, 2, 4, 2, 2, 1, 1, "over the 2 batches that both plans ran before the time was up, each once"},
-        {"the first alone", 0, 1, 2, 2, 1, 0, 1, "over the 1 batch that both plans ran before the time was up, each once"},
-        {"the last two", 1, 3, 4, 1, 3, 2, 0, "over the 2 batches that both plans ran before the time was up, each once"},
-        {"all", 0, 3, 6, 3, 4, 2, 1, "over all batches, each once"}};
+    const std::vector<Row> rows = {{"the first two of three", 0, 2, 4, 2, 2, 1, 1,
+                                    "over the 2 batches that both plans ran before the time was up, each once"},
+                                   {"the first alone", 0, 1, 2, 2, 1, 0, 1,
+                                    "over the 1 batch that both plans ran before the time was up, each once"},
+                                   {"the last two", 1, 3, 4, 1, 3, 2, 0,
+                                    "over the 2 batches that both plans ran before the time was up, each once"},
+                                   {"all", 0, 3, 6, 3, 4, 2, 1, "over all batches, each once"}};
     const Scratch scratch;
     const Model model = classifier();
     const auto data = pictures(labelled(scratch, {0, 1, 2, 2, 1, 0}), model);
@@ -154,15 +160,18 @@ class QualityTest : public QObject {
     QCOMPARE(q.groups.size(), size_t{2});
     QCOMPARE(q.groups[1].name, std::string("2"));
     QCOMPARE(warnings.size(), size_t{1});
-    QVERIFY2(warnings[0].find("2 labels are no classes of the model, which has 3; the first is \"7\", of picture 1") != std::string::npos,
+    QVERIFY2(warnings[0].find("2 labels are no classes of the model, which has 3; the first is \"7\", of picture 1") !=
+                 std::string::npos,
              warnings[0].c_str());
-    QCOMPARE(quality_source_text(q), std::string("over all batches, each once; 95 % interval by Wilson; of 2 pictures more the data do not "
-                                                 "say what is right"));
+    QCOMPARE(quality_source_text(q),
+             std::string("over all batches, each once; 95 % interval by Wilson; of 2 pictures more the data do not "
+                         "say what is right"));
   }
 
   void answers_that_are_no_numbers_are_wrong() {
     constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kLowest = -std::numeric_limits<float>::infinity();
-    const float of_equal[] = {1, 2, 2}, broken[] = {1, kNan, 2}, none[] = {kLowest, kLowest, kLowest}, some[] = {kLowest, -3, kLowest};
+    const float of_equal[] = {1, 2, 2}, broken[] = {1, kNan, 2}, none[] = {kLowest, kLowest, kLowest},
+                some[] = {kLowest, -3, kLowest};
     QCOMPARE(largest_class(of_equal, 3), 1);
     QCOMPARE(largest_class(broken, 3), -1);
     QCOMPARE(largest_class(none, 3), -1);
@@ -183,7 +192,8 @@ class QualityTest : public QObject {
     QCOMPARE(q.items, int64_t{4});
     QCOMPARE(q.baseline->value, 0.25);
     QCOMPARE(warnings.size(), size_t{1});
-    QVERIFY2(warnings[0].ends_with("2 answers hold values that are not numbers, and count as wrong"), warnings[0].c_str());
+    QVERIFY2(warnings[0].ends_with("2 answers hold values that are not numbers, and count as wrong"),
+             warnings[0].c_str());
   }
 
   void answers_of_more_or_fewer_classes_than_the_model_has_are_an_error() {
@@ -194,7 +204,8 @@ class QualityTest : public QObject {
     for (const size_t values : {size_t{0}, size_t{4}, size_t{8}}) {
       const OutputValue logits{"logits", DType::f32, {}, std::vector<float>(values, 0.5F), {}};
       const std::string said = complaint([&] { meter.add(JudgedAs::baseline, data->batch(0), {logits}); });
-      const std::string expected = "the answers to batch 0 hold " + std::to_string(values) + " values, the classes of its items 6";
+      const std::string expected =
+          "the answers to batch 0 hold " + std::to_string(values) + " values, the classes of its items 6";
       QVERIFY2(said.find(expected) != std::string::npos, said.c_str());
     }
   }
@@ -226,7 +237,8 @@ class QualityTest : public QObject {
   /// Where all folders are needed, an empty one is a class that the data have no picture of.
   void an_empty_folder_is_a_class_only_where_one_is_missing() {
     const Scratch scratch;
-    for (const char* file : {"d/ant/1.npy", "d/bee/1.npy"}) scratch.write(file, npy_of("(1, 1, 1)", "<f4", std::vector<float>{0.5F}));
+    for (const char* file : {"d/ant/1.npy", "d/bee/1.npy"})
+      scratch.write(file, npy_of("(1, 1, 1)", "<f4", std::vector<float>{0.5F}));
     std::filesystem::create_directories(scratch.path("d/ape"));
     const Model model = classifier();
     const auto judged = [&](std::vector<std::string>& warnings) {
@@ -241,8 +253,10 @@ class QualityTest : public QObject {
     scratch.write("d/cow/1.npy", npy_of("(1, 1, 1)", "<f4", std::vector<float>{0.5F}));
     QCOMPARE(judged(of_four), int64_t{1});  // ant, bee, cow
     QCOMPARE(of_four.size(), size_t{2});
-    QVERIFY2(of_four[0].ends_with("\"ape\" is not taken for a class: the folders that hold pictures are as many as the model's classes, 3"),
-             of_four[0].c_str());
+    QVERIFY2(
+        of_four[0].ends_with(
+            "\"ape\" is not taken for a class: the folders that hold pictures are as many as the model's classes, 3"),
+        of_four[0].c_str());
   }
 
   void without_labels_or_a_task_there_is_no_quality() {

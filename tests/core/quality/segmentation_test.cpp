@@ -1,4 +1,5 @@
-// Maps of classes against what pixels show: IoU by hand, pixels that do not count, two plans, and targets that do not fit.
+// Maps of classes against what pixels show: IoU by hand, pixels that do not count, two plans, and targets that do not
+// fit.
 #include <cmath>
 
 #include "core/base/error.h"
@@ -20,7 +21,8 @@ constexpr int64_t kSide = 2, kPixels = kSide * kSide, kClasses = 3, kPictures = 
 Model segmenter(Task task = Task::segmentation) {
   GraphBuilder b;
   const SpaceId pictures = b.root_space("picture", b.symbol("N"));
-  const ValueId pixels = b.input("pixels", DType::f32, pictures, {Dim(kSide), Dim(kSide), Dim(kClasses)}, InputRole::pixels);
+  const ValueId pixels =
+      b.input("pixels", DType::f32, pictures, {Dim(kSide), Dim(kSide), Dim(kClasses)}, InputRole::pixels);
   b.output("logits", b.value("scale", {pixels}, {{"factor", 1.0}}, "logits"));
   Model model;
   model.forward = std::make_shared<Graph>(b.finish());
@@ -57,7 +59,8 @@ void answer(QualityMeter& meter, JudgedAs plan, const Dataset& data, const Map& 
     OutputValue out{"logits", DType::f32, {batch.size(), kSide, kSide, kClasses}, {}, {}};
     for (const int64_t item : batch.items)
       for (int64_t p = 0; p < kPixels; ++p)
-        for (int32_t c = 0; c < kClasses; ++c) out.reals.push_back(classes[static_cast<size_t>(item * kPixels + p)] == c ? 1.0F : -1.0F);
+        for (int32_t c = 0; c < kClasses; ++c)
+          out.reals.push_back(classes[static_cast<size_t>(item * kPixels + p)] == c ? 1.0F : -1.0F);
     meter.add(plan, batch, {out});
   }
 }
@@ -83,10 +86,12 @@ class SegmentationTest : public QObject {
     const QualityFigures q = meter.figures(warnings).value();
     QVERIFY(warnings.empty());
     QVERIFY(q.task == "segmentation" && q.measure == "mean IoU" && q.unit == "share" && q.interval == "bootstrap");
-    // Class 0: in pictures 0 and 1 both have 2 + 3 pixels, either has 3 + 4. Class 1: 1 + 2 of 2 + 4. Class 2: none of 1 + 2.
+    // Class 0: in pictures 0 and 1 both have 2 + 3 pixels, either has 3 + 4. Class 1: 1 + 2 of 2 + 4. Class 2: none of
+    // 1 + 2.
     QCOMPARE(q.groups.size(), size_t{3});
     QVERIFY(q.groups[0].name == "road" && q.groups[1].name == "tree" && q.groups[2].name == "2");
-    QVERIFY(near(*q.groups[0].baseline, 5.0 / 7) && near(*q.groups[1].baseline, 3.0 / 6) && near(*q.groups[2].baseline, 0));
+    QVERIFY(near(*q.groups[0].baseline, 5.0 / 7) && near(*q.groups[1].baseline, 3.0 / 6) &&
+            near(*q.groups[2].baseline, 0));
     QVERIFY(q.groups[0].items == 2 && q.groups[1].items == 2 && q.groups[2].items == 2);
     QVERIFY(near(q.baseline->value, (5.0 / 7 + 3.0 / 6) / 3));
     QVERIFY((*q.baseline->value_ci95)[0] <= q.baseline->value && q.baseline->value <= (*q.baseline->value_ci95)[1]);
@@ -153,7 +158,9 @@ class SegmentationTest : public QObject {
   void targets_that_do_not_fit_are_refused() {
     const Scratch scratch;
     const Model model = segmenter();
-    const auto judge = [&](const std::string& file) { return bad_input_complaint([&] { QualityMeter(model, *pictures(file)); }); };
+    const auto judge = [&](const std::string& file) {
+      return bad_input_complaint([&] { QualityMeter(model, *pictures(file)); });
+    };
     std::string said = judge(written(scratch, Map(3 * 6, 0), {}, {3, 2, 3}));
     QVERIFY2(says(said, "the target of picture 0 is [2, 3], the picture is [2, 2]"), said.c_str());
     said = judge(written(scratch, Map(2 * kPixels, 0), {}, {2, kSide, kSide}));
@@ -178,11 +185,12 @@ class SegmentationTest : public QObject {
     std::string said = judge(enlarger, written(scratch, kShown));
     QVERIFY2(says(said, "targets are classes of pixels, the model answers pictures"), said.c_str());
     const std::vector<int64_t> shape = {kPictures, kSide, kSide, kClasses};
-    write(scratch.path("p.safetensors"), {{"pixels", DType::f32, shape, pixels.data()}, {"targets", DType::f32, shape, pixels.data()}});
+    write(scratch.path("p.safetensors"),
+          {{"pixels", DType::f32, shape, pixels.data()}, {"targets", DType::f32, shape, pixels.data()}});
     said = judge(classes, scratch.path("p.safetensors"));
     QVERIFY2(says(said, "targets are pictures, the model answers a class of each pixel"), said.c_str());
-    write(scratch.path("f.safetensors"),
-          {{"pixels", DType::f32, shape, pixels.data()}, {"targets", DType::f32, {kPictures, kSide, kSide}, pixels.data()}});
+    write(scratch.path("f.safetensors"), {{"pixels", DType::f32, shape, pixels.data()},
+                                          {"targets", DType::f32, {kPictures, kSide, kSide}, pixels.data()}});
     said = judge(classes, scratch.path("f.safetensors"));
     QVERIFY2(says(said, "holds f32, classes are integers"), said.c_str());
   }
@@ -193,7 +201,8 @@ class SegmentationTest : public QObject {
     const auto data = pictures(written(scratch, kShown));
     QualityMeter meter(model, *data);
     const Batch batch = data->batch(0);
-    QVERIFY_THROWS_EXCEPTION(Error, meter.add(JudgedAs::baseline, batch, {{"logits", DType::f32, {}, std::vector<float>(7), {}}}));
+    QVERIFY_THROWS_EXCEPTION(
+        Error, meter.add(JudgedAs::baseline, batch, {{"logits", DType::f32, {}, std::vector<float>(7), {}}}));
   }
 
   void without_targets_there_is_no_quality() {

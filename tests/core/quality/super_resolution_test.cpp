@@ -1,4 +1,5 @@
-// Pictures against what they should become: PSNR by hand, pixels that do not count, two plans, and targets that do not fit.
+// Pictures against what they should become: PSNR by hand, pixels that do not count, two plans, and targets that do not
+// fit.
 #include <cmath>
 
 #include "core/base/error.h"
@@ -56,7 +57,8 @@ void answer(QualityMeter& meter, JudgedAs plan, const Dataset& data, const std::
   for (int64_t b = 0; b < data.batch_count(); ++b) {
     const Batch batch = data.batch(b);
     OutputValue out{"picture", DType::f32, {batch.size(), kSide, kSide, 1}, {}, {}};
-    for (const int64_t item : batch.items) out.reals.insert(out.reals.end(), kValues, values[static_cast<size_t>(item)]);
+    for (const int64_t item : batch.items)
+      out.reals.insert(out.reals.end(), kValues, values[static_cast<size_t>(item)]);
     meter.add(plan, batch, {out});
   }
 }
@@ -86,7 +88,8 @@ class SuperResolutionTest : public QObject {
     QVERIFY(!q.baseline->counted);
     QCOMPARE(q.better.value(), int64_t{1});
     QCOMPARE(q.worse.value(), int64_t{0});  // a thousandth of the error is rounding
-    QVERIFY2(quality_sentence(q, *q.baseline).starts_with("53.33 dB [20.00, "), quality_sentence(q, *q.baseline).c_str());
+    QVERIFY2(quality_sentence(q, *q.baseline).starts_with("53.33 dB [20.00, "),
+             quality_sentence(q, *q.baseline).c_str());
     QVERIFY(quality_sentence(q, *q.baseline).ends_with("over 3 pictures"));
   }
 
@@ -117,7 +120,8 @@ class SuperResolutionTest : public QObject {
     QCOMPARE(q.items, int64_t{2});
     QCOMPARE(q.not_judged, int64_t{1});
     QCOMPARE(q.judged_share, std::optional(7.0 / 12));
-    QVERIFY2(quality_source_text(q).ends_with("58.3 % of the values are judged, of 1 picture none"), quality_source_text(q).c_str());
+    QVERIFY2(quality_source_text(q).ends_with("58.3 % of the values are judged, of 1 picture none"),
+             quality_source_text(q).c_str());
     QVERIFY(warnings.empty());
   }
 
@@ -138,20 +142,26 @@ class SuperResolutionTest : public QObject {
     std::vector<float> bytes = grey;
     std::fill(bytes.begin() + kValues, bytes.end(), 200.0F);
     const std::string scaled = warning({bytes, {}});
-    QVERIFY2(scaled.find("2 targets hold values far from 0 to 1") != std::string::npos && scaled.ends_with("that of picture 1"),
+    QVERIFY2(scaled.find("2 targets hold values far from 0 to 1") != std::string::npos &&
+                 scaled.ends_with("that of picture 1"),
              scaled.c_str());
   }
 
   void targets_that_do_not_fit_are_refused() {
     const Scratch scratch;
     const Model model = enlarger();
-    const auto judge = [&](const std::string& file) { return bad_input_complaint([&] { QualityMeter(model, *pictures(file)); }); };
-    const auto says = [](const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; };
+    const auto judge = [&](const std::string& file) {
+      return bad_input_complaint([&] { QualityMeter(model, *pictures(file)); });
+    };
+    const auto says = [](const std::string& text, const std::string& part) {
+      return text.find(part) != std::string::npos;
+    };
     std::string said = judge(written(scratch, {std::vector<float>(3 * 6, 0.5F), {}}, {3, 2, 3, 1}));
     QVERIFY2(says(said, "the target of picture 0 is [2, 3, 1], the model answers [2, 2, 1]"), said.c_str());
     said = judge(written(scratch, {std::vector<float>(2 * kValues, 0.5F), {}}, {2, kSide, kSide, 1}));
     QVERIFY2(says(said, "targets has the shape [2, 2, 2, 1], the pictures are 3"), said.c_str());
-    said = judge(written(scratch, {std::vector<float>(3 * 2 * kValues, 0.5F), std::vector<uint8_t>(3 * kValues, 1)}, {3, kSide, 4, 1}));
+    said = judge(written(scratch, {std::vector<float>(3 * 2 * kValues, 0.5F), std::vector<uint8_t>(3 * kValues, 1)},
+                         {3, kSide, 4, 1}));
     QVERIFY2(says(said, "judged holds u8 [3, 2, 2], the targets are [3, 2, 4, 1]"), said.c_str());
     const auto broken = pictures(written(scratch, {std::vector<float>(3 * kValues, NAN), {}}));
     said = bad_input_complaint([&] { broken->target_picture(1); });
@@ -190,8 +200,8 @@ class SuperResolutionTest : public QObject {
       } catch (const Error& error) {
         said = error.what();
       }
-      QVERIFY2(said.find("the answers to batch 0 hold " + std::to_string(values) + " values, the targets of its pictures 8") !=
-                   std::string::npos,
+      QVERIFY2(said.find("the answers to batch 0 hold " + std::to_string(values) +
+                         " values, the targets of its pictures 8") != std::string::npos,
                said.c_str());
     }
   }
@@ -211,7 +221,8 @@ class SuperResolutionTest : public QObject {
     QVERIFY(near(meter.figures(warnings)->baseline->value, 20));
     scratch.write("d/targets/b", npy_of("(2, 3, 1)", "<f4", std::vector<float>(6, 0.5F)));
     const std::string said = bad_input_complaint([&] { QualityMeter(model, *pictures(scratch.path("d"))); });
-    QVERIFY2(said.find("the target of inputs/b is [2, 3, 1], the model answers [2, 2, 1]") != std::string::npos, said.c_str());
+    QVERIFY2(said.find("the target of inputs/b is [2, 3, 1], the model answers [2, 2, 1]") != std::string::npos,
+             said.c_str());
   }
 
   void without_targets_there_is_no_quality() {

@@ -17,7 +17,8 @@ class CellTrailTest : public QObject {
     // Two regions of each picture are sent, of three cells each; those in branch 1 are sent again.
     RunLayout layout;
     layout.spaces = {"region", "cell", "other"};
-    layout.routers = {{"regions", 2, 1, "top-k", 0, "a"}, {"cells", 4, 1, "top-k", 1, "a"}, {"aside", 2, 1, "top-k", 2, "a"}};
+    layout.routers = {
+        {"regions", 2, 1, "top-k", 0, "a"}, {"cells", 4, 1, "top-k", 1, "a"}, {"aside", 2, 1, "top-k", 2, "a"}};
     layout.routers[1].parent = 0, layout.routers[1].parent_branch = 1;
     const QTemporaryDir folder;
     const std::string file = folder.filePath("members.storm").toStdString();
@@ -27,7 +28,8 @@ class CellTrailTest : public QObject {
     batch.add_space(0, {10, 2, 2, 0, Phase::forward});
     batch.add_space(1, {10, 2, 6, 0, Phase::forward});
     batch.add_space(2, {10, 2, 6, 0, Phase::forward});
-    const std::vector<int32_t> regions = {0, 1, 1, 0}, cells = {0, 1, 2, 3, 2, 1}, rows = {3, 4, 5, 6, 7, 8}, aside(12, 1);
+    const std::vector<int32_t> regions = {0, 1, 1, 0}, cells = {0, 1, 2, 3, 2, 1}, rows = {3, 4, 5, 6, 7, 8},
+                               aside(12, 1);
     DecisionRecord d[3];
     d[0].choice = regions;
     d[1].choice = cells, d[1].ancestor = rows;
@@ -65,8 +67,9 @@ class CellTrailTest : public QObject {
     const std::string file = folder.filePath("parts.storm").toStdString();
     SessionWriter writer(file, some_model());
     auto run = writer.begin_run(some_run("parts", layout));
-    const std::pair<CellTable, std::vector<int32_t>> parts[] = {
-        {{0, 1, 3, 0, Phase::prefill}, {0, 1, 2}}, {{0, 1, 2, 3, Phase::prefill}, {3, 4}}, {{0, 1, 1, 5, Phase::decode}, {5}}};
+    const std::pair<CellTable, std::vector<int32_t>> parts[] = {{{0, 1, 3, 0, Phase::prefill}, {0, 1, 2}},
+                                                                {{0, 1, 2, 3, Phase::prefill}, {3, 4}},
+                                                                {{0, 1, 1, 5, Phase::decode}, {5}}};
     for (int64_t b = 0; b < 3; ++b) {
       BatchRecord batch;
       batch.number = b;
@@ -98,7 +101,8 @@ class CellTrailTest : public QObject {
     RunStart start = some_run("turns", layout);
     start.inputs = true;
     auto run = writer.begin_run(start);
-    const auto record = [&](int64_t number, const CellTable& table, const std::vector<int32_t>& choice, const std::vector<int32_t>& mask) {
+    const auto record = [&](int64_t number, const CellTable& table, const std::vector<int32_t>& choice,
+                            const std::vector<int32_t>& mask) {
       BatchRecord batch;
       batch.number = number;
       std::vector<int32_t> tokens;
@@ -130,7 +134,8 @@ class CellTrailTest : public QObject {
     const BatchSpace turn = reader.spaces(1, 2).at(0), last = reader.spaces(1, 3).at(0);
     QCOMPARE(turn.cells.step, 4);
     QVERIFY(turn.starts && *turn.starts == (std::vector<int32_t>{4, 6}));
-    QVERIFY((turn.cells.id(0) == CellId{0, 0, 4, 4, Phase::decode}) && (turn.cells.id(1) == CellId{1, 1, 6, 6, Phase::decode}));
+    QVERIFY((turn.cells.id(0) == CellId{0, 0, 4, 4, Phase::decode}) &&
+            (turn.cells.id(1) == CellId{1, 1, 6, 6, Phase::decode}));
     QVERIFY(!last.starts && last.cells.step == 9 && last.cells.position(1) == 9);
     const auto page = read_cell_page(file, 1, {.space = "token", .count = 2});
     QCOMPARE(page->lines.at(0).position, (std::vector<int32_t>{0, 1, 2, 3, 4, 3, 4, 9}));

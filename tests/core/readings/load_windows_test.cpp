@@ -24,7 +24,8 @@ class LoadWindowsTest : public QObject {
       blob::Bytes bytes;
       blob::put_loads(loads, bytes);
       sqlite::Database db(path, sqlite::OpenMode::create);
-      sqlite::Statement update(db, "UPDATE load_window SET cells = ?, data = ? WHERE router = 4096 AND level = 0 AND number = 0");
+      sqlite::Statement update(
+          db, "UPDATE load_window SET cells = ?, data = ? WHERE router = 4096 AND level = 0 AND number = 0");
       update.bind(1, loads.cells).bind(2, std::span<const uint8_t>(bytes)).run();
     }
     const auto windows = read_load_windows(path, 1, {0, 1}, 256);

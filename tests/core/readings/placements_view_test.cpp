@@ -10,9 +10,10 @@ class PlacementsViewTest : public QObject {
   Q_OBJECT
  private slots:
   void words_of_a_summary_are_values() {
-    const PlacementBasis basis = parse_place_summary(R"({"unit": "tokens", "held_out": "requests", "backend": "per-rank",
+    const PlacementBasis basis =
+        parse_place_summary(R"({"unit": "tokens", "held_out": "requests", "backend": "per-rank",
         "replicas": "nearest", "residence": "follow", "costed_steps": {"kind": "filled up", "statistic": "p95"}})")
-                                     .basis;
+            .basis;
     QCOMPARE(basis.unit, std::string("tokens"));
     QCOMPARE(basis.held_out, std::optional(HeldOutBy::requests));
     QCOMPARE(basis.replicas.value, std::optional(ReplicaRule::nearest));
@@ -28,11 +29,13 @@ class PlacementsViewTest : public QObject {
   }
   void words_of_another_version_are_shown_as_they_stand_and_mean_nothing() {
     const PlacementBasis basis =
-        parse_place_summary(R"({"unit": "pages", "held_out": "moons", "backend": "per-rack", "replicas": "farthest", "residence": "tent"})")
+        parse_place_summary(
+            R"({"unit": "pages", "held_out": "moons", "backend": "per-rack", "replicas": "farthest", "residence": "tent"})")
             .basis;
     QCOMPARE(basis.unit, std::string("pages"));
     QCOMPARE(basis.backend, std::string("per-rack"));
-    QVERIFY(!basis.held_out && !basis.replicas.or_usual(ReplicaRule::even) && !basis.residence.or_usual(Residence::home));
+    QVERIFY(!basis.held_out && !basis.replicas.or_usual(ReplicaRule::even) &&
+            !basis.residence.or_usual(Residence::home));
   }
 };
 

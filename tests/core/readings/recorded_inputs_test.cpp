@@ -23,7 +23,8 @@ class RecordedInputsTest : public QObject {
     auto run = writer.begin_run(start);
     BatchRecord batch;
     const std::vector<int32_t> ids(labels.size(), 7), choice(labels.size(), 1);
-    batch.add_space(0, {0, static_cast<int32_t>(labels.size()), 1}, {}, tokens ? std::span(ids) : std::span<const int32_t>());
+    batch.add_space(0, {0, static_cast<int32_t>(labels.size()), 1}, {},
+                    tokens ? std::span(ids) : std::span<const int32_t>());
     DecisionRecord decision;
     decision.choice = choice;
     batch.add_decision(decision);
@@ -50,7 +51,8 @@ class RecordedInputsTest : public QObject {
     QFETCH(bool, tokens);
     QFETCH(bool, labels);
     QFETCH(QString, text);
-    const std::vector<const char*> names = labels ? std::vector<const char*>{"", "", "de"} : std::vector<const char*>{"", "", ""};
+    const std::vector<const char*> names =
+        labels ? std::vector<const char*>{"", "", "de"} : std::vector<const char*>{"", "", ""};
     const std::string path = recorded(QTest::currentDataTag(), tokens, names, text.toUtf8().constData());
     const bool texts = !text.isEmpty();
     const auto facts = read_run_facts(path, 1);
@@ -62,9 +64,11 @@ class RecordedInputsTest : public QObject {
     const SessionContents contents = session_contents(path);
     QCOMPARE(contents.private_texts, tokens || texts);
     const auto said = [&](const char* words) {
-      return std::any_of(contents.holds.begin(), contents.holds.end(), [&](const std::string& s) { return s.starts_with(words); });
+      return std::any_of(contents.holds.begin(), contents.holds.end(),
+                         [&](const std::string& s) { return s.starts_with(words); });
     };
-    QVERIFY(said("The labels of the data") == labels && said("The texts of the data") == texts && said("The token ids") == tokens);
+    QVERIFY(said("The labels of the data") == labels && said("The texts of the data") == texts &&
+            said("The token ids") == tokens);
   }
 };
 STORMCELL_TEST(RecordedInputsTest)

@@ -27,11 +27,14 @@ RouterGraph graph_of(std::vector<RouterLine> routers, const std::vector<std::pai
     graph.routers.push_back(std::move(router));
   }
   for (const auto& [from, to] : edges)
-    graph.edges.push_back({from, to, std::vector<int64_t>(static_cast<size_t>(graph.routers[static_cast<size_t>(from)].line.branches), 2)});
+    graph.edges.push_back(
+        {from, to,
+         std::vector<int64_t>(static_cast<size_t>(graph.routers[static_cast<size_t>(from)].line.branches), 2)});
   return graph;
 }
 
-RouterLine line(const std::string& name, int32_t branches = 2, int32_t parent = -1, const std::string& space = "token") {
+RouterLine line(const std::string& name, int32_t branches = 2, int32_t parent = -1,
+                const std::string& space = "token") {
   return {name, "stack", "top-k", space, branches, 1, parent, parent < 0 ? -1 : 0};
 }
 
@@ -68,13 +71,16 @@ class RouterGraphTest : public QObject {
     const std::string path = make_session(folder.filePath("graph.storm").toStdString(), 90);
     const SessionReader reader(path);
     const RunLayout layout = reader.layout(1);
-    for (const auto& [first, end] : {std::pair<int64_t, int64_t>{0, -1}, {0, 90}, {3, 77}, {16, 32}, {80, 90}, {5, 6}, {7, 7}}) {
+    for (const auto& [first, end] :
+         {std::pair<int64_t, int64_t>{0, -1}, {0, 90}, {3, 77}, {16, 32}, {80, 90}, {5, 6}, {7, 7}}) {
       const auto graph = read_router_graph(path, 1, {first, end});
       QVERIFY(graph->batches == 90 && graph->first_batch == first && graph->end_batch == (end < 0 ? 90 : end));
       QCOMPARE(graph->routers.size(), layout.routers.size());
       for (size_t r = 0; r < layout.routers.size(); ++r) {
         RouterLoads loads(layout.routers[r].branches);
-        for (const RouterLoads& one : reader.loads(1, static_cast<int32_t>(r), 0, {graph->first_batch, graph->end_batch})) loads.add(one);
+        for (const RouterLoads& one :
+             reader.loads(1, static_cast<int32_t>(r), 0, {graph->first_batch, graph->end_batch}))
+          loads.add(one);
         QVERIFY(graph->routers[r].load == loads.real() && graph->routers[r].dropped == loads.dropped);
         QVERIFY(graph->routers[r].cells <= loads.cells);
       }
@@ -124,11 +130,12 @@ class RouterGraphTest : public QObject {
 
   void a_place_counts_the_cells_that_it_computes_for() {
     // As DynamicRouting has it: what arrived, whether to compute (branch 1) or only pass (0), and the ways on.
-    std::vector<RouterLine> lines = {line("cells.1.0.reached", 1), line("cells.1.0.compute", 2, 0), line("cells.1.0.ways", 3, 1),
-                                     line("cells.2.0.gate", 1)};
+    std::vector<RouterLine> lines = {line("cells.1.0.reached", 1), line("cells.1.0.compute", 2, 0),
+                                     line("cells.1.0.ways", 3, 1), line("cells.2.0.gate", 1)};
     lines[1].protocol = "residual-threshold";
     RouterGraph graph = graph_of(lines, {{0, 1}, {1, 2}, {2, 3}});
-    graph.routers[0].load = {10}, graph.routers[1].load = {7, 3}, graph.routers[2].load = {3, 1, 0}, graph.routers[3].load = {6};
+    graph.routers[0].load = {10}, graph.routers[1].load = {7, 3}, graph.routers[2].load = {3, 1, 0},
+    graph.routers[3].load = {6};
     const RouterPlaces places = place_routers(graph);
     QCOMPARE(places.places.size(), size_t{2});
     QCOMPARE(places.places[0].cells, int64_t{3});
@@ -143,7 +150,8 @@ class RouterGraphTest : public QObject {
     const std::vector<RouterPlace> alone = places_of(lines);
     QVERIFY(alone.size() == 2 && alone[0].name == "cells.1.0" && alone[1].routers == std::vector<int32_t>{3});
     const auto computed = [&](const std::array<int32_t, 4>& choices) {
-      return places_computed(lines, alone, [&](size_t router) { return std::span<const int32_t>(choices).subspan(router, 1); });
+      return places_computed(lines, alone,
+                             [&](size_t router) { return std::span<const int32_t>(choices).subspan(router, 1); });
     };
     QCOMPARE(computed({0, 1, 2, 0}), int64_t{2});
     QCOMPARE(computed({0, 0, -1, 0}), int64_t{1});
@@ -151,7 +159,8 @@ class RouterGraphTest : public QObject {
   }
 
   void exits_are_a_chain_and_stacks_lie_below_each_other() {
-    RouterGraph chain = graph_of({line("exits.0.router"), line("exits.1.router", 2, 0), line("exits.2.router", 2, 1)}, {{0, 1}, {1, 2}});
+    RouterGraph chain = graph_of({line("exits.0.router"), line("exits.1.router", 2, 0), line("exits.2.router", 2, 1)},
+                                 {{0, 1}, {1, 2}});
     for (GraphRouter& router : chain.routers) router.line.protocol = "exit-threshold";
     const RouterPlaces exits = place_routers(chain);
     QVERIFY(exits.lanes.size() == 1 && exits.lanes[0].rows == 1 && exits.lanes[0].columns == 3);
@@ -159,9 +168,10 @@ class RouterGraphTest : public QObject {
       QVERIFY(exits.places[p].column == static_cast<int32_t>(p) && exits.places[p].routers.size() == 1);
       QCOMPARE(exits.places[p].name, "exit " + std::to_string(p + 1));
     }
-    const RouterPlaces stacks = place_routers(
-        graph_of({line("encoder.0.mlp"), line("encoder.1.mlp"), line("decoder.0.mlp"), line("decoder.1.mlp"), line("alone"), line("other")},
-                 {{0, 1}, {2, 3}}));
+    const RouterPlaces stacks =
+        place_routers(graph_of({line("encoder.0.mlp"), line("encoder.1.mlp"), line("decoder.0.mlp"),
+                                line("decoder.1.mlp"), line("alone"), line("other")},
+                               {{0, 1}, {2, 3}}));
     QCOMPARE(stacks.lanes.size(), size_t{3});
     QVERIFY(stacks.places[3].row == 1 && stacks.places[3].column == 1);
     // What no edge joins with anything stands side by side.
@@ -174,16 +184,19 @@ class RouterGraphTest : public QObject {
     const RouterPlaces places =
         place_routers(graph_of({line("a"), line("b"), line("c"), line("d")}, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {2, 3}}));
     QVERIFY(places.lanes[0].rows == 2 && places.lanes[0].columns == 4);
-    for (const PlaceEdge& e : places.edges) QCOMPARE(e.detour, std::vector<int32_t>(static_cast<size_t>(e.to - e.from - 1), 1));
+    for (const PlaceEdge& e : places.edges)
+      QCOMPARE(e.detour, std::vector<int32_t>(static_cast<size_t>(e.to - e.from - 1), 1));
     for (const RouterPlace& p : places.places) QCOMPARE(p.row, 0);
   }
 
   void a_router_of_sequences_leads_to_those_of_their_tokens() {
-    const RouterPlaces places = place_routers(
-        graph_of({line("choose", 2, -1, "sequence"), line("choose.mlp", 4, 0, "token"), line("choose.other", 4, 0, "token")}, {{1, 2}}));
+    const RouterPlaces places = place_routers(graph_of(
+        {line("choose", 2, -1, "sequence"), line("choose.mlp", 4, 0, "token"), line("choose.other", 4, 0, "token")},
+        {{1, 2}}));
     QCOMPARE(places.places.size(), size_t{3});
     QCOMPARE(places.edges.size(), size_t{3});
-    QVERIFY(places.edges[0].edges.empty() && places.edges[0].to == 1 && places.places[1].column == 1 && places.places[2].column == 2);
+    QVERIFY(places.edges[0].edges.empty() && places.edges[0].to == 1 && places.places[1].column == 1 &&
+            places.places[2].column == 2);
   }
 
   void places_of_random_graphs_never_overlap() {
@@ -194,9 +207,10 @@ class RouterGraphTest : public QObject {
       std::vector<std::pair<int32_t, int32_t>> edges;
       for (int32_t r = 0; r < count; ++r) {
         // Names of few parts, so that places of several routers come to lie before and behind others.
-        const int32_t parent = r > 0 && random() % 3 == 0 ? static_cast<int32_t>(random() % static_cast<uint32_t>(r)) : -1;
-        routers.push_back(
-            line("part" + std::to_string(random() % 4) + ".r" + std::to_string(r), 2, parent, random() % 5 == 0 ? "other" : "token"));
+        const int32_t parent =
+            r > 0 && random() % 3 == 0 ? static_cast<int32_t>(random() % static_cast<uint32_t>(r)) : -1;
+        routers.push_back(line("part" + std::to_string(random() % 4) + ".r" + std::to_string(r), 2, parent,
+                               random() % 5 == 0 ? "other" : "token"));
         for (int32_t from = 0; from < r; ++from)
           if (random() % static_cast<uint32_t>(count) < 2) edges.emplace_back(from, r);
       }
@@ -207,15 +221,19 @@ class RouterGraphTest : public QObject {
       for (const RouterPlace& p : places.places) {
         QVERIFY(taken.emplace(p.row, p.column).second);
         listed += p.routers.size();
-        const auto lane = std::find_if(places.lanes.begin(), places.lanes.end(),
-                                       [&](const PlaceLane& l) { return p.row >= l.first_row && p.row < l.first_row + l.rows; });
+        const auto lane = std::find_if(places.lanes.begin(), places.lanes.end(), [&](const PlaceLane& l) {
+          return p.row >= l.first_row && p.row < l.first_row + l.rows;
+        });
         QVERIFY(lane != places.lanes.end() && p.column < lane->columns);
       }
       QCOMPARE(listed, static_cast<size_t>(count));
       for (const PlaceEdge& e : places.edges) {
-        const RouterPlace &from = places.places[static_cast<size_t>(e.from)], &to = places.places[static_cast<size_t>(e.to)];
-        if (e.from < e.to) QVERIFY(from.column < to.column && e.detour.size() == static_cast<size_t>(to.column - from.column - 1));
-        for (size_t d = 0; d < e.detour.size(); ++d) QVERIFY(!taken.contains({e.detour[d], from.column + 1 + static_cast<int32_t>(d)}));
+        const RouterPlace &from = places.places[static_cast<size_t>(e.from)],
+                          &to = places.places[static_cast<size_t>(e.to)];
+        if (e.from < e.to)
+          QVERIFY(from.column < to.column && e.detour.size() == static_cast<size_t>(to.column - from.column - 1));
+        for (size_t d = 0; d < e.detour.size(); ++d)
+          QVERIFY(!taken.contains({e.detour[d], from.column + 1 + static_cast<int32_t>(d)}));
       }
     }
   }

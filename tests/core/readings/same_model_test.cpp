@@ -46,7 +46,8 @@ class SameModelTest : public QObject {
       return "nobody knows whether b.storm is of this model: " + why + "; layers and experts agree";
     };
     QVERIFY(told(ours, unnamed) == SameModel::not_known);
-    QCOMPARE(model_doubt_text("b.storm", other, run_of(), ours, run_of()), doubt("it is named models/made and not made.gguf"));
+    QCOMPARE(model_doubt_text("b.storm", other, run_of(), ours, run_of()),
+             doubt("it is named models/made and not made.gguf"));
     const std::string nameless = doubt("a trace did not name its own");
     QCOMPARE(model_doubt_text("b.storm", unnamed, run_of(), ours, run_of()), nameless);
     QCOMPARE(model_doubt_text("b.storm", other, run_of(R"({"lacks": ["model"]})"), ours, run_of()), nameless);

@@ -1,4 +1,5 @@
-// The session that comes with the program: of this version's schema, verified, telling nothing of the machine's folders, and kept as it is.
+// The session that comes with the program: of this version's schema, verified, telling nothing of the machine's
+// folders, and kept as it is.
 #include <nlohmann/json.hpp>
 
 #include "core/readings/session_contents.h"
@@ -28,7 +29,8 @@ class SampleSessionTest : public QObject {
     for (const RunSummary& run : sample.runs()) {
       QVERIFY(!nlohmann::json::parse(run.machine)["name"].get<std::string>().empty());
       for (const std::string* text : {&run.config, &run.dataset, &run.summary})
-        for (const char* folder : {"\"/", "/home/", "/tmp/"}) QVERIFY2(text->find(folder) == std::string::npos, text->c_str());
+        for (const char* folder : {"\"/", "/home/", "/tmp/"})
+          QVERIFY2(text->find(folder) == std::string::npos, text->c_str());
     }
   }
 

@@ -1,4 +1,5 @@
-// Pages with pictures of the inputs and with the graph of routers: what they show, that they say it in words, and that they stay small.
+// Pages with pictures of the inputs and with the graph of routers: what they show, that they say it in words, and that
+// they stay small.
 #include <QRegularExpression>
 
 #include "core/formats/base64.h"
@@ -21,7 +22,8 @@ using namespace testing;
 
 Thumbnail some_picture(int64_t height, int64_t width, int64_t channels, int64_t seed = 0) {
   Thumbnail t{{height, width}, channels, {}};
-  for (int64_t i = 0; i < height * width * channels; ++i) t.pixels.push_back(static_cast<uint8_t>((i * 7 + seed * 31) % 256));
+  for (int64_t i = 0; i < height * width * channels; ++i)
+    t.pixels.push_back(static_cast<uint8_t>((i * 7 + seed * 31) % 256));
   return t;
 }
 
@@ -37,7 +39,8 @@ Thumbnail decoded(const std::string& uri) {
   const std::string png = *decode_base64(std::string_view(uri).substr(begin.size()));
   Thumbnail t{{number_at(png, 20), number_at(png, 16)}, png[25] == 0 ? 1 : 3, {}};
   std::string rows;
-  for (size_t at = 41 + 2;;) {  // behind the header's chunk, the name of the data's and the two bytes with which zlib begins
+  for (size_t at = 41 + 2;
+       ;) {  // behind the header's chunk, the name of the data's and the two bytes with which zlib begins
     const auto size = static_cast<size_t>(static_cast<uint8_t>(png[at + 1]) | static_cast<uint8_t>(png[at + 2]) << 8);
     rows += png.substr(at + 5, size);
     if (png[at] == 1) break;
@@ -64,7 +67,8 @@ std::string make(const std::string& path, const Fixture& f) {
   RunLayout layout;
   layout.spaces = {"picture"};
   for (int32_t r = 0; r < f.routers; ++r) {
-    layout.routers.push_back({"exits." + std::to_string(r) + ".router", 2, 1, f.protocol, 0, "picture", r - 1, r > 0 ? 1 : -1});
+    layout.routers.push_back(
+        {"exits." + std::to_string(r) + ".router", 2, 1, f.protocol, 0, "picture", r - 1, r > 0 ? 1 : -1});
     if (r > 0) layout.edges.push_back({r - 1, r, {1}});
   }
   SessionWriter writer(path, some_model());
@@ -106,14 +110,17 @@ class ReportPicturesTest : public QObject, private testing::ReportPages {
   Q_OBJECT
   int made_ = 0;
 
-  std::string session(const Fixture& f) { return make(folder_.filePath(QString::number(++made_) + ".storm").toStdString(), f); }
+  std::string session(const Fixture& f) {
+    return make(folder_.filePath(QString::number(++made_) + ".storm").toStdString(), f);
+  }
   std::string page(const std::string& session) {
     return page_of([&](const std::string& file) { write_report(session, file); });
   }
 
  private slots:
   void a_picture_comes_out_of_its_address_as_it_went_in() {
-    for (const auto& [height, width] : {std::pair<int64_t, int64_t>{1, 1}, {1, 2}, {28, 28}, {96, 54}, {96, 96}, {300, 300}})
+    for (const auto& [height, width] :
+         {std::pair<int64_t, int64_t>{1, 1}, {1, 2}, {28, 28}, {96, 54}, {96, 96}, {300, 300}})
       for (const int64_t channels : {1, 3}) {
         const Thumbnail picture = some_picture(height, width, channels);
         QVERIFY(decoded(report::picture_uri(picture)) == picture);
@@ -121,8 +128,8 @@ class ReportPicturesTest : public QObject, private testing::ReportPages {
     QVERIFY(report::picture_uri({}).empty());
     // Its checksums are those of another program: 1 x 1, grey 0.
     QCOMPARE(report::picture_uri({{1, 1}, 1, {0}}),
-             std::string(
-                 "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAADUlEQVR4AQECAP3/AAAAAgABfgUN0gAAAABJRU5ErkJggg=="));
+             std::string("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAADUlEQVR4AQECAP3/"
+                         "AAAAAgABfgUN0gAAAABJRU5ErkJggg=="));
   }
 
   void pictures_of_exits_stand_by_exit() {
@@ -138,7 +145,8 @@ class ReportPicturesTest : public QObject, private testing::ReportPages {
     }
     const std::string html = page(path);
     QCOMPARE(flaw(html), QString());
-    QVERIFY(has(html, "<section id=\"pictures\"") && has(html, "The inputs, by where they went") && has(html, "item 0, label 0: exit 1"));
+    QVERIFY(has(html, "<section id=\"pictures\"") && has(html, "The inputs, by where they went") &&
+            has(html, "item 0, label 0: exit 1"));
     QVERIFY(has(html, "<section id=\"graph\"") && has(html, "exit 1 → exit 2"));
   }
 
@@ -148,7 +156,8 @@ class ReportPicturesTest : public QObject, private testing::ReportPages {
     QVERIFY(all.kind == report::PictureKind::patches && all.pictures.size() == 12 && all.router == "exits.0.router");
     for (const report::RoutedPicture& p : all.pictures) {
       QVERIFY(p.columns == 3 && p.rows == 2 && p.branch_of_patch.size() == 6);
-      for (size_t i = 0; i < 6; ++i) QCOMPARE(p.branch_of_patch[i], static_cast<int32_t>((p.item + static_cast<int64_t>(i)) % 2));
+      for (size_t i = 0; i < 6; ++i)
+        QCOMPARE(p.branch_of_patch[i], static_cast<int32_t>((p.item + static_cast<int64_t>(i)) % 2));
     }
     QVERIFY(all.pictures.back().item >= 36);  // evenly over all
     const std::string html = page(path);
@@ -178,8 +187,9 @@ class ReportPicturesTest : public QObject, private testing::ReportPages {
     QVERIFY(all.kind == report::PictureKind::unknown && all.pictures.size() == 12 && all.kept == 40);
     const std::string html = page(path);
     QCOMPARE(flaw(html), QString());
-    QVERIFY(has(html, "<section id=\"pictures\"") && has(html, "nothing is known of where each went") && has(html, "item 0, label 0<") &&
-            has(html, "12 of 40 pictures; the session keeps 40.") && !has(html, "by where they went"));
+    QVERIFY(has(html, "<section id=\"pictures\"") && has(html, "nothing is known of where each went") &&
+            has(html, "item 0, label 0<") && has(html, "12 of 40 pictures; the session keeps 40.") &&
+            !has(html, "by where they went"));
   }
 
   void patches_of_a_branch_are_framed_together() {
@@ -217,7 +227,8 @@ class ReportPicturesTest : public QObject, private testing::ReportPages {
     QVERIFY(all.pictures[0].label == "0" && all.pictures[1].label == "1" && all.pictures[2].label == "2");
     // Figures that do not list what is wrong say nothing of a single item.
     quality.wrong.clear();
-    QVERIFY(KnownAnswers(&quality, 40).of(0, "0").answer.empty() && KnownAnswers(nullptr, 40).of(0, "0").answer.empty());
+    QVERIFY(KnownAnswers(&quality, 40).of(0, "0").answer.empty() &&
+            KnownAnswers(nullptr, 40).of(0, "0").answer.empty());
   }
 
   void what_has_no_place_on_a_picture_or_is_not_kept_leaves_no_section() {
@@ -229,8 +240,8 @@ class ReportPicturesTest : public QObject, private testing::ReportPages {
 
   void a_page_with_the_largest_pictures_stays_below_two_megabytes() {
     for (const std::string protocol : {"top-k", "exit-threshold"}) {
-      const std::string html =
-          page(session({.protocol = protocol, .routers = 4, .items = 120, .picture = some_picture(96, 96, 3), .every = 1}));
+      const std::string html = page(
+          session({.protocol = protocol, .routers = 4, .items = 120, .picture = some_picture(96, 96, 3), .every = 1}));
       QVERIFY(has(html, "<section id=\"pictures\""));
       QVERIFY2(html.size() < 1'000'000, std::to_string(html.size()).c_str());
     }

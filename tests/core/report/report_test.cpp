@@ -37,7 +37,8 @@ RunSummaryFigures some_figures() {
   f.speedup = 1.9375;
   f.speedup_ci95 = {1.8125, 2.0625};
   f.verified = Verification{true, "6 of 6 batches against the oracle", {}, {}, 1e-4, 2e-6, 3e-6, 3e-6, 6};
-  f.passes = {{"dead-path", true, "3 branches without load", 1.375, 1.9375, std::array{1.3, 1.4375}, std::array{1.8125, 2.0625}, 12, 1},
+  f.passes = {{"dead-path", true, "3 branches without load", 1.375, 1.9375, std::array{1.3, 1.4375},
+               std::array{1.8125, 2.0625}, 12, 1},
               {"vertical-fusion", false, "nothing to fuse"}};
   f.baseline_operators = {{"linear", 12, 5.5, 2.75}};
   f.optimized_operators = {{"linear", 12, 3.5, 2.75}, {"grouped_linear", 4, .5, .25}};
@@ -70,7 +71,8 @@ class ReportTest : public QObject, private testing::ReportPages {
         BatchRecord& batch = recorder.begin_batch();
         testing::fill(layout, i, {}, batch);
         batch.guards = {{0, 2, 1}};
-        for (size_t s = 0; s < 4 && !labels.empty(); ++s) batch.add_sequence(labels[(static_cast<size_t>(i) + s) % labels.size()]);
+        for (size_t s = 0; s < 4 && !labels.empty(); ++s)
+          batch.add_sequence(labels[(static_cast<size_t>(i) + s) % labels.size()]);
         recorder.submit();
       }
       recorder.finish();
@@ -86,7 +88,8 @@ class ReportTest : public QObject, private testing::ReportPages {
   // What stands in tables.
   static std::string tables(const std::string& html) {
     std::string all;
-    for (size_t at = 0; (at = html.find("<table", at)) != std::string::npos; ++at) all += html.substr(at, html.find("</table>", at) - at);
+    for (size_t at = 0; (at = html.find("<table", at)) != std::string::npos; ++at)
+      all += html.substr(at, html.find("</table>", at) - at);
     return all;
   }
 
@@ -97,13 +100,14 @@ class ReportTest : public QObject, private testing::ReportPages {
     QVERIFY(html.starts_with("<!DOCTYPE html>"));
     const QString text = QString::fromStdString(html);
     QVERIFY(!text.contains(QRegularExpression("https?:", QRegularExpression::CaseInsensitiveOption)));
-    QVERIFY(
-        !text.contains(QRegularExpression("<(script|link|img|iframe|object)|\\bsrc=|\\bhref=(?!\"data:image/png;base64,)|url\\(|@import")));
+    QVERIFY(!text.contains(QRegularExpression(
+        "<(script|link|img|iframe|object)|\\bsrc=|\\bhref=(?!\"data:image/png;base64,)|url\\(|@import")));
   }
 
   void every_part_is_there() {
     const std::string html = page(some_figures(), testing::two_stacks());
-    for (const char* id : {"passes", "loads", "labels", "transitions", "memory", "operators", "guards", "proof", "settings"})
+    for (const char* id :
+         {"passes", "loads", "labels", "transitions", "memory", "operators", "guards", "proof", "settings"})
       QVERIFY2(has(html, std::string("<section id=\"") + id + "\""), id);
     QVERIFY(has(html, "1.94 times as fast"));
     QVERIFY(has(html, "<footer>") && has(html, "session ") && has(html, STORMCELL_VERSION));
@@ -112,8 +116,8 @@ class ReportTest : public QObject, private testing::ReportPages {
 
   void what_charts_show_stands_in_tables() {
     const std::string all = tables(page(some_figures(), testing::two_stacks()));
-    for (const char* text :
-         {"1.94 ×", "1.38 ×", "1.30 to 1.44", "1.81 to 2.06", "8.25 ms", "4.06 ms", "5.50 ms", "78.6 %", "nothing to fuse", "1 of 13"})
+    for (const char* text : {"1.94 ×", "1.38 ×", "1.30 to 1.44", "1.81 to 2.06", "8.25 ms", "4.06 ms", "5.50 ms",
+                             "78.6 %", "nothing to fuse", "1 of 13"})
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
     QVERIFY(has(all, "Cells by router and branch") && has(all, "Flows from encoder.0.mlp to encoder.1.mlp") &&
             has(all, "Cells by label and branch of"));
@@ -146,20 +150,25 @@ class ReportTest : public QObject, private testing::ReportPages {
     f.exits = ExitCurve{"accuracy", "share", "picture", 1000, {0.9}};
     f.exits->exits = {{"exits.0.router", 0.4375, 800, 0.99, 0.97}, {"", 1, 200, 0.95, 0.985}};
     f.exits->chosen = {0.9, 0.55, 0.982, {{0.97, 0.99}}, {800, 200}};
-    f.exits->curve = {{0, 0.4375, 0.97, {}, {1000, 0}}, {0.95, 0.75, 0.984, {}, {440, 560}}, {2, 1, 0.985, {}, {0, 1000}}};
+    f.exits->curve = {
+        {0, 0.4375, 0.97, {}, {1000, 0}}, {0.95, 0.75, 0.984, {}, {440, 560}}, {2, 1, 0.985, {}, {0, 1000}}};
     f.exits->classes = {{"<owl>", {7, 3}}};
     const std::string html = page(f, testing::two_stacks()), all = tables(html);
     QCOMPARE(flaw(html), QString());
     QVERIFY(has(html, "Dense, a batch") && has(html, "; the baseline in the same pairs 8.25 ms<"));
-    QVERIFY(has(html, "17.5 ms a batch where the baseline took 8.25 ms in the same pairs: routing alone makes it 2.12x as fast [2, 2.25]"));
+    QVERIFY(has(html,
+                "17.5 ms a batch where the baseline took 8.25 ms in the same pairs: routing alone makes it 2.12x as "
+                "fast [2, 2.25]"));
     QVERIFY(!has(all, ">dense<"));  // its times beside those of other executions would say another speed-up
-    QVERIFY(has(html, "80.0 % of 1,000 pictures answer at exit 1, 20.0 % at the end: 55.0 % of the operations of the whole network"));
+    QVERIFY(has(
+        html,
+        "80.0 % of 1,000 pictures answer at exit 1, 20.0 % at the end: 55.0 % of the operations of the whole network"));
     QVERIFY(has(html, " answers 80.0 % of the pictures at the first exit.</h1>"));
     QVERIFY(has(html, "</strong> It needs 55.0 % of the operations of the whole network. <strong>"));
     QVERIFY(!has(html, "Thresholds for a target"));
     ExitTarget& t = f.exit_target.emplace();
-    t.of = Bounded::quality, t.target = 0.98, t.met = true, t.is_optimum = true, t.measure = "accuracy", t.unit = "share",
-    t.item = "picture";
+    t.of = Bounded::quality, t.target = 0.98, t.met = true, t.is_optimum = true, t.measure = "accuracy",
+    t.unit = "share", t.item = "picture";
     t.routers = {"exits.0.router"}, t.thresholds = {0.87}, t.own_thresholds = {0.9};
     t.fitted = {0.87, 0.5, 0.984, {{0.96, 0.99}}, {210, 40}};
     t.predicted = t.held_out = t.own = {0.87, 0.52, 0.981, {{0.97, 0.99}}, {640, 110}};
@@ -179,11 +188,14 @@ class ReportTest : public QObject, private testing::ReportPages {
     for (const char* text : {"Speed-up over the model as it came", "exit 1 takes all 750 pictures",
                              "2.5 [2.25, 2.75] times as fast as the model as it came, with its own thresholds"})
       QVERIFY2(has(gained, text), text);
-    for (const char* text : {"Thresholds for a target", "accuracy of at least 98.0 %", "0.87 at exit 1; the model's own: 0.9",
-                             "met on 750 pictures that it was not found on", "compares the plan with the oracle at these thresholds"})
+    for (const char* text :
+         {"Thresholds for a target", "accuracy of at least 98.0 %", "0.87 at exit 1; the model's own: 0.9",
+          "met on 750 pictures that it was not found on", "compares the plan with the oracle at these thresholds"})
       QVERIFY2(has(QString::fromStdString(targeted).replace("&#39;", "'").toStdString(), text), text);
-    for (const char* text : {"43.8 %", "98.4 %", "560", "&lt;owl&gt;"}) QVERIFY2(has(all, std::string(">") + text + "<"), text);
-    for (const char* tick : {"97.0 %", "97.5 %", "98.5 %"}) QVERIFY2(has(html, ">" + std::string(tick) + "</text>"), tick);
+    for (const char* text : {"43.8 %", "98.4 %", "560", "&lt;owl&gt;"})
+      QVERIFY2(has(all, std::string(">") + text + "<"), text);
+    for (const char* tick : {"97.0 %", "97.5 %", "98.5 %"})
+      QVERIFY2(has(html, ">" + std::string(tick) + "</text>"), tick);
     QVERIFY(has(html, "accuracy against mean operations</text>") && has(html, "ring: 98.2 % at 55.0 %"));
     // No point of the curve has an interval here; the thresholds that ran have one.
     QVERIFY(!has(html, "class=\"band\"") && has(html, "<line class=\"ran\""));
@@ -195,12 +207,14 @@ class ReportTest : public QObject, private testing::ReportPages {
     const std::string gap = page(f, testing::two_stacks());
     QCOMPARE(flaw(gap), QString());
     QVERIFY(has(gap, ">as the optimised plan runs</text>"));
-    const auto points = [](const std::string& text) { return QString::fromStdString(text).count("<circle class=\"bar\""); };
+    const auto points = [](const std::string& text) {
+      return QString::fromStdString(text).count("<circle class=\"bar\"");
+    };
     QCOMPARE(points(gap), points(html) - 1);
   }
 
-  /// Costs of exits are the optimised plan's, those of items the model's own order's: no two figures stand side by side as if they were
-  /// one.
+  /// Costs of exits are the optimised plan's, those of items the model's own order's: no two figures stand side by side
+  /// as if they were one.
   void operations_say_of_which_plan_they_are() {
     RunSummaryFigures f = some_figures();
     f.exits = ExitCurve{"accuracy", "share", "picture", 1000, {0.9}};
@@ -210,52 +224,62 @@ class ReportTest : public QObject, private testing::ReportPages {
     f.exits->curve = {{0, 0.4375, 0.97, {}, {1000, 0}}, {2, 1, 0.985, {}, {0, 1000}}};
     f.exits->plan = CurvePlan::optimized;
     ItemCostFigures& c = f.item_costs.emplace();
-    c.item = "picture", c.items = 1000, c.operations = 7e6, c.operations_of_all = 1e7, c.share = 0.7, c.quartiles = {0.6, 0.7, 0.8};
+    c.item = "picture", c.items = 1000, c.operations = 7e6, c.operations_of_all = 1e7, c.share = 0.7,
+    c.quartiles = {0.6, 0.7, 0.8};
     const std::string html = QString::fromStdString(page(f, testing::two_stacks())).replace("&#39;", "'").toStdString();
-    QVERIFY(has(html,
-                "<dt>Operations spent</dt><dd>55.0 %<small>of the operations of the whole network as the optimised plan runs, "
-                "counted over 1,000 pictures</small>"));
-    QVERIFY(has(html, ">operations as the optimised plan runs</th>") && has(html, ">operations in the model's own order</th>"));
+    QVERIFY(has(
+        html,
+        "<dt>Operations spent</dt><dd>55.0 %<small>of the operations of the whole network as the optimised plan runs, "
+        "counted over 1,000 pictures</small>"));
+    QVERIFY(has(html, ">operations as the optimised plan runs</th>") &&
+            has(html, ">operations in the model's own order</th>"));
     QVERIFY(has(html, "Operations of the baseline's routing, in the model's own order"));
-    QVERIFY(has(html, "counted in the model's own order, where costs of exits are told as the optimised plan runs, by what"));
+    QVERIFY(has(html,
+                "counted in the model's own order, where costs of exits are told as the optimised plan runs, by what"));
   }
 
   void details_lie_folded_under_their_titles_and_figures_keep_their_units() {
     RunSummaryFigures f = some_figures();
     const std::string html = page(f, testing::two_stacks());
     for (const char* id : {"labels", "transitions", "memory", "operators", "guards", "proof", "settings"})
-      QVERIFY2(
-          has(html, std::string("<section id=\"") + id + "\" aria-labelledby=\"" + id + "-title\">\n<details class=\"part\"><summary><h2"),
-          id);
+      QVERIFY2(has(html, std::string("<section id=\"") + id + "\" aria-labelledby=\"" + id +
+                             "-title\">\n<details class=\"part\"><summary><h2"),
+               id);
     QVERIFY(has(html, "<section id=\"passes\" aria-labelledby=\"passes-title\">\n<h2"));
-    const QString kept = QString::fromStdString(report::keep_units("76.7 % of 60, 8.25 ms, 1 s, 3 steps, 2 x, 5.0 MiB"));
+    const QString kept =
+        QString::fromStdString(report::keep_units("76.7 % of 60, 8.25 ms, 1 s, 3 steps, 2 x, 5.0 MiB"));
     QCOMPARE(kept, QString("76.7\u00a0% of 60, 8.25\u00a0ms, 1\u00a0s, 3 steps, 2 x, 5.0\u00a0MiB"));
   }
 
   void what_items_cost_is_told_where_it_is_verified() {
     RunSummaryFigures f = some_figures();
-    QVERIFY(!has(page(f, testing::two_stacks()), "id=\"item-costs\"") && !has(page(f, testing::two_stacks()), "Operations spent"));
+    QVERIFY(!has(page(f, testing::two_stacks()), "id=\"item-costs\"") &&
+            !has(page(f, testing::two_stacks()), "Operations spent"));
     ItemCostFigures& c = f.item_costs.emplace();
-    c.item = "picture", c.items = 90, c.operations = 5.5e6, c.operations_of_all = 1e7, c.share = 0.55, c.share_ci95 = {{0.5, 0.6}};
+    c.item = "picture", c.items = 90, c.operations = 5.5e6, c.operations_of_all = 1e7, c.share = 0.55,
+    c.share_ci95 = {{0.5, 0.6}};
     c.quartiles = {0.45, 0.5, 0.6}, c.alike = true;
     c.least = {7, "picture 7", 4e6, 0.4}, c.most = {9, "<9>", 8e6, 0.8};
     c.groups = {{"<man>", {40, 0.7, {{0.65, 0.75}}}, ItemsSpent{50, 0.43, {{0.4, 0.46}}}, 0.386, {{0.3, 0.45}}}};
     f.dataset.note = "drawings & such";
     c.parts = PartsComputed{6.36, {{6.1, 6.6}}, 18};
-    c.groups[0].with.parts = PartsComputed{9.52, {{9.25, 9.75}}, 18}, c.groups[0].without->parts = PartsComputed{4.73, {}, 18};
+    c.groups[0].with.parts = PartsComputed{9.52, {{9.25, 9.75}}, 18},
+    c.groups[0].without->parts = PartsComputed{4.73, {}, 18};
     const std::string html = page(f, testing::two_stacks()), all = tables(html);
     QCOMPARE(flaw(html), QString());
     QVERIFY(has(html, " spends 38.6 % fewer operations on pictures without &lt;man&gt; than on those with it.</h1>"));
     QVERIFY(has(html,
-                " It spends 38.6 % [30.0, 45.0] fewer operations on the 50 pictures without &lt;man&gt; than on the 40 with, and on "
+                " It spends 38.6 % [30.0, 45.0] fewer operations on the 50 pictures without &lt;man&gt; than on the 40 "
+                "with, and on "
                 "average 55.0 % of what all branches would take. "));
     QVERIFY(has(html, "Operations spent") && has(html, "without &lt;man&gt; 43.0 %, with 70.0 %"));
     QVERIFY(has(html, "Parts computed") && has(html, "without &lt;man&gt; 4.73, with 9.52"));
     QVERIFY(has(html, "These are drawings &amp; such. "));
     for (const char* text :
          {"5.5 million on average, 55.0 % [50.0, 60.0] of the 10 million that all branches would take",
-          "quartiles 45.0, 50.0 and 60.0 %; least 40.0 % (picture 7), most 80.0 % (&lt;9&gt;)", "&lt;man&gt;", "43.0 % [40.0, 46.0]",
-          "38.6 % [30.0, 45.0] fewer", "6.36 [6.10, 6.60] on average of the 18 that routers may leave out",
+          "quartiles 45.0, 50.0 and 60.0 %; least 40.0 % (picture 7), most 80.0 % (&lt;9&gt;)", "&lt;man&gt;",
+          "43.0 % [40.0, 46.0]", "38.6 % [30.0, 45.0] fewer",
+          "6.36 [6.10, 6.60] on average of the 18 that routers may leave out",
           "without &lt;man&gt; 4.73, with 9.52 [9.25, 9.75]"})
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
     f.verified->passed = false;
@@ -272,7 +296,8 @@ class ReportTest : public QObject, private testing::ReportPages {
     const std::string path = folder_.filePath("s" + QString::number(made_) + ".storm").toStdString();
     StoredPlacement stored;
     stored.run = 1, stored.name = kHostile, stored.solver = "hand", stored.layout = "{}";
-    stored.summary = R"({"cluster":{"name":"8x-h100","nodes":1,"ranks":8},"slots":16,"moved_slots":3,"advice":"stay: nothing is cheaper",
+    stored.summary =
+        R"({"cluster":{"name":"8x-h100","nodes":1,"ranks":8},"slots":16,"moved_slots":3,"advice":"stay: nothing is cheaper",
       "unit":"tokens","steps":{"fit":70,"held_out":30},"held_out":"requests","backend":"per-rank","replicas":"nearest","residence":"home",
       "costed_steps":{"kind":"recorded","statistic":"p95","amortise":100},"sizes":{"source":"<b>config.json"},"warnings":["<i>one request"],
       "layouts":[{"name":"contiguous","fit":{"imbalance":0.5,"cross_pairs":0.875,"objective":null},"held_out":{"imbalance":0.25}},
@@ -286,18 +311,22 @@ class ReportTest : public QObject, private testing::ReportPages {
     }
     const std::string html = written(path);
     QCOMPARE(flaw(html), QString());
-    QVERIFY(has(html, "<section id=\"placements\"") && has(html, "made by hand for 8x-h100, 8 GPUs in 1 node, 16 slots a layer"));
+    QVERIFY(has(html, "<section id=\"placements\"") &&
+            has(html, "made by hand for 8x-h100, 8 GPUs in 1 node, 16 slots a layer"));
     const std::string all = tables(html);
     for (const char* text : {"contiguous", "0.500", "0.250", "0.875", "0.125", "joint"})
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
     QVERIFY(has(html, "us a step, fitted") && has(all, ">50.0<"));  // in the unit of the advice
     QVERIFY(!has(all, "of another version") && has(html, "stay: nothing is cheaper"));
-    // Before and after on what was held out, with their difference's interval; balance against traffic; what it is all of.
-    QVERIFY(has(html, "0.200 (−20.0 %)") && has(all, "−0.0625 to −0.0300") && has(html, "aria-label=\"Imbalance against cross pairs"));
-    for (const char* text :
-         {"fitted to 70 tokens, judged on 30 that were held out, whole requests", "the 95th percentile over recorded steps: dispatch",
-          "experts and combine of all layers, with the move shared over 100 steps", "experts per-rank; they go to the nearest replicas",
-          "sizes of the model: &lt;b&gt;config.json", "&lt;i&gt;one request"})
+    // Before and after on what was held out, with their difference's interval; balance against traffic; what it is all
+    // of.
+    QVERIFY(has(html, "0.200 (−20.0 %)") && has(all, "−0.0625 to −0.0300") &&
+            has(html, "aria-label=\"Imbalance against cross pairs"));
+    for (const char* text : {"fitted to 70 tokens, judged on 30 that were held out, whole requests",
+                             "the 95th percentile over recorded steps: dispatch",
+                             "experts and combine of all layers, with the move shared over 100 steps",
+                             "experts per-rank; they go to the nearest replicas",
+                             "sizes of the model: &lt;b&gt;config.json", "&lt;i&gt;one request"})
       QVERIFY2(has(html, text), text);
   }
 
@@ -317,7 +346,8 @@ class ReportTest : public QObject, private testing::ReportPages {
     constexpr int64_t kMiB = int64_t{1} << 20;
     RunSummaryFigures f = some_figures();
     BudgetFigures& b = f.weight_budget.emplace();
-    b.budget_bytes = 60 * kMiB, b.dense_bytes = 30 * kMiB, b.expert_bytes = 100 * kMiB, b.slot_bytes = 50 * kMiB, b.arena_bytes = 7 * kMiB;
+    b.budget_bytes = 60 * kMiB, b.dense_bytes = 30 * kMiB, b.expert_bytes = 100 * kMiB, b.slot_bytes = 50 * kMiB,
+    b.arena_bytes = 7 * kMiB;
     b.executions = 73, b.reads = 286, b.bytes_read = 18 * kMiB, b.evictions = 256, b.stall_seconds = 0.5, b.readers = 2;
     b.held_bytes = 97 * kMiB, b.held_counted = kHostile, b.peak_bytes = 99 * kMiB;
     f.baseline->weights_read = WeightsRead{9, 40, 5.0 * kMiB, 2.5, 0.303};
@@ -326,8 +356,9 @@ class ReportTest : public QObject, private testing::ReportPages {
     QCOMPARE(flaw(html), QString());
     QVERIFY(has(html, "<section id=\"budget\"") && has(html, "With a budget of 60.0 MiB for weights of branches"));
     QVERIFY(has(html, "there was room for 50.0 MiB at a time"));
-    for (const char* cell : {"60.0 MiB", "100.0 MiB", "50.0 MiB", "30.0 MiB", "7.0 MiB", "87.0 MiB", "97.0 MiB", "99.0 MiB", "5.0 MiB",
-                             "2.50 ms", "1.57 ms", "30.3 %", "25.0 %", "drawn", "286", "256", "0.500 s"})
+    for (const char* cell :
+         {"60.0 MiB", "100.0 MiB", "50.0 MiB", "30.0 MiB", "7.0 MiB", "87.0 MiB", "97.0 MiB", "99.0 MiB", "5.0 MiB",
+          "2.50 ms", "1.57 ms", "30.3 %", "25.0 %", "drawn", "286", "256", "0.500 s"})
       QVERIFY2(has(all, std::string(">") + cell + "<"), cell);
     // What an unverified plan read is a figure of another computation.
     f.verified->passed = false;
@@ -343,12 +374,14 @@ class ReportTest : public QObject, private testing::ReportPages {
     v.format = FormatCost{"bf16", 7e-3, 5e-2, true, {}, 0.42, 5760, 99};
     v.parts = {{0, 8, 128}};
     Flip near, later;
-    near.router = later.router = "moe", near.explained = true, later.follows = true, later.ours = -1, later.above = "exit=1";
+    near.router = later.router = "moe", near.explained = true, later.follows = true, later.ours = -1,
+    later.above = "exit=1";
     v.listed = {near, later};
     const std::string html = page(f, testing::two_stacks());
-    for (const char* words : {"the scores of router moe differ", "1 routing choice differs, a near tie; 3 more follow from that",
-                              "8 of 128 pictures of batch 0", "What bf16 costs", "0.42 running freely, where 99 of 5,760 routing choices",
-                              "consequence", "below exit=1"})
+    for (const char* words :
+         {"the scores of router moe differ", "1 routing choice differs, a near tie; 3 more follow from that",
+          "8 of 128 pictures of batch 0", "What bf16 costs", "0.42 running freely, where 99 of 5,760 routing choices",
+          "consequence", "below exit=1"})
       QVERIFY2(has(html, words), words);
   }
 
@@ -358,7 +391,8 @@ class ReportTest : public QObject, private testing::ReportPages {
     f.verified->reasons = {"inconclusive: 3 of 24 tokens could be compared"};
     const std::string html = page(f, testing::two_stacks());
     QVERIFY(has(html, "Not verified: too little could be compared with the reference."));
-    QVERIFY(has(html, "inconclusive: 3 of 24 tokens") && !has(html, "differ from the reference") && !has(html, "Verification failed"));
+    QVERIFY(has(html, "inconclusive: 3 of 24 tokens") && !has(html, "differ from the reference") &&
+            !has(html, "Verification failed"));
     f.verified->reasons.emplace_back("output y differs by 0.3");
     const std::string wrong = page(f, testing::two_stacks());
     QVERIFY(has(wrong, "Not verified: the outputs differ from the reference.") && has(wrong, "Verification failed"));
@@ -386,7 +420,9 @@ class ReportTest : public QObject, private testing::ReportPages {
     const std::string html = page(f, testing::two_stacks());
     QCOMPARE(flaw(html), QString());
     for (const char* text : {"1.94", "1.38", "1.81", "2.12", "times as fast"}) QVERIFY2(!has(html, text), text);
-    QVERIFY(has(html, "<h1>The same result; the speed-up was not measured well enough: other processes took 50 % of the processors"));
+    QVERIFY(has(
+        html,
+        "<h1>The same result; the speed-up was not measured well enough: other processes took 50 % of the processors"));
     QVERIFY(has(html, "<dt>Speed-up</dt><dd>not measured well enough<small>other processes took 50 %"));
     QVERIFY(has(html, "The speed-up of passes was not measured well enough: "));
   }
@@ -407,7 +443,8 @@ class ReportTest : public QObject, private testing::ReportPages {
     f.optimized.reset(), f.speedup.reset(), f.speedup_ci95.reset();
     f.baseline->latency_ms.mean = 10.5;
     const std::string mean = page(f, testing::two_stacks());
-    QVERIFY(has(mean, "<h1>10.5 ms a batch (mean), verified.</h1>") && has(mean, "<dd>10.5 ms<small>mean of 20 executions</small>"));
+    QVERIFY(has(mean, "<h1>10.5 ms a batch (mean), verified.</h1>") &&
+            has(mean, "<dd>10.5 ms<small>mean of 20 executions</small>"));
     f.baseline->latency_ms.mean = 0;  // as older versions wrote it
     const std::string median = page(f, testing::two_stacks());
     QVERIFY(has(median, "<h1>8.25 ms a batch (median), verified.</h1>") &&
@@ -470,7 +507,8 @@ class ReportTest : public QObject, private testing::ReportPages {
   void a_huge_run_stays_small() {
     RunLayout layout;
     layout.spaces = {"tokens"};
-    for (int i = 0; i < 12; ++i) layout.routers.push_back({"model.layers." + std::to_string(i) + ".mlp", 256, 2, "top-k", 0, "decoder"});
+    for (int i = 0; i < 12; ++i)
+      layout.routers.push_back({"model.layers." + std::to_string(i) + ".mlp", 256, 2, "top-k", 0, "decoder"});
     layout.steps = {{"guard", "guard", -1, -1, 0, 0}};
     std::vector<std::string> labels;
     for (int i = 0; i < 60; ++i) labels.push_back("label " + std::to_string(i));
@@ -510,10 +548,13 @@ class ReportTest : public QObject, private testing::ReportPages {
     QVERIFY(has(html, "leaves them out: passes; routing decisions; labels"));
   }
 
-  void no_session_is_bad_input() { QVERIFY_EXCEPTION_THROWN(write_report(folder_.filePath("none.storm").toStdString(), "-"), Error); }
+  void no_session_is_bad_input() {
+    QVERIFY_EXCEPTION_THROWN(write_report(folder_.filePath("none.storm").toStdString(), "-"), Error);
+  }
 
   void escaping_leaves_only_what_xml_allows() {
-    QCOMPARE(report::escape("a<b>&\"'\x02\xC0\x80"), std::string("a&lt;b&gt;&amp;&quot;&#39;\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"));
+    QCOMPARE(report::escape("a<b>&\"'\x02\xC0\x80"),
+             std::string("a&lt;b&gt;&amp;&quot;&#39;\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"));
     QCOMPARE(report::shortened("äöü", 2), std::string("äö…"));
     QCOMPARE(report::number(-0.125), std::string("−0.125"));
     QCOMPARE(report::count(-1234567), std::string("−1,234,567"));

@@ -109,9 +109,10 @@ class SimulationReportTest : public QObject, private testing::ReportPages {
   }
 
   void a_rate_that_is_not_stated_has_its_reason() {
-    const std::string html =
-        page(R"({"schema":"stormcell.simulate/1","model":{"name":"m"},"tokens_per_s":null,"tokens_per_s_withheld":"no <attention>"})");
-    QVERIFY2(html.find("<dt>tokens a second</dt><dd>not stated<small>no &lt;attention&gt;") != std::string::npos, html.c_str());
+    const std::string html = page(
+        R"({"schema":"stormcell.simulate/1","model":{"name":"m"},"tokens_per_s":null,"tokens_per_s_withheld":"no <attention>"})");
+    QVERIFY2(html.find("<dt>tokens a second</dt><dd>not stated<small>no &lt;attention&gt;") != std::string::npos,
+             html.c_str());
   }
 
   void anything_else_is_refused() {

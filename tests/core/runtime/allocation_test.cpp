@@ -25,8 +25,9 @@ void* operator new(size_t size) {
 }
 void* operator new(size_t size, std::align_val_t align) {
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* p = std::aligned_alloc(static_cast<size_t>(align),
-                                   (size + static_cast<size_t>(align) - 1) / static_cast<size_t>(align) * static_cast<size_t>(align)))
+  if (void* p =
+          std::aligned_alloc(static_cast<size_t>(align), (size + static_cast<size_t>(align) - 1) /
+                                                             static_cast<size_t>(align) * static_cast<size_t>(align)))
     return p;
   throw std::bad_alloc();
 }
@@ -62,7 +63,8 @@ class AllocationTest : public QObject {
       counting = true;
       executor.run(inputs, c.bindings, {}, result);
       counting = false;
-      QVERIFY2(allocations == 0, qPrintable(QString("%1: %2 allocations").arg(QString::fromStdString(c.name)).arg(allocations.load())));
+      QVERIFY2(allocations == 0,
+               qPrintable(QString("%1: %2 allocations").arg(QString::fromStdString(c.name)).arg(allocations.load())));
     }
   }
 };

@@ -1,5 +1,6 @@
-// Graphs with annotations: whatever is stored in bf16, held in another format or run by another kernel, the answer is the oracle's within
-// the tolerance of bf16, and the emulated device's is the CPU's to the last bit. What no kernel supports is refused by name.
+// Graphs with annotations: whatever is stored in bf16, held in another format or run by another kernel, the answer is
+// the oracle's within the tolerance of bf16, and the emulated device's is the CPU's to the last bit. What no kernel
+// supports is refused by name.
 #include <cmath>
 
 #include "core/base/error.h"
@@ -27,7 +28,8 @@ ExecutionResult run_on(Device& device, const RandomCase& c, const Graph& graph, 
   options.outputs = options.record = true;
   options.replayed = replayed;
   ExecutionResult result;
-  for (int turn = 0; turn < 2; ++turn) executor.run(input_values(c), c.bindings, options, result);  // leftovers of a run would show
+  for (int turn = 0; turn < 2; ++turn)
+    executor.run(input_values(c), c.bindings, options, result);  // leftovers of a run would show
   return result;
 }
 
@@ -112,7 +114,8 @@ class AnnotatedGraphsTest : public QObject {
       const RandomCase c = make(seed);
       Graph annotated = c.graph;
       const AnnotationCounts counts = annotate_randomly(annotated, cpu::bf16_rows(), static_cast<uint64_t>(seed));
-      all.stored += counts.stored, all.sent += counts.sent, all.kernels += counts.kernels, all.formats += counts.formats;
+      all.stored += counts.stored, all.sent += counts.sent, all.kernels += counts.kernels,
+          all.formats += counts.formats;
       plain_bytes += arena_bytes(c.graph, c.bindings), annotated_bytes += arena_bytes(annotated, c.bindings);
       const OracleResult<float> reference = Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings);
       const ReplayedDecisions replayed = decisions_by_router(reference, annotated);
@@ -126,7 +129,8 @@ class AnnotatedGraphsTest : public QObject {
             most = std::max(most, std::fabs(double(out.reals[i]) - expected.reals[i]));
             scale = std::max(scale, std::fabs(double(expected.reals[i])));
           }
-          // Rounded in many places, a random graph may carry an error further than the tolerance of one format: few do, and not far.
+          // Rounded in many places, a random graph may carry an error further than the tolerance of one format: few do,
+          // and not far.
           beyond += most > 2e-2 * scale;
           QVERIFY2(most <= 6e-2 * std::max(scale, 1e-30),
                    qPrintable(QString("%1: %2 differs by %3 of %4")
@@ -137,7 +141,8 @@ class AnnotatedGraphsTest : public QObject {
         }
       });
     }
-    QVERIFY2(beyond <= (kSanitized ? 5 : 8), qPrintable(QString::number(beyond)));  // of 140 graphs on four instruction sets
+    QVERIFY2(beyond <= (kSanitized ? 5 : 8),
+             qPrintable(QString::number(beyond)));  // of 140 graphs on four instruction sets
     // Not by annotating nothing.
     QVERIFY2(all.stored > drawn(100) && all.sent > drawn(10) && all.kernels > drawn(40) && all.formats > drawn(5),
              qPrintable(QString("%1 %2 %3 %4").arg(all.stored).arg(all.sent).arg(all.kernels).arg(all.formats)));
@@ -151,14 +156,15 @@ class AnnotatedGraphsTest : public QObject {
       annotate_randomly(annotated, cpu::bf16_rows(), static_cast<uint64_t>(seed));
       cpu::CpuDevice cpu_device(threads_for(seed));
       EmulatedDevice emulated(1);
-      const ExecutionResult here = run_on(cpu_device, c, annotated, nullptr), there = run_on(emulated, c, annotated, nullptr);
+      const ExecutionResult here = run_on(cpu_device, c, annotated, nullptr),
+                            there = run_on(emulated, c, annotated, nullptr);
       QCOMPARE(here.outputs.size(), there.outputs.size());
       for (size_t i = 0; i < here.outputs.size(); ++i) {
         const OutputValue &a = here.outputs[i], &b = there.outputs[i];
         QCOMPARE(a.integers, b.integers);
-        QVERIFY2(
-            a.reals.size() == b.reals.size() && (a.reals.empty() || std::memcmp(a.reals.data(), b.reals.data(), a.reals.size() * 4) == 0),
-            qPrintable(QString::fromStdString(c.name + ": " + a.name)));
+        QVERIFY2(a.reals.size() == b.reals.size() &&
+                     (a.reals.empty() || std::memcmp(a.reals.data(), b.reals.data(), a.reals.size() * 4) == 0),
+                 qPrintable(QString::fromStdString(c.name + ": " + a.name)));
       }
     }
   }
@@ -180,22 +186,27 @@ class AnnotatedGraphsTest : public QObject {
   void what_no_kernel_supports_is_refused_by_name() {
     QCOMPARE(refusal({}), std::string("none"));
     QCOMPARE(refusal({"s.kernel=linear.plain", "g.kernel=gather.chains", "x0.storage=bf16"}), std::string("none"));
-    QCOMPARE(refusal({"s.kernel=linear.fast"}), std::string("linear \"s\": expected kernel linear.panels or linear.plain, got "
-                                                            "\"linear.fast\" (inspect MODEL lists the kernels of each operator)"));
-    QCOMPARE(refusal({"d.kernel=linear.plain"}),
-             std::string("route \"d\": expected kernel route, got \"linear.plain\" (inspect MODEL lists the kernels of each operator)"));
+    QCOMPARE(refusal({"s.kernel=linear.fast"}),
+             std::string("linear \"s\": expected kernel linear.panels or linear.plain, got "
+                         "\"linear.fast\" (inspect MODEL lists the kernels of each operator)"));
+    QCOMPARE(refusal({"d.kernel=linear.plain"}), std::string("route \"d\": expected kernel route, got \"linear.plain\" "
+                                                             "(inspect MODEL lists the kernels of each operator)"));
     QCOMPARE(refusal({"g.kernel=gather.slots"}),
              std::string("gather \"g\": kernel gather.slots does not support this case (gather.chains does)"));
     QCOMPARE(refusal({"y0.kernel=linear.plain", "x0.storage=bf16"}),
              std::string("linear \"y0\": kernel linear.plain does not support this case (linear.panels does)"));
-    QCOMPARE(refusal({"y0.storage=bf16"}), std::string("gather \"g\": no kernel reads %y0 in bf16 (leave that annotation out)"));
-    QCOMPARE(refusal({"g.storage=bf16"}), std::string("gather \"g\": no kernel writes %g in bf16 (leave that annotation out)"));
-    QCOMPARE(refusal({"s.storage=bf16"}), std::string("route \"d\": no kernel reads %s in bf16 (leave that annotation out)"));
+    QCOMPARE(refusal({"y0.storage=bf16"}),
+             std::string("gather \"g\": no kernel reads %y0 in bf16 (leave that annotation out)"));
+    QCOMPARE(refusal({"g.storage=bf16"}),
+             std::string("gather \"g\": no kernel writes %g in bf16 (leave that annotation out)"));
+    QCOMPARE(refusal({"s.storage=bf16"}),
+             std::string("route \"d\": no kernel reads %s in bf16 (leave that annotation out)"));
   }
 
   void a_precise_product_holds_no_weight_in_bf16() {
     const std::string text =
-        "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [4]\nweight %a : f32 [4,4] @format=bf16\n"
+        "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [4]\nweight %a : f32 [4,4] "
+        "@format=bf16\n"
         "%y : f32 tokens [4] = linear(%x, %a) precise=1\noutput y = %y\n";
     auto weights = std::make_shared<MemoryWeights>();
     weights->add("a", DType::f32, {4, 4}, std::vector<float>(16, 1.0f));
@@ -203,13 +214,16 @@ class AnnotatedGraphsTest : public QObject {
       try {
         cpu::CpuDevice device(1);
         WeightStore store(device, weights);
-        device.layout_of(std::make_shared<Program>(lower(std::make_shared<Graph>(parse_graph(of, "g")))), store, {Bindings{5}});
+        device.layout_of(std::make_shared<Program>(lower(std::make_shared<Graph>(parse_graph(of, "g")))), store,
+                         {Bindings{5}});
       } catch (const Error& e) {
         return e.what();
       }
       return "none";
     };
-    QCOMPARE(compile(text), std::string("linear \"y\": no kernel supports the formats of its operands together (leave an annotation out)"));
+    QCOMPARE(
+        compile(text),
+        std::string("linear \"y\": no kernel supports the formats of its operands together (leave an annotation out)"));
     std::string other = text;
     other.replace(other.find(" precise=1"), 10, "");
     QCOMPARE(compile(other), std::string("none"));

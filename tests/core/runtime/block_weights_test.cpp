@@ -1,5 +1,5 @@
-// Weights in blocks (q8_0) in a whole graph: the CPU's plain product agrees with the oracle within the tolerance of the format's row, and
-// everything that does not read blocks refuses them in one clear line.
+// Weights in blocks (q8_0) in a whole graph: the CPU's plain product agrees with the oracle within the tolerance of the
+// format's row, and everything that does not read blocks refuses them in one clear line.
 #include <cmath>
 #include <cstring>
 
@@ -27,9 +27,10 @@ std::vector<float> normal_values(Random& random, int64_t n) {
 /// linear(x [7, k], w [n, k]) with a bias, an activation and, as `extras` says, what else it may carry.
 RandomCase product(int64_t n, int64_t k, Weights weights, bool with_norm, uint64_t seed) {
   const std::string width = std::to_string(k), outputs = std::to_string(n);
-  std::string text = "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [" + width + "]\ninput %r : f32 tokens [" +
-                     outputs + "]\nweight %w : q8_0 [" + outputs + "," + width + "]\nweight %g : f32 [" + width + "]\nweight %b : f32 [" +
-                     outputs + "]\n%y : f32 tokens [" + outputs + "] = linear(%x, %w, ";
+  std::string text = "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [" + width +
+                     "]\ninput %r : f32 tokens [" + outputs + "]\nweight %w : q8_0 [" + outputs + "," + width +
+                     "]\nweight %g : f32 [" + width + "]\nweight %b : f32 [" + outputs + "]\n%y : f32 tokens [" +
+                     outputs + "] = linear(%x, %w, ";
   text += with_norm ? "%g, %b, %r) extras=\"gain+bias+residual\" eps=1e-06" : "%b, %r) extras=\"bias+residual\"";
   text += " activation=\"gelu\"\noutput y = %y\n";
 
@@ -41,7 +42,8 @@ RandomCase product(int64_t n, int64_t k, Weights weights, bool with_norm, uint64
     // Any byte may stand in a block, and any scale: zero, negative, subnormal.
     for (size_t at = 0; at < stored.size(); at += 34) {
       for (size_t i = 2; i < 34; ++i) stored[at + i] = static_cast<std::byte>(random.below(256));
-      const uint16_t scales[] = {0x0000, 0x8000, 0x0001, 0x83ff, 0xa400, f32_to_f16(static_cast<float>(random.uniform() / 50))};
+      const uint16_t scales[] = {0x0000, 0x8000, 0x0001,
+                                 0x83ff, 0xa400, f32_to_f16(static_cast<float>(random.uniform() / 50))};
       const uint16_t scale = scales[random.below(6)];
       stored[at] = static_cast<std::byte>(scale & 0xff), stored[at + 1] = static_cast<std::byte>(scale >> 8);
     }
@@ -59,7 +61,9 @@ RandomCase product(int64_t n, int64_t k, Weights weights, bool with_norm, uint64
   return c;
 }
 
-std::vector<float> output_of(Device& device, const RandomCase& c) { return execute_once(device, c).outputs.at(0).reals; }
+std::vector<float> output_of(Device& device, const RandomCase& c) {
+  return execute_once(device, c).outputs.at(0).reals;
+}
 
 /// The largest difference, as a share of the largest value of the reference.
 double share_apart(const std::vector<float>& came, const std::vector<double>& expected) {
@@ -75,10 +79,12 @@ std::vector<double> by_the_oracle(const Graph& graph, const WeightSource& weight
   return Oracle<double>(graph, weights).run(oracle_inputs<double>(c.inputs), c.bindings).output("y").reals;
 }
 
-/// What a graph of one line over `%x : f32 tokens [64]`, `%ids : i32 tokens []` and `%w : q8_0 [WEIGHT]` is refused with.
+/// What a graph of one line over `%x : f32 tokens [64]`, `%ids : i32 tokens []` and `%w : q8_0 [WEIGHT]` is refused
+/// with.
 std::string refusal_of(const std::string& weight, const std::string& line) {
-  const std::string text = "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [64]\ninput %ids : i32 tokens []\n" +
-                           std::string("weight %w : q8_0 [") + weight + "]\n" + line + "\noutput y = %y\n";
+  const std::string text =
+      "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [64]\ninput %ids : i32 tokens []\n" +
+      std::string("weight %w : q8_0 [") + weight + "]\n" + line + "\noutput y = %y\n";
   return bad_input_complaint([&] { parse_graph(text, "graph"); });
 }
 
@@ -142,9 +148,10 @@ class BlockWeightsTest : public QObject {
   }
 
   void only_whole_blocks_and_only_linear_are_accepted() {
-    QVERIFY2(refusal_of("8,33", "%y : f32 tokens [64] = scale(%x) factor=2.0")
-                     .find("value %w: expected rows of whole blocks of 32 elements, got q8_0 [8,33]") != std::string::npos,
-             refusal_of("8,33", "%y : f32 tokens [64] = scale(%x) factor=2.0").c_str());
+    QVERIFY2(
+        refusal_of("8,33", "%y : f32 tokens [64] = scale(%x) factor=2.0")
+                .find("value %w: expected rows of whole blocks of 32 elements, got q8_0 [8,33]") != std::string::npos,
+        refusal_of("8,33", "%y : f32 tokens [64] = scale(%x) factor=2.0").c_str());
     const std::string of_table = refusal_of("8,64", "%y : f32 tokens [64] = embedding(%ids, %w)");
     QVERIFY2(of_table.find("expected a weight in f32, f16 or bf16 as input 1") != std::string::npos, of_table.c_str());
     const std::string of_gain = refusal_of("64", "%y : f32 tokens [64] = rms_norm(%x, %w) eps=1e-06");

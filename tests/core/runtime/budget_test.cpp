@@ -64,7 +64,8 @@ std::string difference(const ExecutionResult& a, const ExecutionResult& b) {
   }
   if (a.decisions.size() != b.decisions.size()) return "other decisions";
   for (size_t i = 0; i < a.decisions.size(); ++i)
-    if (a.decisions[i].choice != b.decisions[i].choice || a.decisions[i].ancestor != b.decisions[i].ancestor) return "a decision";
+    if (a.decisions[i].choice != b.decisions[i].choice || a.decisions[i].ancestor != b.decisions[i].ancestor)
+      return "a decision";
   if (a.guard_hits != b.guard_hits || a.guard_misses != b.guard_misses) return "guards";
   if (a.events.size() != b.events.size()) return "other events";
   for (size_t i = 0; i < a.events.size(); ++i)
@@ -132,11 +133,13 @@ class BudgetTest : public QObject {
     for (Device* device : {static_cast<Device*>(&cpu_device), static_cast<Device*>(&emulated)})
       for (const int64_t budget : {parts.least, std::max(parts.least, parts.all / 2), parts.all}) {
         const Ran ran = run_on(*device, c, budget);
-        const std::string where =
-            c.name + " with " + std::to_string(budget) + " of " + std::to_string(parts.all) + " bytes on " + device->info().backend + ": ";
+        const std::string where = c.name + " with " + std::to_string(budget) + " of " + std::to_string(parts.all) +
+                                  " bytes on " + device->info().backend + ": ";
         const std::string other = difference(plain.result, ran.result);
         if (!QTest::qVerify(other.empty(), "the same bits", (where + other).c_str(), __FILE__, __LINE__)) return true;
-        if (!QTest::qVerify(ran.counters.slot_bytes <= budget, "slots within the budget", where.c_str(), __FILE__, __LINE__)) return true;
+        if (!QTest::qVerify(ran.counters.slot_bytes <= budget, "slots within the budget", where.c_str(), __FILE__,
+                            __LINE__))
+          return true;
         // With room for all, each part is read once at most, and the second run waits for none.
         const bool once = budget < parts.all || (ran.counters.evictions == 0 && ran.result.waves == 0);
         if (!QTest::qVerify(once, "read once", where.c_str(), __FILE__, __LINE__)) return true;
@@ -180,8 +183,10 @@ class BudgetTest : public QObject {
       }
       // What they leave has to hold the largest of the others.
       const std::string said = complaint([&] { run_on(cpu_device, pinned, with.least - 1); });
-      QVERIFY2(said.starts_with("--weight-budget: ") && said.find("are pinned (residency=pinned)") != std::string::npos, said.c_str());
-      QVERIFY2(said.find("give at least " + std::to_string(with.least) + " bytes, or pin fewer weights") != std::string::npos,
+      QVERIFY2(said.starts_with("--weight-budget: ") && said.find("are pinned (residency=pinned)") != std::string::npos,
+               said.c_str());
+      QVERIFY2(said.find("give at least " + std::to_string(with.least) + " bytes, or pin fewer weights") !=
+                   std::string::npos,
                said.c_str());
       // Without a budget everything stays, whatever is said.
       QCOMPARE(difference(plain.result, run_on(cpu_device, pinned, 0).result), std::string());
@@ -193,7 +198,8 @@ class BudgetTest : public QObject {
   void random_graphs_give_the_same_bits_data() {
     QTest::addColumn<int>("first");
     for (const int first : {0, 1000, 2000})
-      for (int more = 0; more < drawn(30); more += 10) QTest::newRow(qPrintable(QString("from %1").arg(first + more))) << first + more;
+      for (int more = 0; more < drawn(30); more += 10)
+        QTest::newRow(qPrintable(QString("from %1").arg(first + more))) << first + more;
   }
   void random_graphs_give_the_same_bits() {
     QFETCH(int, first);

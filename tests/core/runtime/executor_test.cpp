@@ -1,4 +1,5 @@
-// A batch that fails leaves the device at rest: nothing of it reads the host's memory any more, and the next one is whole.
+// A batch that fails leaves the device at rest: nothing of it reads the host's memory any more, and the next one is
+// whole.
 #include "core/runtime/executor.h"
 
 #include <functional>
@@ -22,7 +23,8 @@ namespace {
 class GivingOut final : public EmulatedDevice {
  public:
   GivingOut() : EmulatedDevice(2) {}
-  std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
+  std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
+                                      const CompileOptions& options) override;
   std::function<void()> at_work;  ///< called on the device, once, behind the submission that fails; empty: none fails
 };
 
@@ -56,7 +58,8 @@ std::unique_ptr<Executable> GivingOut::compile(std::shared_ptr<const Program> pr
 int64_t evicted_by_others(WeightStore& store) {
   const int64_t before = store.counters().evictions;
   for (const WeightHandle wanted : store.parts())
-    if (!store.is_loaded(wanted)) store.fetch_ahead(wanted, [&](WeightHandle handle) { return handle == wanted ? 0 : 1; });
+    if (!store.is_loaded(wanted))
+      store.fetch_ahead(wanted, [&](WeightHandle handle) { return handle == wanted ? 0 : 1; });
   return store.counters().evictions - before;
 }
 
@@ -102,12 +105,14 @@ class ExecutorTest : public QObject {
       executor.run(input_values(c), c.bindings, outputs_alone(), expected);
       int64_t meanwhile = -1;
       device.at_work = [&] { meanwhile = evicted_by_others(store); };
-      QCOMPARE(complaint([&] { executor.run(input_values(c), c.bindings, outputs_alone(), result); }), std::string("device: gave out"));
+      QCOMPARE(complaint([&] { executor.run(input_values(c), c.bindings, outputs_alone(), result); }),
+               std::string("device: gave out"));
       QCOMPARE(meanwhile, int64_t{0});
       QCOMPARE(device.waiting(), int64_t{0});
       cases += evicted_by_others(store) > 0;  // nobody reads them any more
       executor.run(input_values(c), c.bindings, outputs_alone(), result);
-      for (size_t i = 0; i < expected.outputs.size(); ++i) QCOMPARE(result.outputs.at(i).reals, expected.outputs[i].reals);
+      for (size_t i = 0; i < expected.outputs.size(); ++i)
+        QCOMPARE(result.outputs.at(i).reals, expected.outputs[i].reals);
     }
     QVERIFY2(cases >= 5, qPrintable(QString::number(cases)));
   }

@@ -1,4 +1,5 @@
-// Copies of the host pass through pinned memory where a device copies on its own, and through none where copies are done at once.
+// Copies of the host pass through pinned memory where a device copies on its own, and through none where copies are
+// done at once.
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -30,7 +31,8 @@ class CountsPinned final : public DeviceOf {
 };
 
 /// Writes numbers to a device in pieces, each from the same memory of the host, and reads them back in pieces.
-std::vector<int32_t> there_and_back(Device& device, HostCopies& copies, Stream& stream, int32_t first, size_t pieces, size_t size) {
+std::vector<int32_t> there_and_back(Device& device, HostCopies& copies, Stream& stream, int32_t first, size_t pieces,
+                                    size_t size) {
   const auto bytes = static_cast<int64_t>(size * sizeof(int32_t));
   const auto there = device.allocate(static_cast<int64_t>(pieces) * bytes, "numbers");
   copies.begin();
@@ -164,7 +166,8 @@ class HostCopiesTest : public QObject {
       executor.run(input_values(c), c.bindings, options, replayed);
       QVERIFY2(device.held_copies() == 0, c.name.c_str());
       QVERIFY2(device.pinned == before, c.name.c_str());
-      for (size_t i = 0; i < free.outputs.size(); ++i) QVERIFY2(free.outputs[i].integers == replayed.outputs[i].integers, c.name.c_str());
+      for (size_t i = 0; i < free.outputs.size(); ++i)
+        QVERIFY2(free.outputs[i].integers == replayed.outputs[i].integers, c.name.c_str());
     }
   }
 };

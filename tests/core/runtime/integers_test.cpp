@@ -1,4 +1,5 @@
-// Integers go where rows go: through scatters, placing gathers, reductions, broadcasts, sums and states, with every bit, on every device.
+// Integers go where rows go: through scatters, placing gathers, reductions, broadcasts, sums and states, with every
+// bit, on every device.
 #include "core/cpu/cpu_device.h"
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
@@ -21,7 +22,8 @@ RandomCase wandering_ids() {
   std::vector<ValueId> parts = b.scatter(ids, d, {0, 1, 2});
   // Numbers that would be no numbers, or vanish, as floats.
   const int64_t added[] = {-2000, 0x7fc00001, 1};
-  for (size_t i = 0; i < parts.size(); ++i) parts[i] = b.value("add_constant", {parts[i]}, {{"value", added[i]}}, "part");
+  for (size_t i = 0; i < parts.size(); ++i)
+    parts[i] = b.value("add_constant", {parts[i]}, {{"value", added[i]}}, "part");
   b.output("placed", b.gather(parts, tokens, "place", kNone, "placed"));
   const ValueId otherwise = b.value("add_constant", {ids}, {{"value", int64_t{5000}}}, "otherwise");
   const ValueId joined = b.gather(parts, tokens, "place", otherwise, "joined");
@@ -40,7 +42,9 @@ RandomCase wandering_ids() {
   return b.take("wandering ids");
 }
 
-OracleResult<float> oracle_of(const RandomCase& c) { return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings); }
+OracleResult<float> oracle_of(const RandomCase& c) {
+  return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings);
+}
 
 }  // namespace
 

@@ -15,8 +15,8 @@
 namespace stormcell::testing {
 namespace {
 
-/// Super-resolution by patches: a label sends each patch to one of `branches` chains of convolutions with residual sums, as long as each
-/// other; the patches come together again.
+/// Super-resolution by patches: a label sends each patch to one of `branches` chains of convolutions with residual
+/// sums, as long as each other; the patches come together again.
 RandomCase patch_chains(int64_t branches, int blocks, int64_t size, int64_t fan_out = 1) {
   CaseBuilder b(5);
   const SpaceId images = b.root_space("images", b.bound_symbol("N", 2)), patches = b.dense_space("patches", images, 6);
@@ -51,11 +51,14 @@ std::vector<float> first_output(Device& device, const RandomCase& c, std::shared
   return execute_once(device, c, outputs_alone(), std::move(program)).outputs.at(0).reals;
 }
 
-std::shared_ptr<Program> program_of(const RandomCase& c) { return std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))); }
+std::shared_ptr<Program> program_of(const RandomCase& c) {
+  return std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
+}
 
 double over_bound(const Graph& graph, const Bindings& bounds) {
   const Program program = lower(std::make_shared<Graph>(graph));
-  return static_cast<double>(plan_memory(program, bounds).arena_bytes) / static_cast<double>(most_live_bytes(program, bounds).by_place);
+  return static_cast<double>(plan_memory(program, bounds).arena_bytes) /
+         static_cast<double>(most_live_bytes(program, bounds).by_place);
 }
 
 }  // namespace
@@ -67,7 +70,8 @@ class MemoryPlanTest : public QObject {
     for (const int64_t branches : {int64_t{1}, int64_t{2}, int64_t{10}}) {
       const RandomCase c = patch_chains(branches, 16, 16);
       const Program program = lower(std::make_shared<Graph>(c.graph));
-      const int64_t planned = plan_memory(program, c.bindings).arena_bytes, live = most_live_bytes(program, c.bindings).by_load;
+      const int64_t planned = plan_memory(program, c.bindings).arena_bytes,
+                    live = most_live_bytes(program, c.bindings).by_load;
       const int64_t map = c.bindings[0] * 6 * 16 * 16 * 8 * 4;
       qInfo("%lld branches: planned %lld, live %lld, one map of all patches %lld", static_cast<long long>(branches),
             static_cast<long long>(planned), static_cast<long long>(live), static_cast<long long>(map));
@@ -97,13 +101,15 @@ class MemoryPlanTest : public QObject {
     look(patch_chains(6, 3, 8, 2), 1);
     look(patch_chains(4, 3, 8, 4), 1);
     qInfo("worst: %.3f (%s)", worst, where.c_str());
-    QVERIFY2(worst <= 1.15, qPrintable(QString("%1: planned %2 times what is alive").arg(QString::fromStdString(where)).arg(worst)));
+    QVERIFY2(worst <= 1.15,
+             qPrintable(QString("%1: planned %2 times what is alive").arg(QString::fromStdString(where)).arg(worst)));
   }
 
   void rows_are_expanded_where_they_lie() {
     for (const bool read_later : {false, true}) {
       CaseBuilder b(3);
-      const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 5)), tokens = b.dense_space("tokens", sequences, 7);
+      const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 5)),
+                    tokens = b.dense_space("tokens", sequences, 7);
       const ValueId real = b.value("compact", {b.mask("mask", tokens, true)}, {}, "real");
       const ValueId x = b.linear(b.pack(b.floats("x", tokens, {24}), real, sequences), 4000, "wide");
       const ValueId expanded = b.value("expand", {x, real}, {}, "expanded");
@@ -122,8 +128,9 @@ class MemoryPlanTest : public QObject {
       QVERIFY(plan_memory(*program, c.bindings).arena_bytes < wide + wide / 10 || read_later);
       cpu::CpuDevice cpu(2);
       EmulatedDevice emulated(2);
-      const std::vector<float> expected = Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings).output("wide").reals,
-                               near = first_output(cpu, c, program);
+      const std::vector<float>
+          expected = Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings).output("wide").reals,
+          near = first_output(cpu, c, program);
       QVERIFY(near == first_output(emulated, c, program));
       QCOMPARE(near.size(), expected.size());
       for (size_t i = 0; i < near.size(); ++i) QVERIFY(std::fabs(near[i] - expected[i]) <= 1e-4f);
@@ -132,7 +139,9 @@ class MemoryPlanTest : public QObject {
 
   void buffers_that_live_together_lie_apart() {
     for (uint64_t seed = 0; seed < 121 + toys().size(); ++seed) {
-      const RandomCase c = seed == 120 ? patch_chains(6, 3, 8, 2) : seed > 120 ? toys()[seed - 121].make(1) : make_random_case(seed);
+      const RandomCase c = seed == 120  ? patch_chains(6, 3, 8, 2)
+                           : seed > 120 ? toys()[seed - 121].make(1)
+                                        : make_random_case(seed);
       const Program program = lower(std::make_shared<Graph>(c.graph));
       const MemoryPlan plan = plan_memory(program, c.bindings);
       const auto end = [&](BufferId i) { return plan.offset[i] + program.buffers[i].bytes.evaluate(c.bindings); };
@@ -144,7 +153,8 @@ class MemoryPlanTest : public QObject {
           if (k >= i) break;
           const ProgramBuffer& b = program.buffers[k];
           if (b.kind != BufferKind::arena || plan.last[i] < b.first || plan.last[k] < a.first) continue;
-          QVERIFY2(end(k) <= plan.offset[i] || end(i) <= plan.offset[k], (c.name + ": " + a.name + " and " + b.name).c_str());
+          QVERIFY2(end(k) <= plan.offset[i] || end(i) <= plan.offset[k],
+                   (c.name + ": " + a.name + " and " + b.name).c_str());
         }
       }
     }
@@ -153,10 +163,12 @@ class MemoryPlanTest : public QObject {
   void chains_in_overlaid_memory_give_the_oracle_s_answer() {
     for (const int64_t fan_out : {int64_t{1}, int64_t{2}}) {
       const RandomCase c = patch_chains(5, 3, 6, fan_out);
-      const std::vector<float> expected = Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings).output("picture").reals;
+      const std::vector<float> expected =
+          Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings).output("picture").reals;
       cpu::CpuDevice cpu(2);
       EmulatedDevice emulated(2);
-      const std::vector<float> near = first_output(cpu, c, program_of(c)), far = first_output(emulated, c, program_of(c));
+      const std::vector<float> near = first_output(cpu, c, program_of(c)),
+                               far = first_output(emulated, c, program_of(c));
       QVERIFY(emulated.forgotten() > 0);
       QVERIFY(near == far);
       float most = 0, scale = 0;
@@ -175,9 +187,11 @@ class MemoryPlanTest : public QObject {
     int shortened = 0;
     for (const BufferId i : program->buffers.ids()) {
       const ProgramBuffer& b = program->buffers[i];
-      const bool is_decision = std::any_of(program->operands.begin(), program->operands.end(),
-                                           [&](const Operand& o) { return o.kind == BufferKind::arena && o.buffer == i && o.is_decision; });
-      if (b.kind != BufferKind::arena || is_decision || b.last == b.first || b.last >= static_cast<int32_t>(program->steps.size()))
+      const bool is_decision = std::any_of(program->operands.begin(), program->operands.end(), [&](const Operand& o) {
+        return o.kind == BufferKind::arena && o.buffer == i && o.is_decision;
+      });
+      if (b.kind != BufferKind::arena || is_decision || b.last == b.first ||
+          b.last >= static_cast<int32_t>(program->steps.size()))
         continue;
       auto wrong = std::make_shared<Program>(*program);
       --wrong->buffers[i].last;

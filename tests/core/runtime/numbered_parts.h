@@ -27,7 +27,8 @@ class NumberedWeights final : public WeightSource {
     opened_.wait(lock, [&] { return !closed_; });
     if (broken) failed("shard", "gave out");
     const WeightInfo& info = *find(name);
-    auto values = std::make_shared<std::vector<float>>(static_cast<size_t>(info.elements()), std::stof(std::string(name)));
+    auto values =
+        std::make_shared<std::vector<float>>(static_cast<size_t>(info.elements()), std::stof(std::string(name)));
     return {values, reinterpret_cast<const std::byte*>(values->data())};
   }
   void close() {
@@ -51,7 +52,8 @@ class NumberedWeights final : public WeightSource {
   bool closed_ = false;
 };
 
-/// A store with `parts` parts, each the one of its branch, and room for so many slots. `asked`: for how many it was asked; -1: for all.
+/// A store with `parts` parts, each the one of its branch, and room for so many slots. `asked`: for how many it was
+/// asked; -1: for all.
 struct Parts {
   Parts(int parts, int64_t slot_count, int asked = -1)
       : source(std::make_shared<NumberedWeights>(parts)), store(device, source, slot_count * kPart) {

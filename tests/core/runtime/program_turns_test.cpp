@@ -30,7 +30,8 @@ class ProgramTurnsTest : public QObject {
       }
       const ProgramTurns turns(program);
       const auto at = static_cast<int32_t>(random.below(steps));
-      // The steps as they run: the rest of this turn, one more of it, then what is behind, to the end and from the beginning.
+      // The steps as they run: the rest of this turn, one more of it, then what is behind, to the end and from the
+      // beginning.
       std::vector<int32_t> run;
       const auto add = [&](int32_t from, int32_t to) {
         for (int32_t s = from; s < to; ++s) run.push_back(s);
@@ -51,7 +52,8 @@ class ProgramTurnsTest : public QObject {
         const auto came = std::find(run.begin(), run.end(), s);
         QCOMPARE(turns.steps_until(at, s, false), came - run.begin());
         const auto after = std::find(run.begin() + static_cast<std::ptrdiff_t>(first_turn), run.end(), s);
-        if (s >= at && static_cast<size_t>(came - run.begin()) < first_turn) QCOMPARE(turns.steps_until(at, s, true), after - run.begin());
+        if (s >= at && static_cast<size_t>(came - run.begin()) < first_turn)
+          QCOMPARE(turns.steps_until(at, s, true), after - run.begin());
       }
     }
   }

@@ -1,4 +1,5 @@
-// Any valid graph gives the oracle's outputs and decisions, on the CPU and on the emulated device, with one synchronisation.
+// Any valid graph gives the oracle's outputs and decisions, on the CPU and on the emulated device, with one
+// synchronisation.
 #include <cmath>
 
 #include "core/oracle/oracle.h"
@@ -15,7 +16,8 @@
 namespace stormcell::testing {
 namespace {
 
-/// With the arithmetic of the device: after norms of nearly equal values what it rounds to bf16 may be a large part of them.
+/// With the arithmetic of the device: after norms of nearly equal values what it rounds to bf16 may be a large part of
+/// them.
 OracleResult<float> oracle_of(const RandomCase& c, const Device& device) {
   OracleOptions options;
   options.round_inputs = device.info().rounds_bf16_inputs;
@@ -42,12 +44,14 @@ Ran run_on(Device& device, const RandomCase& c, const ReplayedDecisions* replaye
   options.outputs = options.record = options.events = true;
   options.replayed = replayed;
   Ran ran;
-  executor.run(input_values(c), c.bindings, options, ran.result);  // a first time, so that leftovers of a run would show in the second
+  executor.run(input_values(c), c.bindings, options,
+               ran.result);  // a first time, so that leftovers of a run would show in the second
   const int64_t before = device.synchronizations();
   executor.run(input_values(c), c.bindings, options, ran.result);
   ran.synchronizations = device.synchronizations() - before;
   const MemoryPlan& plan = executor.layout().memory;
-  ran.arena_over_bound = static_cast<double>(plan.arena_bytes) / static_cast<double>(std::max<int64_t>(1, plan.live_set_bytes));
+  ran.arena_over_bound =
+      static_cast<double>(plan.arena_bytes) / static_cast<double>(std::max<int64_t>(1, plan.live_set_bytes));
   return ran;
 }
 
@@ -67,15 +71,20 @@ class RandomGraphsTest : public QObject {
   void cases() {
     QTest::addColumn<int>("seed");
     for (int seed = 0; seed < drawn(120); ++seed) QTest::newRow(qPrintable(QString("random %1").arg(seed))) << seed;
-    for (int seed = 0; seed < drawn(80); ++seed) QTest::newRow(qPrintable(QString("ragged %1").arg(seed))) << kRagged + seed;
-    for (int seed = 0; seed < drawn(80); ++seed) QTest::newRow(qPrintable(QString("maps %1").arg(seed))) << kMaps + seed;
-    for (int seed = 0; seed < drawn(80); ++seed) QTest::newRow(qPrintable(QString("states %1").arg(seed))) << kStates + seed;
+    for (int seed = 0; seed < drawn(80); ++seed)
+      QTest::newRow(qPrintable(QString("ragged %1").arg(seed))) << kRagged + seed;
+    for (int seed = 0; seed < drawn(80); ++seed)
+      QTest::newRow(qPrintable(QString("maps %1").arg(seed))) << kMaps + seed;
+    for (int seed = 0; seed < drawn(80); ++seed)
+      QTest::newRow(qPrintable(QString("states %1").arg(seed))) << kStates + seed;
     for (size_t toy = 0; toy < toys().size(); ++toy)
       for (const int seed : {1, 2})
         QTest::newRow(qPrintable(QString("%1 toy %2").arg(toys()[toy].name).arg(seed))) << kToys - 2 * int(toy) - seed;
   }
   static RandomCase make(int seed) {
-    if (seed < kToys) return toys()[static_cast<size_t>((kToys - seed - 1) / 2)].make(static_cast<uint64_t>((kToys - seed - 1) % 2 + 1));
+    if (seed < kToys)
+      return toys()[static_cast<size_t>((kToys - seed - 1) / 2)].make(
+          static_cast<uint64_t>((kToys - seed - 1) % 2 + 1));
     RandomOptions options;
     options.states = seed >= kStates;
     options.maps = seed >= kMaps && !options.states;
@@ -113,7 +122,8 @@ class RandomGraphsTest : public QObject {
     QCOMPARE(ran.result.decisions.size(), reference.decisions.size());
     for (const ExecutedDecision& d : ran.result.decisions)
       for (const OracleDecision& r : reference.decisions) {
-        if (r.router != c.graph.node(lower(std::make_shared<Graph>(c.graph)).routers[size_t(d.router)].node).name || r.execution != d.turn)
+        if (r.router != c.graph.node(lower(std::make_shared<Graph>(c.graph)).routers[size_t(d.router)].node).name ||
+            r.execution != d.turn)
           continue;
         QCOMPARE(d.shape.cells, r.shape.cells);
         QCOMPARE(d.choice, r.choice);
@@ -133,12 +143,13 @@ class RandomGraphsTest : public QObject {
     for (size_t i = 0; i < here.result.outputs.size(); ++i) {
       const OutputValue &a = here.result.outputs[i], &b = there.result.outputs[i];
       QCOMPARE(a.integers, b.integers);
-      QVERIFY2(
-          a.reals.size() == b.reals.size() && (a.reals.empty() || std::memcmp(a.reals.data(), b.reals.data(), a.reals.size() * 4) == 0),
-          qPrintable(QString::fromStdString(c.name + ": " + a.name)));
+      QVERIFY2(a.reals.size() == b.reals.size() &&
+                   (a.reals.empty() || std::memcmp(a.reals.data(), b.reals.data(), a.reals.size() * 4) == 0),
+               qPrintable(QString::fromStdString(c.name + ": " + a.name)));
     }
     QCOMPARE(here.result.decisions.size(), there.result.decisions.size());
-    for (size_t i = 0; i < here.result.decisions.size(); ++i) QCOMPARE(here.result.decisions[i].choice, there.result.decisions[i].choice);
+    for (size_t i = 0; i < here.result.decisions.size(); ++i)
+      QCOMPARE(here.result.decisions[i].choice, there.result.decisions[i].choice);
   }
 
   void planned_memory_is_near_its_bound() {

@@ -1,4 +1,5 @@
-// Expert parallelism over in-process ranks gives what one rank gives; ranks meet between submissions, and one that fails ends all.
+// Expert parallelism over in-process ranks gives what one rank gives; ranks meet between submissions, and one that
+// fails ends all.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -22,8 +23,8 @@ namespace {
 
 constexpr int64_t kWidth = 24, kHidden = 40, kBranches = 6;
 
-// y = x + weighted sum of two of six experts, all experts in one grouped product; with ranks > 0 the rows travel to the branches' owners.
-// With turns > 0 y becomes x, at most so many times, until the input `stop` is set.
+// y = x + weighted sum of two of six experts, all experts in one grouped product; with ranks > 0 the rows travel to the
+// branches' owners. With turns > 0 y becomes x, at most so many times, until the input `stop` is set.
 class Mixture {
  public:
   Mixture(int ranks, int rank, std::vector<int64_t> owners) : ranks_(ranks), rank_(rank), owners_(std::move(owners)) {
@@ -50,8 +51,8 @@ class Mixture {
 
  private:
   ValueId layer(ValueId x) {
-    const ValueId scores =
-        b_.value("linear", {x, b_.weight("router", DType::f32, {kBranches, kWidth})}, {{"precise", int64_t{1}}}, "scores");
+    const ValueId scores = b_.value("linear", {x, b_.weight("router", DType::f32, {kBranches, kWidth})},
+                                    {{"precise", int64_t{1}}}, "scores");
     Protocol protocol;
     protocol.k = 2;
     protocol.renormalize = true;
@@ -62,16 +63,18 @@ class Mixture {
     SpaceId space = all_slots;
     if (ranks_ > 0) {
       const SpaceId arrived = b_.root_space("arrived", b_.graph().space(all_slots).count * Dim(ranks_));
-      decision =
-          b_.value("exchange_decision", {d}, {{"ranks", int64_t{ranks_}}, {"owners", owners_}, {"arrived", int64_t{arrived}}}, "arrived");
+      decision = b_.value("exchange_decision", {d},
+                          {{"ranks", int64_t{ranks_}}, {"owners", owners_}, {"arrived", int64_t{arrived}}}, "arrived");
       space = b_.routed_space(decision, kAllBranches);
       rows = b_.value("exchange_rows", {rows, d, decision}, {{"slots", int64_t{space}}}, "sent");
     }
-    ValueId y = grouped(grouped(rows, decision, space, "wi", {kHidden, kWidth}, "relu"), decision, space, "wo", {kWidth, kHidden}, "none");
+    ValueId y = grouped(grouped(rows, decision, space, "wi", {kHidden, kWidth}, "relu"), decision, space, "wo",
+                        {kWidth, kHidden}, "none");
     if (ranks_ > 0) y = b_.value("exchange_back", {y, decision, d}, {{"slots", int64_t{all_slots}}}, "returned");
     return b_.value("add", {x, b_.gather({y}, token_, "weighted", kNone, "joined")}, {}, "sum");
   }
-  ValueId grouped(ValueId in, ValueId decision, SpaceId space, const char* part, std::vector<int64_t> shape, const char* activation) {
+  ValueId grouped(ValueId in, ValueId decision, SpaceId space, const char* part, std::vector<int64_t> shape,
+                  const char* activation) {
     std::vector<ValueId> inputs = {in, decision};
     std::vector<int64_t> branches;
     for (int64_t e = 0; e < kBranches; ++e) {
@@ -79,8 +82,8 @@ class Mixture {
       branches.push_back(e);
       inputs.push_back(b_.weight("expert" + std::to_string(e) + part, DType::f32, shape));
     }
-    return b_.value("grouped_linear", inputs, {{"slots", int64_t{space}}, {"branches", branches}, {"activation", std::string(activation)}},
-                    part);
+    return b_.value("grouped_linear", inputs,
+                    {{"slots", int64_t{space}}, {"branches", branches}, {"activation", std::string(activation)}}, part);
   }
 
   GraphBuilder b_;
@@ -125,10 +128,10 @@ struct Ran {
   std::vector<float> y() const { return last.outputs.at(0).reals; }
 };
 
-Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t sequences, int rank, Communicator* communicator,
-             const Progress& progress = {}) {
-  const std::unique_ptr<Device> device =
-      setup.emulated ? std::unique_ptr<Device>(std::make_unique<EmulatedDevice>(1)) : std::make_unique<cpu::CpuDevice>(1);
+Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t sequences, int rank,
+             Communicator* communicator, const Progress& progress = {}) {
+  const std::unique_ptr<Device> device = setup.emulated ? std::unique_ptr<Device>(std::make_unique<EmulatedDevice>(1))
+                                                        : std::make_unique<cpu::CpuDevice>(1);
   const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(std::move(graph))));
   const Bindings bindings = {sequences, kTokens};
   const std::shared_ptr<const WeightSource> source = setup.source(rank);
@@ -171,7 +174,8 @@ struct Ended {
   std::vector<std::string> told;  ///< by rank, what its work threw; empty: nothing
   std::string thrown;             ///< for all
 };
-Ended run_all(int ranks, const Setup& setup, const std::vector<float>& all, const std::vector<Progress>& progress = {}) {
+Ended run_all(int ranks, const Setup& setup, const std::vector<float>& all,
+              const std::vector<Progress>& progress = {}) {
   const size_t part = all.size() / static_cast<size_t>(ranks);
   Ended ended;
   ended.ran.resize(static_cast<size_t>(ranks));
@@ -181,8 +185,9 @@ Ended run_all(int ranks, const Setup& setup, const std::vector<float>& all, cons
       const int rank = communicator.rank();
       const auto r = static_cast<size_t>(rank);
       try {
-        ended.ran[r] = run_rank(graph_of(Mixture(ranks, rank, setup.owners), setup.turns), setup, std::span(all).subspan(part * r, part),
-                                kEach, rank, &communicator, progress.empty() ? Progress() : progress[r]);
+        ended.ran[r] = run_rank(graph_of(Mixture(ranks, rank, setup.owners), setup.turns), setup,
+                                std::span(all).subspan(part * r, part), kEach, rank, &communicator,
+                                progress.empty() ? Progress() : progress[r]);
       } catch (const Error& e) {
         ended.told[r] = e.what();
         throw;
@@ -215,7 +220,8 @@ class RanksTest : public QObject {
       Setup setup;
       setup.owners = {owners.begin(), owners.end()};
       setup.turns = turns;
-      const std::vector<float> expected = run_rank(graph_of(Mixture(0, 0, {}), turns), setup, all, ranks * kEach, 0, nullptr).y();
+      const std::vector<float> expected =
+          run_rank(graph_of(Mixture(0, 0, {}), turns), setup, all, ranks * kEach, 0, nullptr).y();
       for (const bool emulated : {false, true})
         for (const bool least_budget : {false, true}) {
           setup.emulated = emulated;
@@ -243,7 +249,8 @@ class RanksTest : public QObject {
     const Program program = lower(std::make_shared<Graph>(Mixture(2, 0, {0, 0, 0, 1, 1, 1}).once()));
     cpu::CpuDevice device(1);
     WeightStore store(device, weights());
-    const ExecutableLayout layout = device.layout_of(std::make_shared<Program>(program), store, {Bindings{kEach, kTokens}});
+    const ExecutableLayout layout =
+        device.layout_of(std::make_shared<Program>(program), store, {Bindings{kEach, kTokens}});
     QCOMPARE(program.ranks, 2);
     QCOMPARE(layout.segments.leaves.size(), size_t{4});
     for (size_t l = 0; l < 4; ++l) QCOMPARE(layout.segments.leaves[l].ends == SegmentEnd::exchange, l < 3);
@@ -268,13 +275,14 @@ class RanksTest : public QObject {
   }
 
   void who_is_cancelled_does_not_take_back_what_another_still_copies() {
-    // Rank 0 copies long before it comes to what rank 1 sends: 128 MiB of its own. Rank 1 has nothing to copy, is cancelled, and writes
-    // over what it has sent as soon as its call ends.
+    // Rank 0 copies long before it comes to what rank 1 sends: 128 MiB of its own. Rank 1 has nothing to copy, is
+    // cancelled, and writes over what it has sent as soon as its call ends.
     constexpr size_t kLong = size_t{128} << 20, kSent = size_t{1} << 20;
     const std::unique_ptr<void, decltype(&std::free)> own(std::calloc(kLong, 1), &std::free);
     std::string why = "never ran";
     std::vector<std::byte> arrived;
-    // Rank 1 comes last, does not wait, and so is not asked for its token before they have met. On a busy machine it may come first.
+    // Rank 1 comes last, does not wait, and so is not asked for its token before they have met. On a busy machine it
+    // may come first.
     for (auto late = std::chrono::milliseconds(20); !why.empty() && late < std::chrono::seconds(2); late *= 4) {
       const auto copied = std::make_unique_for_overwrite<std::byte[]>(kLong);
       std::vector<std::byte> sent(kSent, std::byte{1});
@@ -354,7 +362,8 @@ class RanksTest : public QObject {
   }
 
   void ranks_that_do_not_go_the_same_way_are_told() {
-    // Rank 1 stops after its first turn, rank 0 goes on: without a word it would take the rows of another turn, or wait for ever.
+    // Rank 1 stops after its first turn, rank 0 goes on: without a word it would take the rows of another turn, or wait
+    // for ever.
     Setup setup;
     setup.owners = {0, 0, 0, 1, 1, 1};
     setup.turns = 3;

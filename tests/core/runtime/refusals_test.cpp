@@ -17,7 +17,8 @@ namespace {
 RandomCase put_at(int64_t at) {
   CaseBuilder b(1);
   const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
-                rows = b.dense_space("rows", sequences, b.bound_symbol("T", 3)), places = b.dense_space("places", sequences, 5);
+                rows = b.dense_space("rows", sequences, b.bound_symbol("T", 3)),
+                places = b.dense_space("places", sequences, 5);
   const ValueId x = b.floats("x", rows, {4}), state = b.state("kept", DType::f32, places, {4});
   b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
   const ValueId place = b.integers("place", sequences, 3);
@@ -31,7 +32,8 @@ RandomCase put_at(int64_t at) {
 /// Top-1 of four among the tokens.
 RandomCase routed() {
   CaseBuilder b(2);
-  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)), tokens = b.dense_space("tokens", sequences, 3);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
+                tokens = b.dense_space("tokens", sequences, 3);
   const ValueId x = b.floats("x", tokens, {8});
   const ValueId d = b.route(b.linear(x, 4, "scores"), {}, "moe");
   std::vector<ValueId> parts = b.scatter(x, d, {0, 1, 2, 3});
@@ -40,7 +42,9 @@ RandomCase routed() {
   return b.take("routed");
 }
 
-OracleResult<float> oracle_of(const RandomCase& c) { return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings); }
+OracleResult<float> oracle_of(const RandomCase& c) {
+  return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings);
+}
 
 }  // namespace
 
@@ -52,7 +56,8 @@ class RefusalsTest : public QObject {
     cpu::CpuDevice device(2);
     WeightStore store(device, c.weights);
     Progress progress;
-    Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings, progress);
+    Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings,
+                      progress);
     ExecutionResult result;
     executor.run(input_values(c), c.bindings, {}, result);
     progress.cancel.cancel(ErrorKind::terminated);
@@ -71,10 +76,12 @@ class RefusalsTest : public QObject {
       const RandomCase c = put_at(at);
       const bool fits = at >= 0 && at + 3 <= 5;
       const std::string oracle = complaint([&] { oracle_of(c); });
-      QCOMPARE(oracle, fits ? std::string() : "keep: expected rows that fit 5 places, got 3 from place " + std::to_string(at));
+      QCOMPARE(oracle,
+               fits ? std::string() : "keep: expected rows that fit 5 places, got 3 from place " + std::to_string(at));
       for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
         WeightStore store(*device, c.weights);
-        Executor executor(*device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
+        Executor executor(*device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))),
+                          c.bindings);
         ExecuteOptions options;
         options.outputs = true;
         ExecutionResult result;
@@ -142,21 +149,25 @@ class RefusalsTest : public QObject {
         return std::pair(complaint([&] { executor.run(input_values(changed), c.bindings, {}, result); }),
                          complaint([&] { oracle_of(changed); }));
       };
-      const auto labels = [](RandomCase& x) -> std::vector<int32_t>& { return std::get<std::vector<int32_t>>(x.inputs.at("class")); };
+      const auto labels = [](RandomCase& x) -> std::vector<int32_t>& {
+        return std::get<std::vector<int32_t>>(x.inputs.at("class"));
+      };
       const auto none = complaints([](RandomCase&) {});
       QCOMPARE(none.first, std::string());
       QCOMPARE(none.second, std::string());
       for (const int32_t wrong : {3, -1, INT32_MAX, INT32_MIN}) {
         const auto came = complaints([&](RandomCase& x) { labels(x)[7] = wrong; });
-        QCOMPARE(came.first, "input class: expected labels of 0 to 2, the branches of router class.router, got " + std::to_string(wrong) +
-                                 " for cell 7 (give each cell of patches its branch)");
+        QCOMPARE(came.first, "input class: expected labels of 0 to 2, the branches of router class.router, got " +
+                                 std::to_string(wrong) + " for cell 7 (give each cell of patches its branch)");
         QCOMPARE(came.second, came.first);
       }
       const std::string count = std::to_string(labels(const_cast<RandomCase&>(c)).size());
       QCOMPARE(complaints([&](RandomCase& x) { labels(x).pop_back(); }).first,
                "input class: expected " + count + " values, got " + std::to_string(std::stoi(count) - 1));
-      QCOMPARE(complaints([&](RandomCase& x) { x.inputs.erase("class"); }).first, "input class: expected " + count + " values, got none");
-      const auto larger = complaints([](RandomCase& x) { std::get<std::vector<float>>(x.inputs.at("pixels")).resize(4 * 12 * 11 * 3); });
+      QCOMPARE(complaints([&](RandomCase& x) { x.inputs.erase("class"); }).first,
+               "input class: expected " + count + " values, got none");
+      const auto larger = complaints(
+          [](RandomCase& x) { std::get<std::vector<float>>(x.inputs.at("pixels")).resize(4 * 12 * 11 * 3); });
       QVERIFY2(larger.first.starts_with("input pixels: expected ") && larger.second.starts_with("pixels: expected "),
                (larger.first + "; " + larger.second).c_str());
     }

@@ -1,4 +1,5 @@
-// Memory is refused while weights are asked for or loaded: the store is as before, and who asks again gets what it asked for.
+// Memory is refused while weights are asked for or loaded: the store is as before, and who asks again gets what it
+// asked for.
 #include "tests/core/runtime/refused_memory.h"
 
 #include <new>
@@ -13,8 +14,8 @@ namespace {
 /// What reads last in the order of the numbers gives way first.
 int64_t number_of(WeightHandle handle) { return static_cast<int64_t>(handle); }
 
-/// Makes things anew by `make`, refuses `call` its first allocation, then its second, until none is left to refuse, and has `check` look at
-/// what each refusal left. How many there were.
+/// Makes things anew by `make`, refuses `call` its first allocation, then its second, until none is left to refuse, and
+/// has `check` look at what each refusal left. How many there were.
 template <class Make, class Call, class Check>
 int refuse_each(Make make, Call call, Check check) {
   for (int refusals = 0;; ++refusals) {
@@ -74,9 +75,11 @@ class RefusedMemoryTest : public QObject {
     };
     const auto before_the_others = [](WeightHandle handle) { return handle == WeightHandle(2) ? 0 : 1; };
     QVERIFY(refuse_each(
-                two_of_three_are_there, [&](Parts& p) { p.store.fetch_now(p.handles[2], before_the_others, {}); }, nothing_gave_way) >= 2);
+                two_of_three_are_there, [&](Parts& p) { p.store.fetch_now(p.handles[2], before_the_others, {}); },
+                nothing_gave_way) >= 2);
     QVERIFY(refuse_each(
-                two_of_three_are_there, [&](Parts& p) { p.store.fetch_ahead(p.handles[2], before_the_others); }, nothing_gave_way) >= 2);
+                two_of_three_are_there, [&](Parts& p) { p.store.fetch_ahead(p.handles[2], before_the_others); },
+                nothing_gave_way) >= 2);
   }
 
   void a_weight_that_was_refused_memory_can_be_asked_for_again() {
@@ -109,7 +112,8 @@ class RefusedMemoryTest : public QObject {
       QCOMPARE(d.store.counters().dense_bytes, kPart);
       QCOMPARE(first_value(d.store.address(d.handle)), 0.0f);
     };
-    QVERIFY(refuse_each([] { return std::make_unique<Dense>(); }, [](Dense& d) { d.store.load(d.handle); }, not_there) >= 2);
+    QVERIFY(refuse_each([] { return std::make_unique<Dense>(); }, [](Dense& d) { d.store.load(d.handle); },
+                        not_there) >= 2);
   }
 
   void a_table_that_was_refused_memory_is_given_the_next_time() {

@@ -1,4 +1,5 @@
-// A submission goes on at (leaf, turn), and at nothing else; whoever has the device's memory can go on, because nothing else is kept.
+// A submission goes on at (leaf, turn), and at nothing else; whoever has the device's memory can go on, because nothing
+// else is kept.
 #include <algorithm>
 #include <cstring>
 
@@ -23,12 +24,12 @@ struct Resumed {
   std::string wrong;  ///< what was not refused
 };
 
-/// Two executables of one program over the same memory, which take turns: where one ended, the other goes on. Before, each is asked for
-/// what is not where the device waits.
+/// Two executables of one program over the same memory, which take turns: where one ended, the other goes on. Before,
+/// each is asked for what is not where the device waits.
 class TakingTurns final : public Executable {
  public:
-  TakingTurns(std::shared_ptr<const Program> program, Bindings bounds, std::unique_ptr<Executable> one, std::unique_ptr<Executable> other,
-              Resumed& resumed)
+  TakingTurns(std::shared_ptr<const Program> program, Bindings bounds, std::unique_ptr<Executable> one,
+              std::unique_ptr<Executable> other, Resumed& resumed)
       : Executable(std::move(program)), bounds_(std::move(bounds)), resumed_(resumed) {
     each_ = {std::move(one), std::move(other)};
   }
@@ -57,7 +58,8 @@ class TakingTurns final : public Executable {
     const auto expect_refusal = [&](const Submission& wrong, const std::string& what) {
       const std::string told = complaint([&] { each_[now_]->submit(stream, wrong); });
       ++resumed_.refused;
-      if (told.find(what) == std::string::npos) resumed_.wrong = "\"" + what + "\": " + (told.empty() ? "was run" : told);
+      if (told.find(what) == std::string::npos)
+        resumed_.wrong = "\"" + what + "\": " + (told.empty() ? "was run" : told);
     };
     const auto leaves = static_cast<int32_t>(layout().segments.leaves.size());
     const std::string waits = ", the device waits at " + layout().segments.name(program(), right.leaf, right.turns);
@@ -97,8 +99,10 @@ class TwoForOne final : public cpu::CpuDevice {
   explicit TwoForOne(Resumed& resumed) : cpu::CpuDevice(2), resumed_(resumed) {}
   std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
                                       const CompileOptions& options) override {
-    auto one = cpu::CpuDevice::compile(program, weights, options), other = cpu::CpuDevice::compile(program, weights, options);
-    return std::make_unique<TakingTurns>(std::move(program), options.bounds, std::move(one), std::move(other), resumed_);
+    auto one = cpu::CpuDevice::compile(program, weights, options),
+         other = cpu::CpuDevice::compile(program, weights, options);
+    return std::make_unique<TakingTurns>(std::move(program), options.bounds, std::move(one), std::move(other),
+                                         resumed_);
   }
 
  private:
@@ -125,7 +129,8 @@ bool same(const ExecutionResult& a, const ExecutionResult& b) {
   };
   const auto steps = [](const DeviceEvent& x, const DeviceEvent& y) { return x.step == y.step; };
   return std::ranges::equal(a.outputs, b.outputs, bits) && std::ranges::equal(a.decisions, b.decisions, choices) &&
-         std::ranges::equal(a.events, b.events, steps) && a.guard_hits == b.guard_hits && a.guard_misses == b.guard_misses;
+         std::ranges::equal(a.events, b.events, steps) && a.guard_hits == b.guard_hits &&
+         a.guard_misses == b.guard_misses;
 }
 
 }  // namespace
@@ -158,7 +163,8 @@ class ResumeTest : public QObject {
     for (uint64_t seed = 0; kind < 3 && seed < 20; ++seed) check(make_random_case(seed, options), resumed);
     for (const Toy& toy : toys())
       for (uint64_t seed = 1; kind == 3 && seed < 4; ++seed) check(toy.make(seed), resumed);
-    QVERIFY2(resumed.times > 20 && resumed.refused > 60, qPrintable(QString("%1 %2").arg(resumed.times).arg(resumed.refused)));
+    QVERIFY2(resumed.times > 20 && resumed.refused > 60,
+             qPrintable(QString("%1 %2").arg(resumed.times).arg(resumed.refused)));
     if (kind == 1 || kind == 3) QVERIFY2(resumed.in_turns > 5, qPrintable(QString::number(resumed.in_turns)));
   }
 
@@ -180,7 +186,8 @@ class ResumeTest : public QObject {
     submission.leaf = 1;
     const auto stream = device.create_stream();
     const std::string told = complaint([&] { other->submit(*stream, submission); });
-    QVERIFY2(told.starts_with("plan: a submission goes on at leaf 1") && told.ends_with("the device waits nowhere"), told.c_str());
+    QVERIFY2(told.starts_with("plan: a submission goes on at leaf 1") && told.ends_with("the device waits nowhere"),
+             told.c_str());
   }
 
   void work_of_the_host_is_refused_within_a_segment() {

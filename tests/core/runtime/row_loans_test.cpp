@@ -1,4 +1,5 @@
-// Branches read the rows that they are sent where those lie, wherever their cells follow one another; and nobody writes there meanwhile.
+// Branches read the rows that they are sent where those lie, wherever their cells follow one another; and nobody writes
+// there meanwhile.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -13,12 +14,14 @@ namespace {
 
 enum class Later { none, overwritten, put_out };
 
-/// Maps that go to one of two branches by their label; beside that, what becomes of them later. The labels are the input "grades".
+/// Maps that go to one of two branches by their label; beside that, what becomes of them later. The labels are the
+/// input "grades".
 RandomCase two_ways(int64_t maps, Later later) {
   CaseBuilder b(3);
   const SpaceId images = b.root_space("images", b.bound_symbol("N", maps));
   // What comes before is larger: then there is room to keep the rows that are lent.
-  const ValueId wide = b.conv(b.floats("pixels", images, {6, 6, 4}), 16, 3, 1, "wide"), x = b.conv(wide, 4, 3, 1, "stem");
+  const ValueId wide = b.conv(b.floats("pixels", images, {6, 6, 4}), 16, 3, 1, "wide"),
+                x = b.conv(wide, 4, 3, 1, "stem");
   Protocol rule;
   rule.kind = ProtocolKind::label;
   const ValueId decision = b.route(b.integers("grades", images, 2), rule, "grade", 2);
@@ -34,7 +37,8 @@ RandomCase two_ways(int64_t maps, Later later) {
 std::vector<int32_t> borrowers(const RandomCase& c) {
   const Program program = lower(std::make_shared<Graph>(c.graph));
   std::vector<int32_t> branches;
-  for (const RowLoan& loan : plan_memory(program, c.bindings).loans) branches.push_back(program.operands[loan.borrower].branch);
+  for (const RowLoan& loan : plan_memory(program, c.bindings).loans)
+    branches.push_back(program.operands[loan.borrower].branch);
   return branches;
 }
 
@@ -81,7 +85,8 @@ class RowLoansTest : public QObject {
           QVERIFY(made.size() >= wanted.size() && there.size() == made.size());
           QVERIFY2(std::equal(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(wanted.size()), there.begin()),
                    near.outputs[o].name.c_str());
-          for (size_t i = 0; i < wanted.size(); ++i) QVERIFY2(std::fabs(made[i] - wanted[i]) <= 1e-4f, near.outputs[o].name.c_str());
+          for (size_t i = 0; i < wanted.size(); ++i)
+            QVERIFY2(std::fabs(made[i] - wanted[i]) <= 1e-4f, near.outputs[o].name.c_str());
         }
       }
   }

@@ -1,4 +1,5 @@
-// Where scores are asked for, a decision's record keeps what the router was given for each branch: the oracle's, on every device.
+// Where scores are asked for, a decision's record keeps what the router was given for each branch: the oracle's, on
+// every device.
 #include <cmath>
 
 #include "core/cpu/cpu_device.h"
@@ -20,9 +21,10 @@ OracleResult<float> oracle_of(const RandomCase& c) {
   return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings, options);
 }
 
-/// All decisions of one run with their routers' nodes, those of the oracle replayed, so that nested routers see the same cells.
-std::vector<std::pair<NodeId, ExecutedDecision>> run_on(Device& device, const RandomCase& c, const OracleResult<float>& reference,
-                                                        bool scores) {
+/// All decisions of one run with their routers' nodes, those of the oracle replayed, so that nested routers see the
+/// same cells.
+std::vector<std::pair<NodeId, ExecutedDecision>> run_on(Device& device, const RandomCase& c,
+                                                        const OracleResult<float>& reference, bool scores) {
   WeightStore store(device, c.weights);
   const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
   Bindings larger = c.bindings;
@@ -60,7 +62,8 @@ class ScoresTest : public QObject {
   }
   void recorded_scores_are_the_oracle_s() {
     QFETCH(int, seed);
-    const RandomCase c = seed < 0 ? toys()[static_cast<size_t>(-1 - seed)].make(1) : make_random_case(static_cast<uint64_t>(seed));
+    const RandomCase c =
+        seed < 0 ? toys()[static_cast<size_t>(-1 - seed)].make(1) : make_random_case(static_cast<uint64_t>(seed));
     const OracleResult<float> reference = oracle_of(c);
     cpu::CpuDevice here(2);
     EmulatedDevice emulated(2);
@@ -69,9 +72,9 @@ class ScoresTest : public QObject {
       const auto decisions = run_on(*device, c, reference, true);
       QCOMPARE(decisions.size(), reference.decisions.size());
       for (const auto& [router, d] : decisions) {
-        const auto r = std::find_if(reference.decisions.begin(), reference.decisions.end(), [&](const OracleDecision& o) {
-          return o.router == c.graph.node(router).name && o.execution == d.turn;
-        });
+        const auto r = std::find_if(
+            reference.decisions.begin(), reference.decisions.end(),
+            [&](const OracleDecision& o) { return o.router == c.graph.node(router).name && o.execution == d.turn; });
         QVERIFY(r != reference.decisions.end());
         const bool by_label = c.graph.value(c.graph.node(router).inputs[0]).type.dtype == DType::i32;
         QCOMPARE(d.score_columns, by_label ? 0 : r->score_columns);
@@ -95,7 +98,9 @@ class ScoresTest : public QObject {
     for (const auto& [router, d] : decisions) QVERIFY(d.scores.empty() && d.score_columns == 0);
     const auto record_bytes = [&](bool scores) {
       WeightStore store(device, c.weights);
-      return device.layout_of(std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), store, {c.bindings, scores}).record_bytes;
+      return device
+          .layout_of(std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), store, {c.bindings, scores})
+          .record_bytes;
     };
     QVERIFY(record_bytes(true) > record_bytes(false));
   }

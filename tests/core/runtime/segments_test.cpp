@@ -1,4 +1,5 @@
-// The tree of segments: leaves hold every step once, nothing enters one but at its begin, and only its end may ask for the host.
+// The tree of segments: leaves hold every step once, nothing enters one but at its begin, and only its end may ask for
+// the host.
 #include "core/runtime/segments.h"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ void add_leaves(const Segment& s, std::vector<const Segment*>& leaves) {
 std::vector<RepeatId> repeats_around(const Program& program, int32_t step) {
   std::vector<RepeatId> around;
   for (int32_t s = 0; s < static_cast<int32_t>(program.steps.size()); ++s)
-    if (const Step& begins = program.steps[s]; begins.kind == StepKind::repeat_begin && s < step && step < begins.target)
+    if (const Step& begins = program.steps[s];
+        begins.kind == StepKind::repeat_begin && s < step && step < begins.target)
       around.push_back(begins.repeat);
   return around;
 }
@@ -53,11 +55,14 @@ std::string defect(const Planned& p) {
   for (size_t l = 0; l < leaves.size(); ++l) {
     const Segment* leaf = leaves[l];
     const Leaf& listed = p.tree().leaves[l];
-    if (leaf->leaf != static_cast<int32_t>(l) || listed.begin != leaf->begin || listed.end != leaf->end || listed.ends != leaf->ends)
+    if (leaf->leaf != static_cast<int32_t>(l) || listed.begin != leaf->begin || listed.end != leaf->end ||
+        listed.ends != leaf->ends)
       return "leaf " + std::to_string(l) + " is another in the list";
     // In a leaf whole repeats may stand, but none begins or ends around one unseen.
-    if (listed.repeats != repeats_around(*p.program, leaf->begin)) return "leaf " + std::to_string(l) + " stands in other repeats";
-    if (leaf->begin != at || leaf->end <= at || !leaf->children.empty()) return "leaf " + std::to_string(leaf->begin) + " does not go on";
+    if (listed.repeats != repeats_around(*p.program, leaf->begin))
+      return "leaf " + std::to_string(l) + " stands in other repeats";
+    if (leaf->begin != at || leaf->end <= at || !leaf->children.empty())
+      return "leaf " + std::to_string(leaf->begin) + " does not go on";
     for (; at < leaf->end; ++at) leaf_of[static_cast<size_t>(at)] = leaf;
   }
   if (at != steps) return "steps are left";
@@ -68,19 +73,24 @@ std::string defect(const Planned& p) {
     const std::string where = "step " + std::to_string(s);
     if (p.tree().leaf_at(s) != (leaf->begin == s ? leaf->leaf : -1)) return where + ": leaf_at() is wrong";
     // Within a leaf control stays inside, or leaves to where another begins.
-    if (step.target >= 0 && !begins(step.target) && leaf_of[static_cast<size_t>(step.target)] != leaf) return where + " jumps into a leaf";
+    if (step.target >= 0 && !begins(step.target) && leaf_of[static_cast<size_t>(step.target)] != leaf)
+      return where + " jumps into a leaf";
     const bool lacks = step.kind == StepKind::need_weights && !p.layout.lazy[step.guard].empty();
     if (lacks && (leaf->begin != s || leaf_of[static_cast<size_t>(s - 1)]->ends != SegmentEnd::fallback))
       return where + ": no fallback's end";
-    if (step.kind == StepKind::send && (leaf->end != s + 1 || leaf->ends != SegmentEnd::exchange)) return where + ": no exchange's end";
+    if (step.kind == StepKind::send && (leaf->end != s + 1 || leaf->ends != SegmentEnd::exchange))
+      return where + ": no exchange's end";
   }
   for (const PartSite& site : p.layout.sites)
     if (const Segment* leaf = leaf_of[static_cast<size_t>(site.step)];
         leaf->begin != site.step || leaf->end != site.step + 1 || leaf->ends != SegmentEnd::wave)
       return "step " + std::to_string(site.step) + " is no leaf of its own";
-  const bool lazy = std::any_of(p.layout.lazy.begin(), p.layout.lazy.end(), [](const auto& handles) { return !handles.empty(); });
-  const bool exchange = std::any_of(leaves.begin(), leaves.end(), [](const Segment* l) { return l->ends == SegmentEnd::exchange; });
-  if (!lazy && p.layout.sites.empty() && !exchange && leaves.size() != 1) return "more than one leaf where nothing ends one";
+  const bool lazy =
+      std::any_of(p.layout.lazy.begin(), p.layout.lazy.end(), [](const auto& handles) { return !handles.empty(); });
+  const bool exchange =
+      std::any_of(leaves.begin(), leaves.end(), [](const Segment* l) { return l->ends == SegmentEnd::exchange; });
+  if (!lazy && p.layout.sites.empty() && !exchange && leaves.size() != 1)
+    return "more than one leaf where nothing ends one";
   return {};
 }
 
@@ -119,8 +129,9 @@ class SegmentsTest : public QObject {
     QCOMPARE(marked.size(), plain.size() + lines);
     QVERIFY(in_repeat > 3);
     const std::string tree = to_text(p.tree(), *p.program);
-    for (const char* words : {"program: steps 0 to ", "\n  repeat loop: steps ", "; may end for parts of the branches that were chosen (",
-                              "; may end for parts of the branches that are left ("})
+    for (const char* words :
+         {"program: steps 0 to ", "\n  repeat loop: steps ", "; may end for parts of the branches that were chosen (",
+          "; may end for parts of the branches that are left ("})
       QVERIFY2(tree.find(words) != std::string::npos, tree.c_str());
   }
 };

@@ -1,4 +1,5 @@
-// Plans that never run at the same time share their memory: as much as the largest needs, and no result of one is spoiled by another.
+// Plans that never run at the same time share their memory: as much as the largest needs, and no result of one is
+// spoiled by another.
 #include "core/runtime/shared_memory.h"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ struct Shared {
 
 std::unique_ptr<Executor> executor_of(Device& device, Shared& plan, std::shared_ptr<SharedMemory> memory) {
   plan.store = std::make_unique<WeightStore>(device, plan.from.weights);
-  return std::make_unique<Executor>(device, *plan.store, std::make_shared<Program>(lower(std::make_shared<Graph>(plan.from.graph))),
+  return std::make_unique<Executor>(device, *plan.store,
+                                    std::make_shared<Program>(lower(std::make_shared<Graph>(plan.from.graph))),
                                     CompileOptions{plan.from.bindings, false, std::move(memory)});
 }
 
@@ -36,14 +38,17 @@ ExecuteOptions everything() {
 }
 
 bool equal(const ExecutionResult& a, const ExecutionResult& b) {
-  if (a.outputs.size() != b.outputs.size() || a.decisions.size() != b.decisions.size() || a.events.size() != b.events.size()) return false;
+  if (a.outputs.size() != b.outputs.size() || a.decisions.size() != b.decisions.size() ||
+      a.events.size() != b.events.size())
+    return false;
   for (size_t i = 0; i < a.outputs.size(); ++i)
     if (a.outputs[i].integers != b.outputs[i].integers || a.outputs[i].reals.size() != b.outputs[i].reals.size() ||
         !std::equal(a.outputs[i].reals.begin(), a.outputs[i].reals.end(), b.outputs[i].reals.begin(),
                     [](float x, float y) { return x == y || (x != x && y != y); }))
       return false;
   for (size_t i = 0; i < a.decisions.size(); ++i)
-    if (a.decisions[i].choice != b.decisions[i].choice || a.decisions[i].ancestor != b.decisions[i].ancestor) return false;
+    if (a.decisions[i].choice != b.decisions[i].choice || a.decisions[i].ancestor != b.decisions[i].ancestor)
+      return false;
   return a.guard_hits == b.guard_hits;
 }
 

@@ -16,7 +16,8 @@ class SlotClassesTest : public QObject {
     for (int turn = 0; turn < 2000; ++turn) {
       std::map<int64_t, int64_t> parts;
       int64_t largest = 0, all = 0;
-      for (int64_t kinds = random.between(1, 5); kinds > 0; --kinds) parts[random.between(1, 4000)] = random.between(1, 40);
+      for (int64_t kinds = random.between(1, 5); kinds > 0; --kinds)
+        parts[random.between(1, 4000)] = random.between(1, 40);
       for (const auto& [bytes, count] : parts) {
         const int64_t slot = (bytes + 63) / 64 * 64;
         largest = std::max(largest, slot);
@@ -26,7 +27,8 @@ class SlotClassesTest : public QObject {
       const std::vector<SlotClass> classes = slot_classes(parts, budget);
       int64_t bytes = 0;
       for (size_t i = 0; i < classes.size(); ++i) {
-        QVERIFY(classes[i].count > 0 && classes[i].bytes % 64 == 0 && (i == 0 || classes[i].bytes < classes[i - 1].bytes));
+        QVERIFY(classes[i].count > 0 && classes[i].bytes % 64 == 0 &&
+                (i == 0 || classes[i].bytes < classes[i - 1].bytes));
         bytes += classes[i].bytes * classes[i].count;
       }
       QVERIFY(bytes <= budget);

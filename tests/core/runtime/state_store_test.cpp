@@ -68,7 +68,8 @@ class StateStoreTest : public QObject {
           for (const size_t state : {0, 1}) {
             const StateRows rows = rows_of(table, key, state, pages);
             for (int64_t c = 0; c < key.states[state].width; ++c)
-              reinterpret_cast<int32_t*>(rows.row(0, r))[c] = next * 10 + static_cast<int32_t>(state * 5) + static_cast<int32_t>(c);
+              reinterpret_cast<int32_t*>(rows.row(0, r))[c] =
+                  next * 10 + static_cast<int32_t>(state * 5) + static_cast<int32_t>(c);
           }
         }
         store.set_place(at->first, static_cast<int32_t>(place + more));
@@ -114,19 +115,23 @@ class StateStoreTest : public QObject {
     QCOMPARE(refusal(turned), std::string());
     wide.states[1].width = 6;
     QCOMPARE(refusal(wide),
-             "states of a sequence: are those of another plan: v is f32 [5], 64 rows a page, this plan's f32 [6], 64 rows a page" + advice);
+             "states of a sequence: are those of another plan: v is f32 [5], 64 rows a page, this plan's f32 [6], 64 "
+             "rows a page" +
+                 advice);
     rounded.states[0].dtype = DType::bf16;
-    QCOMPARE(
-        refusal(rounded),
-        "states of a sequence: are those of another plan: k is f32 [3], 64 rows a page, this plan's bf16 [3], 64 rows a page" + advice);
+    QCOMPARE(refusal(rounded),
+             "states of a sequence: are those of another plan: k is f32 [3], 64 rows a page, this plan's bf16 [3], 64 "
+             "rows a page" +
+                 advice);
     fewer.states.pop_back();
     QCOMPARE(refusal(fewer), "states of a sequence: are those of another plan: this plan has no v" + advice);
     more.states.push_back({"w", DType::f32, 1});
     QCOMPARE(refusal(more), "states of a sequence: are those of another plan: they lack w" + advice);
     paged.states[0].page_rows = 128;
-    QCOMPARE(
-        refusal(paged),
-        "states of a sequence: are those of another plan: k is f32 [3], 64 rows a page, this plan's f32 [3], 128 rows a page" + advice);
+    QCOMPARE(refusal(paged),
+             "states of a sequence: are those of another plan: k is f32 [3], 64 rows a page, this plan's f32 [3], 128 "
+             "rows a page" +
+                 advice);
     // What a refusal leaves is what was there; a sequence without rows is anybody's.
     QCOMPARE(store.place(s), 10);
     store.set_place(s, 0);

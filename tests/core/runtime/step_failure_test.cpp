@@ -1,5 +1,5 @@
-// A step that its data makes impossible is a status of the execution: the first one is reported, nothing behind it runs, and every device
-// says what the oracle says.
+// A step that its data makes impossible is a status of the execution: the first one is reported, nothing behind it
+// runs, and every device says what the oracle says.
 #include <memory>
 #include <vector>
 
@@ -22,7 +22,8 @@ namespace {
 RandomCase two_puts(std::vector<int32_t> first, std::vector<int32_t> second) {
   CaseBuilder b(1);
   const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
-                rows = b.dense_space("rows", sequences, b.bound_symbol("T", 3)), places = b.dense_space("places", sequences, 5);
+                rows = b.dense_space("rows", sequences, b.bound_symbol("T", 3)),
+                places = b.dense_space("places", sequences, 5);
   const ValueId x = b.floats("x", rows, {4});
   const ValueId state = b.state("kept", DType::f32, places, {4}), other = b.state("behind", DType::f32, places, {4});
   const ValueId at = b.integers("at", sequences, 3), then = b.integers("then", sequences, 3);
@@ -64,7 +65,8 @@ std::string failure_on(Device& device, const RandomCase& c) {
 }
 
 /// The numbers of a state.
-std::vector<float> numbers_of_state(Device& device, const Executable& executable, const Bindings& bindings, const std::string& state) {
+std::vector<float> numbers_of_state(Device& device, const Executable& executable, const Bindings& bindings,
+                                    const std::string& state) {
   const Program& program = executable.program();
   std::vector<float> numbers;
   for (const OperandId o : program.operands.ids()) {
@@ -79,12 +81,14 @@ std::vector<float> numbers_of_state(Device& device, const Executable& executable
   return numbers;
 }
 
-/// A run that fits, then one that does not: the state behind the step that fails is left as the fill before it has made it.
+/// A run that fits, then one that does not: the state behind the step that fails is left as the fill before it has made
+/// it.
 template <class DeviceOf>
 void expect_nothing_behind(DeviceOf& device) {
   const RandomCase fits = two_puts({0, 1}, {0, 2}), fails = two_puts({0, 4}, {0, 2});
   WeightStore store(device, fits.weights);
-  Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(fits.graph))), fits.bindings);
+  Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(fits.graph))),
+                    fits.bindings);
   ExecutionResult result;
   executor.run(input_values(fits), fits.bindings, {}, result);
   const std::vector<float> written = numbers_of_state(device, *device.executable, fits.bindings, "behind");
@@ -112,8 +116,9 @@ class StepFailureTest : public QObject {
     };
     const std::string keep = "keep: expected rows that fit 5 places, got 3 from place ",
                       behind = "keep_behind: expected rows that fit 5 places, got 3 from place ";
-    const std::vector<Row> rows{{{0, 2}, {2, 0}, ""},           {{4, 7}, {0, 0}, keep + "4"}, {{0, 7}, {0, 0}, keep + "7"},
-                                {{-1, 9}, {9, 9}, keep + "-1"}, {{2, 3}, {4, 4}, keep + "3"}, {{0, 0}, {1, 5}, behind + "5"}};
+    const std::vector<Row> rows{{{0, 2}, {2, 0}, ""},         {{4, 7}, {0, 0}, keep + "4"},
+                                {{0, 7}, {0, 0}, keep + "7"}, {{-1, 9}, {9, 9}, keep + "-1"},
+                                {{2, 3}, {4, 4}, keep + "3"}, {{0, 0}, {1, 5}, behind + "5"}};
     for (const Row& row : rows) {
       const RandomCase c = two_puts(row.first, row.second);
       QCOMPARE(failure_of_the_oracle(c), row.said);
@@ -154,7 +159,8 @@ class StepFailureTest : public QObject {
     QVERIFY(!rows.check(1, 60, 4));
     const StepFailure failure = rows.check(1, 60, 5);
     QCOMPARE(to_text(failure), std::string("expected a page for place 64 of sequence 1, got none"));
-    QCOMPARE(complaint([&] { throw_failure("keep", failure); }), std::string("keep: expected a page for place 64 of sequence 1, got none"));
+    QCOMPARE(complaint([&] { throw_failure("keep", failure); }),
+             std::string("keep: expected a page for place 64 of sequence 1, got none"));
     // The first parent whose rows do not fit is named.
     const std::vector<int32_t> at{63, 64};
     PutRange range{rows, {}, at.data()};

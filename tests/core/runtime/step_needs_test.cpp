@@ -1,4 +1,5 @@
-// What every device asks of a program's steps: rows by branch, chains of ragged cells, weights that only fallbacks read, events, records.
+// What every device asks of a program's steps: rows by branch, chains of ragged cells, weights that only fallbacks
+// read, events, records.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -23,7 +24,9 @@ namespace {
 /// Steps of a case whose kernels ask for every weight as it is stored.
 struct AskedSteps {
   explicit AskedSteps(const RandomCase& c)
-      : device(1), store(device, c.weights), program(std::make_shared<const Program>(lower(std::make_shared<Graph>(c.graph)))) {
+      : device(1),
+        store(device, c.weights),
+        program(std::make_shared<const Program>(lower(std::make_shared<Graph>(c.graph)))) {
     needs = make_steps(*program, store, c.bindings, 1, [&](int32_t at, const StepMaking& making) {
       ++made;
       QVERIFY(&making.step == &program->steps[at]);
@@ -46,12 +49,14 @@ RandomCase grouped_product(bool members) {
   const ValueId x = b.floats("x", tokens, {8});
   const ValueId routed = members ? b.value("reduce", {x}, {{"mode", std::string("mean")}}, "whole") : x;
   const ValueId d = b.route(b.linear(routed, 2, "scores"), {}, "moe");
-  const ValueId rows =
-      members ? b.pack_branches(x, b.value("members", {d}, {{"base", int64_t{tokens}}}, "members"), d, {kAllBranches})[0] : x;
+  const ValueId rows = members ? b.pack_branches(x, b.value("members", {d}, {{"base", int64_t{tokens}}}, "members"), d,
+                                                 {kAllBranches})[0]
+                               : x;
   const SpaceId place = members ? b.space_of(rows) : b.routed_space(d, kAllBranches);
-  const ValueId y =
-      b.value("grouped_linear", {rows, d, b.drawn("first", {8, 8}, 0.5), b.drawn("second", {8, 8}, 0.5)},
-              {{"slots", int64_t{place}}, {"branches", std::vector<int64_t>{0, 1}}, {"activation", std::string("none")}}, "experts");
+  const ValueId y = b.value(
+      "grouped_linear", {rows, d, b.drawn("first", {8, 8}, 0.5), b.drawn("second", {8, 8}, 0.5)},
+      {{"slots", int64_t{place}}, {"branches", std::vector<int64_t>{0, 1}}, {"activation", std::string("none")}},
+      "experts");
   b.output("y", b.gather({y}, tokens, "sum", kNone, "joined"));
   return b.take("grouped product");
 }

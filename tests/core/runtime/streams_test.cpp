@@ -16,7 +16,8 @@ constexpr StreamOrder kOrders[] = {StreamOrder::only_what_is_waited_for, StreamO
 constexpr size_t kCount = 64;
 constexpr auto kBytes = static_cast<int64_t>(kCount * sizeof(int32_t));
 
-/// What a device with a loading stream beside the computing one does: `second` comes into the buffer from which `first` is still read.
+/// What a device with a loading stream beside the computing one does: `second` comes into the buffer from which `first`
+/// is still read.
 class Loading {
  public:
   explicit Loading(Device& device)
@@ -87,7 +88,9 @@ class StreamsTest : public QObject {
     QVERIFY(loading.is_right());
   }
 
-  void a_read_that_does_not_wait_comes_too_early() { QVERIFY(!is_right(StreamOrder::only_what_is_waited_for, false, true)); }
+  void a_read_that_does_not_wait_comes_too_early() {
+    QVERIFY(!is_right(StreamOrder::only_what_is_waited_for, false, true));
+  }
 
   void a_write_that_does_not_wait_comes_too_early() {
     QVERIFY(!is_right(StreamOrder::all_others_before, true, false));

@@ -23,7 +23,8 @@ std::map<std::string, ExecutedDecision> decisions_of(Device& device, const Rando
   return decisions;
 }
 
-/// Maps that are large enough to be joined by several threads, from branches of two routers, in every way that a gather knows.
+/// Maps that are large enough to be joined by several threads, from branches of two routers, in every way that a gather
+/// knows.
 RandomCase large_sums() {
   CaseBuilder b(3);
   const SpaceId images = b.root_space("images", b.bound_symbol("N", 5));
@@ -35,8 +36,8 @@ RandomCase large_sums() {
   scarce.capacity = 2;
   std::vector<ValueId> all, weights;
   for (const char* name : {"left", "right"}) {
-    const ValueId decision =
-        b.route(b.floats(std::string(name) + ".scores", images, {2}), std::string(name) == "left" ? scarce : gates, name);
+    const ValueId decision = b.route(b.floats(std::string(name) + ".scores", images, {2}),
+                                     std::string(name) == "left" ? scarce : gates, name);
     for (const ValueId part : b.scatter(maps, decision, {0, 1})) {
       all.push_back(b.value("scale", {part}, {{"factor", b.random.normal()}}));
       weights.push_back(b.value("choice_weight", {decision}, {{"space", int64_t{b.space_of(part)}}}));
@@ -48,8 +49,9 @@ RandomCase large_sums() {
     b.output(name + ".otherwise", b.gather(all, images, mode, maps, name + ".otherwise"));
     std::vector<ValueId> inputs = all;
     inputs.push_back(maps);
-    b.output(name + ".residual",
-             b.value("gather", inputs, {{"space", int64_t{images}}, {"mode", name}, {"extras", std::string("residual")}}));
+    b.output(
+        name + ".residual",
+        b.value("gather", inputs, {{"space", int64_t{images}}, {"mode", name}, {"extras", std::string("residual")}}));
   }
   std::vector<ValueId> with_factors = all;
   with_factors.insert(with_factors.end(), {weights[0], weights[3], maps});
@@ -61,7 +63,8 @@ RandomCase large_sums() {
   return b.take("large sums");
 }
 
-/// A mixture of two branches inside the slots of one of four: what the inner one computed is not what the outer one did.
+/// A mixture of two branches inside the slots of one of four: what the inner one computed is not what the outer one
+/// did.
 RandomCase mixture_in_slots() {
   CaseBuilder b(5);
   const SpaceId tokens = b.root_space("tokens", b.bound_symbol("N", 24));
@@ -77,9 +80,10 @@ RandomCase mixture_in_slots() {
       computed.push_back(i);
       inputs.push_back(b.drawn(name + "." + std::to_string(i), {8, 8}, 0.5));
     }
-    return std::pair{
-        decision, b.value("grouped_linear", inputs, {{"slots", int64_t{all}}, {"branches", computed}, {"activation", std::string("none")}},
-                          name + ".experts")};
+    return std::pair{decision,
+                     b.value("grouped_linear", inputs,
+                             {{"slots", int64_t{all}}, {"branches", computed}, {"activation", std::string("none")}},
+                             name + ".experts")};
   };
   const auto [outer, rows] = mixture(x, 4, "outer");
   const auto [inner, results] = mixture(rows, 2, "inner");
@@ -88,7 +92,9 @@ RandomCase mixture_in_slots() {
   return b.take("a mixture in slots");
 }
 
-const std::vector<int32_t>& labels_of(const RandomCase& c) { return std::get<std::vector<int32_t>>(c.inputs.at("class")); }
+const std::vector<int32_t>& labels_of(const RandomCase& c) {
+  return std::get<std::vector<int32_t>>(c.inputs.at("class"));
+}
 
 }  // namespace
 
@@ -155,7 +161,8 @@ class ToysTest : public QObject {
         const std::vector<float>& reference = expected.output(alone[i].name).reals;
         QCOMPARE(alone[i].reals.size(), reference.size());
         for (size_t x = 0; x < reference.size(); ++x)
-          QVERIFY2(std::fabs(alone[i].reals[x] - reference[x]) <= 1e-5f * (1 + std::fabs(reference[x])), alone[i].name.c_str());
+          QVERIFY2(std::fabs(alone[i].reals[x] - reference[x]) <= 1e-5f * (1 + std::fabs(reference[x])),
+                   alone[i].name.c_str());
       }
     }
   }
@@ -167,7 +174,8 @@ class ToysTest : public QObject {
       for (const auto& [router, d] : decisions_of(cpu, path_network_toy(seed)))
         for (int64_t cell = 0; cell < d.shape.cells; ++cell) {
           const auto* begin = d.choice.data() + cell * d.shape.fan_out;
-          ++open.at(static_cast<size_t>(std::count_if(begin, begin + d.shape.fan_out, [](int32_t choice) { return is_kept(choice); })));
+          ++open.at(static_cast<size_t>(
+              std::count_if(begin, begin + d.shape.fan_out, [](int32_t choice) { return is_kept(choice); })));
         }
     }
     for (const int times : open)

@@ -1,5 +1,5 @@
-// What weights take, known before they are loaded; and their parts under a budget: which give way, who waits for whom, what a failure
-// leaves.
+// What weights take, known before they are loaded; and their parts under a budget: which give way, who waits for whom,
+// what a failure leaves.
 #include "core/runtime/weight_store.h"
 
 #include <QTest>
@@ -26,13 +26,14 @@ RandomCase every_layout(DType dtype) {
   CaseBuilder b(1);
   b.weight_dtype = dtype;
   const SpaceId images = b.root_space("images", b.bound_symbol("N", 2));
-  const ValueId x = b.floats("x", images, {33}), maps = b.floats("maps", images, {6, 6, 8}), ids = b.integers("ids", images, 9);
+  const ValueId x = b.floats("x", images, {33}), maps = b.floats("maps", images, {6, 6, 8}),
+                ids = b.integers("ids", images, 9);
   ValueId y = b.linear(b.norm(x, "norm"), 70, "odd");
   y = b.value("linear", {y, b.drawn("precise.weight", {5, 70}, 1)}, {{"precise", int64_t{1}}}, "precise");
   b.output("y", y);
   b.output("picture", b.conv(maps, 5, 3, 1, "conv"));
-  b.output("each",
-           b.value("conv2d", {maps, b.drawn("each.weight", {8, 3, 3, 1}, 1)}, {{"groups", int64_t{8}}, {"padding", int64_t{1}}}, "each"));
+  b.output("each", b.value("conv2d", {maps, b.drawn("each.weight", {8, 3, 3, 1}, 1)},
+                           {{"groups", int64_t{8}}, {"padding", int64_t{1}}}, "each"));
   b.output("embedded", b.value("embedding", {ids, b.drawn("table", {9, 7}, 1)}, {}, "embedded"));
   return b.take("every layout");
 }
@@ -49,7 +50,8 @@ class WeightStoreTest : public QObject {
       for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
         const RandomCase c = every_layout(dtype);
         WeightStore store(*device, c.weights);
-        const auto executable = device->compile(std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), store, {c.bindings});
+        const auto executable =
+            device->compile(std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), store, {c.bindings});
         QVERIFY(executable->layout().always.size() == 8);
         for (const WeightHandle handle : executable->layout().always) {
           const int64_t before = store.counters().dense_bytes;
@@ -66,7 +68,8 @@ class WeightStoreTest : public QObject {
     // Beside a model of the rule: random uses, random distances of the next ones, with ties.
     for (uint64_t seed = 1; seed <= 30; ++seed) {
       Random random(seed);
-      const auto parts = static_cast<int>(random.between(3, 12)), slot_count = static_cast<int>(random.between(1, parts));
+      const auto parts = static_cast<int>(random.between(3, 12)),
+                 slot_count = static_cast<int>(random.between(1, parts));
       Parts p(parts, slot_count);
       std::vector<int> there;  // least recently used first
       int64_t reads = 0, evictions = 0;
@@ -81,7 +84,8 @@ class WeightStoreTest : public QObject {
           ++reads;
           if (static_cast<int>(there.size()) == slot_count) {
             ++evictions;
-            there.erase(std::max_element(there.begin(), there.end(), [&](int a, int b) { return next_of(a) < next_of(b); }));
+            there.erase(
+                std::max_element(there.begin(), there.end(), [&](int a, int b) { return next_of(a) < next_of(b); }));
           }
         }
         there.push_back(part);
@@ -281,7 +285,8 @@ class WeightStoreTest : public QObject {
   /// However many a branch has.
   void a_budget_below_the_largest_part_is_refused() {
     cpu::CpuDevice device(1);
-    const auto source = std::make_shared<NumberedWeights>(5, std::vector<int64_t>{kWidth - 1});  // a slot is a little larger
+    // a slot is a little larger
+    const auto source = std::make_shared<NumberedWeights>(5, std::vector<int64_t>{kWidth - 1});
     for (const int64_t budget : {kPart - 1, kPart}) {
       WeightStore store(device, source, budget);
       for (int i = 0; i < 5; ++i) store.request({std::to_string(i), "plain", DType::f32}, {"layer.1", 7});
@@ -339,12 +344,16 @@ class WeightStoreTest : public QObject {
   void what_a_plan_that_lives_reads_stays_whatever_others_ask() {
     cpu::CpuDevice device(1);
     WeightStore store(device, std::make_shared<NumberedWeights>(2), 2 * kPart);
-    const WeightHandle dense = store.request({"0", "plain", DType::f32}), part = store.request({"1", "plain", DType::f32}, {"a", 1});
+    const WeightHandle dense = store.request({"0", "plain", DType::f32}),
+                       part = store.request({"1", "plain", DType::f32}, {"a", 1});
     const RetainedWeights lives(store, {dense, part});
     store.arrange();
     store.load({dense});
     const DeviceAddress at = store.address(dense);
-    { const RetainedWeights goes(store, {store.request({"0", "plain", DType::f32}), store.request({"1", "plain", DType::f32}, {"a", 1})}); }
+    {
+      const RetainedWeights goes(
+          store, {store.request({"0", "plain", DType::f32}), store.request({"1", "plain", DType::f32}, {"a", 1})});
+    }
     store.arrange();
     QCOMPARE(store.address(dense).value, at.value);
     QCOMPARE(store.counters().slot_bytes, kPart);
@@ -366,7 +375,9 @@ class WeightStoreTest : public QObject {
   void what_two_branches_read_is_dense() {
     cpu::CpuDevice device(1);
     WeightStore store(device, std::make_shared<NumberedWeights>(3), 3 * kPart);
-    const auto ask = [&](int i, const BranchGroup& group) { return store.request({std::to_string(i), "plain", DType::f32}, group); };
+    const auto ask = [&](int i, const BranchGroup& group) {
+      return store.request({std::to_string(i), "plain", DType::f32}, group);
+    };
     const WeightHandle one = ask(0, {"a", 0}), two = ask(1, {"a", 1}), three = ask(2, {"a", 2});
     QVERIFY(store.is_part(one) && store.is_part(two) && store.is_part(three));
     QCOMPARE(ask(0, {"a", 0}), one);

@@ -60,7 +60,8 @@ class BlobTest : public QObject {
       blob::Bytes data;
       blob::put_decision(d, 4, 2, data);
       const StoredDecision stored = blob::read_decision(data, "test");
-      QVERIFY(stored.choice == choice && stored.residency == residency && stored.bytes_read == bytes && stored.weight.empty());
+      QVERIFY(stored.choice == choice && stored.residency == residency && stored.bytes_read == bytes &&
+              stored.weight.empty());
       QVERIFY(refused(data, [](std::span<const uint8_t> bytes_) { blob::read_decision(bytes_, "test"); }) > 0);
     }
   }
@@ -69,7 +70,8 @@ class BlobTest : public QObject {
     QTest::addColumn<bool>("scores");
     for (const int branches : {1, 2, 8, 127, 128, 255, 256, 300, 40000}) {
       QTest::newRow(qPrintable(QString("%1 branches").arg(branches))) << branches << false;
-      if (branches < 1000) QTest::newRow(qPrintable(QString("%1 branches with scores").arg(branches))) << branches << true;
+      if (branches < 1000)
+        QTest::newRow(qPrintable(QString("%1 branches with scores").arg(branches))) << branches << true;
     }
   }
   void decisions_come_back() {
@@ -110,7 +112,8 @@ class BlobTest : public QObject {
   }
   void scores_of_a_threshold_are_its_classes() {
     const std::vector<int32_t> choice = {1, 0, 1};
-    const std::vector<float> scores = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, margin = {0.5f, 0.25f, 0.125f};
+    const std::vector<float> scores = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+                             margin = {0.5f, 0.25f, 0.125f};
     DecisionRecord d;
     d.choice = choice;
     d.scores = scores;
@@ -195,7 +198,8 @@ class BlobTest : public QObject {
     for (const int32_t columns : {1, 8, 300, 4096}) {
       PairCounter counter(100, columns);
       for (int i = 0; i < 500; ++i)
-        counter.add(static_cast<int32_t>(random() % 100), static_cast<int32_t>(random() % static_cast<uint32_t>(columns)));
+        counter.add(static_cast<int32_t>(random() % 100),
+                    static_cast<int32_t>(random() % static_cast<uint32_t>(columns)));
       PairTable table = counter.take();
       table.entries[0].count = int64_t{1} << 40;
       blob::Bytes data;
@@ -210,7 +214,8 @@ class BlobTest : public QObject {
     std::vector<StepEvent> events = {{5'000'000'000'000ull, 5'000'000'000'900ull, 7, 1},
                                      {4'999'999'999'000ull, 5'000'000'000'000ull, 2, 0}};
     for (uint32_t i = 0; i < 300; ++i)
-      events.push_back({6'000'000'000'000ull + i * 12000, 6'000'000'000'000ull + i * 12000 + 11000, i, static_cast<uint16_t>(i % 64)});
+      events.push_back({6'000'000'000'000ull + i * 12000, 6'000'000'000'000ull + i * 12000 + 11000, i,
+                        static_cast<uint16_t>(i % 64)});
     blob::Bytes data;
     blob::put_events(events, data);
     QCOMPARE(blob::read_events(data, "test"), events);
@@ -231,19 +236,26 @@ class BlobTest : public QObject {
       std::vector<uint8_t> mask(static_cast<size_t>(length) * 5);
       for (int s = 0; s < 5; ++s) {
         const int end = static_cast<int>(random() % static_cast<uint32_t>(length + 1));
-        for (int p = 0; p < length; ++p) mask[static_cast<size_t>(s * length + p)] = form == 0 || (form == 1 ? p < end : random() % 2);
+        for (int p = 0; p < length; ++p)
+          mask[static_cast<size_t>(s * length + p)] = form == 0 || (form == 1 ? p < end : random() % 2);
       }
       blob::Bytes data;
       blob::put_mask(mask, length, data);
       const auto back = blob::read_mask(data, length * 5, length, "test");
       QVERIFY(form == 0 ? back.empty()
-                        : back == mask || (back.empty() && std::all_of(mask.begin(), mask.end(), [](uint8_t m) { return m; })));
+                        : back == mask ||
+                              (back.empty() && std::all_of(mask.begin(), mask.end(), [](uint8_t m) { return m; })));
       if (form == 1) QVERIFY(data.size() <= 2 + 5 * 2);
     }
   }
   void numbers_come_back() {
-    for (const std::vector<int64_t>& values :
-         {std::vector<int64_t>{}, {0, 255}, {256, 1}, {65536}, {int64_t{1} << 40, 3}, {-1, 5}, {INT64_MIN, INT64_MAX}}) {
+    for (const std::vector<int64_t>& values : {std::vector<int64_t>{},
+                                               {0, 255},
+                                               {256, 1},
+                                               {65536},
+                                               {int64_t{1} << 40, 3},
+                                               {-1, 5},
+                                               {INT64_MIN, INT64_MAX}}) {
       blob::Bytes data;
       blob::put_numbers(values, data);
       QCOMPARE(blob::read_numbers(data, "test"), values);

@@ -1,5 +1,5 @@
-// Both ends of the scale: a session of 10^5 batches opens by reading a few pages; recording costs little. Times are printed, they decide
-// nothing.
+// Both ends of the scale: a session of 10^5 batches opens by reading a few pages; recording costs little. Times are
+// printed, they decide nothing.
 #include <time.h>
 
 #include <chrono>
@@ -17,14 +17,17 @@ namespace {
 using namespace testing;
 using Clock = std::chrono::steady_clock;
 
-double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 RunLayout plain_layout(int32_t routers, int32_t branches) {
   RunLayout layout;
   layout.spaces = {"encoder"};
   for (int32_t r = 0; r < routers; ++r)
     layout.routers.push_back({"encoder." + std::to_string(r) + ".mlp", branches, 1, "switch-top1", 0, "encoder"});
-  for (int32_t s = 0; s < routers * 20; ++s) layout.steps.push_back({"step." + std::to_string(s), "product", s / 20, -1, 1e6, 1e5});
+  for (int32_t s = 0; s < routers * 20; ++s)
+    layout.steps.push_back({"step." + std::to_string(s), "product", s / 20, -1, 1e6, 1e5});
   layout.edges = chain_edges(layout);
   return layout;
 }
@@ -114,7 +117,8 @@ class HugeSessionTest : public QObject {
           static_cast<long long>(reader.pages_read()));
     QVERIFY(reader.pages_read() < 64);
 
-    // Looking closer costs as little: a screenful of the finest level, one decision, one cell, the transitions of half the run.
+    // Looking closer costs as little: a screenful of the finest level, one decision, one cell, the transitions of half
+    // the run.
     int64_t pages = reader.pages_read();
     begin = Clock::now();
     QCOMPARE(reader.loads(run.id, 1, 0, {70'000, 70256}).size(), size_t{256});
@@ -156,10 +160,11 @@ class HugeSessionTest : public QObject {
     const RecorderCounts counts = recorder.counts();
     run->finish(RunStatus::finished);
     const double produce = counts.produce_ms / batches, write = counts.write_ms / batches;
-    qInfo("a batch: %.1f us on the run's thread (%.3f %%), %.1f us CPU on the writer's (%.3f %%), %.1f KB", produce * 1000,
-          100 * produce / latency, write * 1000, 100 * write / latency,
+    qInfo("a batch: %.1f us on the run's thread (%.3f %%), %.1f us CPU on the writer's (%.3f %%), %.1f KB",
+          produce * 1000, 100 * produce / latency, write * 1000, 100 * write / latency,
           static_cast<double>(std::filesystem::file_size(path)) / batches / 1000);
-    qInfo("the run's thread waited for the writer %lld times", static_cast<long long>(counts.waits));  // timing decides no test
+    qInfo("the run's thread waited for the writer %lld times",
+          static_cast<long long>(counts.waits));  // timing decides no test
     QCOMPARE(run->profile().batches(), int64_t{batches});
   }
 };

@@ -26,7 +26,9 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 3> kNames = {"optimize", "generate", "import"};
 
-std::string fixture(const std::string& name) { return source_folder() + "/tests/core/session/fixtures/schema2/" + name; }
+std::string fixture(const std::string& name) {
+  return source_folder() + "/tests/core/session/fixtures/schema2/" + name;
+}
 
 /// The rows of an exported table, without its two header lines.
 std::vector<std::vector<std::string>> table(const std::string& name) {
@@ -56,12 +58,14 @@ int32_t router_named(const RunLayout& layout, const std::string& name) {
 }
 
 /// Each cell of a batch's decision as the exported rows have it.
-std::vector<std::vector<std::string>> rows_of(const SessionReader& reader, int64_t run, const RunLayout& layout, int64_t batch) {
+std::vector<std::vector<std::string>> rows_of(const SessionReader& reader, int64_t run, const RunLayout& layout,
+                                              int64_t batch) {
   std::vector<std::vector<std::string>> rows;
   const auto spaces = reader.spaces(run, batch);
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     const auto d = reader.decision(run, static_cast<int32_t>(r), batch);
-    const auto space = std::find_if(spaces.begin(), spaces.end(), [&](const BatchSpace& s) { return s.space == layout.routers[r].space; });
+    const auto space = std::find_if(spaces.begin(), spaces.end(),
+                                    [&](const BatchSpace& s) { return s.space == layout.routers[r].space; });
     if (!d || space == spaces.end()) continue;
     for (int64_t c = 0; c < d->cells; ++c) {
       const int64_t row = d->ancestor.empty() ? c : d->ancestor[static_cast<size_t>(c)];
@@ -73,9 +77,9 @@ std::vector<std::vector<std::string>> rows_of(const SessionReader& reader, int64
         if (choice == kNoBranch) continue;
         char weight[32];
         const std::string written(weight, std::to_chars(weight, weight + sizeof weight, d->weight.at(slot)).ptr);
-        rows.push_back({std::to_string(batch), layout.routers[r].name, std::to_string(id.sequence), std::to_string(id.position),
-                        std::to_string(id.step), is_real ? "1" : "0", std::to_string(k), std::to_string(branch_of(choice)),
-                        is_dropped(choice) ? "1" : "0", written});
+        rows.push_back({std::to_string(batch), layout.routers[r].name, std::to_string(id.sequence),
+                        std::to_string(id.position), std::to_string(id.step), is_real ? "1" : "0", std::to_string(k),
+                        std::to_string(branch_of(choice)), is_dropped(choice) ? "1" : "0", written});
       }
     }
   }
@@ -96,7 +100,8 @@ std::string decisions_differ(const SessionReader& reader, int64_t run, const std
   size_t at = 0;
   for (int64_t b = 0; b < batches; ++b)
     for (const auto& row : rows_of(reader, run, layout, b)) {
-      if (at >= expected.size()) return "more rows than the " + std::to_string(expected.size()) + " expected: " + joined(row);
+      if (at >= expected.size())
+        return "more rows than the " + std::to_string(expected.size()) + " expected: " + joined(row);
       if (row != expected[at]) return joined(row) + " instead of " + joined(expected[at]);
       ++at;
     }
@@ -111,7 +116,8 @@ std::string loads_differ(const SessionReader& reader, int64_t run, const std::st
   for (const auto& row : expected) {
     const int32_t router = router_named(layout, row[0]);
     if (router < 0) return "no router " + row[0];
-    if (whole(row[2]) > 1) return "the table has windows of several batches";  // 0: the router had no cells in the batch
+    if (whole(row[2]) > 1)
+      return "the table has windows of several batches";  // 0: the router had no cells in the batch
     const auto loads = reader.loads(run, router, 0, {whole(row[1]), whole(row[1]) + 1});
     if (loads.size() != 1 || loads[0].batches != whole(row[2])) return "no window of batch " + row[1];
     const auto branch = static_cast<size_t>(whole(row[3]));
@@ -125,7 +131,8 @@ std::string loads_differ(const SessionReader& reader, int64_t run, const std::st
   if (total.size() != layout.routers.size()) return "not every router has loads";
   for (const auto& [router, sum] : total) {
     const RouterLoads l = reader.total_loads(run, router);
-    if (l.load != sum.load || l.padding != sum.padding || l.dropped != sum.dropped) return "the total is not the sum of the windows";
+    if (l.load != sum.load || l.padding != sum.padding || l.dropped != sum.dropped)
+      return "the total is not the sum of the windows";
   }
   return {};
 }
@@ -136,7 +143,8 @@ std::string transitions_differ(const SessionReader& reader, int64_t run, const s
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     for (const int32_t e : edges_from(layout, static_cast<int32_t>(r))) {
       const int32_t next = layout.edges[static_cast<size_t>(e)].to;
-      for (const PairCount& p : reader.transitions(run, static_cast<int32_t>(r), next, {0, reader.run(run).batches}).entries)
+      for (const PairCount& p :
+           reader.transitions(run, static_cast<int32_t>(r), next, {0, reader.run(run).batches}).entries)
         rows.push_back({layout.routers[r].name, std::to_string(p.from), layout.routers[static_cast<size_t>(next)].name,
                         std::to_string(p.to), std::to_string(p.count)});
     }
@@ -202,7 +210,8 @@ class Schema2Test : public QObject {
     QCOMPARE(optimized.summary().id, std::string("941f9144a6af25bba56028361799ff11"));
     QCOMPARE(optimized.summary().program, std::string("0.1.0"));
     QCOMPARE(optimized.summary().model.name, std::string("demo:switch-names"));
-    QCOMPARE(optimized.summary().model.fingerprint, std::string("ea4f5b940ce8eb185e1ee95ae00dc8ceba39c8d8cd6df66875d75a9b34d40239"));
+    QCOMPARE(optimized.summary().model.fingerprint,
+             std::string("ea4f5b940ce8eb185e1ee95ae00dc8ceba39c8d8cd6df66875d75a9b34d40239"));
     const auto runs = optimized.runs();
     QCOMPARE(runs.size(), size_t{2});
     QCOMPARE(runs[0].kind, std::string("profile"));
@@ -221,7 +230,8 @@ class Schema2Test : public QObject {
     QCOMPARE(layout.routers.size(), size_t{3});
     QCOMPARE(layout.routers[1].name, std::string("encoder.block.3.layer.1.mlp"));
     QCOMPARE(layout.routers[2].name, std::string("decoder.block.1.layer.2.mlp"));
-    for (const RouterInfo& r : layout.routers) QVERIFY(r.branches == 8 && r.fan_out == 1 && r.parent == -1 && r.protocol == "switch-top1");
+    for (const RouterInfo& r : layout.routers)
+      QVERIFY(r.branches == 8 && r.fan_out == 1 && r.parent == -1 && r.protocol == "switch-top1");
     QVERIFY(layout.routers[0].stack == "encoder" && layout.routers[2].stack == "decoder");
     QVERIFY(layout.routers[0].space == layout.routers[1].space && layout.routers[0].space != layout.routers[2].space);
     QCOMPARE(layout.steps.size(), size_t{100});
@@ -266,8 +276,10 @@ class Schema2Test : public QObject {
     const int32_t encoder = optimized.layout(2).routers[0].space;
     const auto path = optimized.cell_path(2, encoder, {1, 1, 2, 0, Phase::forward});
     QCOMPARE(path.size(), size_t{2});
-    QVERIFY(path[0].router == 0 && path[0].choice == std::vector<int32_t>{5} && path[0].weight == std::vector<float>{0.99974877F});
-    QVERIFY(path[1].router == 1 && path[1].choice == std::vector<int32_t>{2} && path[1].weight == std::vector<float>{0.9998977F});
+    QVERIFY(path[0].router == 0 && path[0].choice == std::vector<int32_t>{5} &&
+            path[0].weight == std::vector<float>{0.99974877F});
+    QVERIFY(path[1].router == 1 && path[1].choice == std::vector<int32_t>{2} &&
+            path[1].weight == std::vector<float>{0.9998977F});
     const SessionReader generated(copy("generate"));
     const int32_t decoder = generated.layout(1).routers[2].space;
     const auto turn = generated.cell_path(1, decoder, {1, 1, 3, 3, Phase::decode});
@@ -287,7 +299,8 @@ class Schema2Test : public QObject {
     const auto batches = reader.batches(2, {0, 10});
     QCOMPARE(batches.size(), size_t{3});
     QCOMPARE(batches[1].latency_ms, 2.380685);
-    QVERIFY(batches[1].first_sequence == 4 && batches[1].sequences == 4 && batches[1].guard_hits == 3 && batches[1].guard_misses == 0);
+    QVERIFY(batches[1].first_sequence == 4 && batches[1].sequences == 4 && batches[1].guard_hits == 3 &&
+            batches[1].guard_misses == 0);
     const auto guards = reader.guards(2);
     QCOMPARE(guards.size(), size_t{3});
     QVERIFY(guards[1].step == 48 && guards[1].hits == 3 && guards[1].misses == 0);
@@ -298,8 +311,10 @@ class Schema2Test : public QObject {
     const auto spaces = reader.spaces(1, 0);
     QCOMPARE(spaces.size(), size_t{2});
     QVERIFY(spaces[0].cells.cells() == 56 && spaces[0].real_cells == 39);
-    QVERIFY(spaces[0].tokens.size() == 56 && spaces[0].tokens[0] == 259 && spaces[0].tokens[7] == 1 && spaces[0].tokens[8] == 0);
-    QCOMPARE(reader.pieces(std::vector<int32_t>{0, 1, 132}), (std::map<int32_t, std::string>{{0, "<pad>"}, {1, "</s>"}, {132, "<0x81>"}}));
+    QVERIFY(spaces[0].tokens.size() == 56 && spaces[0].tokens[0] == 259 && spaces[0].tokens[7] == 1 &&
+            spaces[0].tokens[8] == 0);
+    QCOMPARE(reader.pieces(std::vector<int32_t>{0, 1, 132}),
+             (std::map<int32_t, std::string>{{0, "<pad>"}, {1, "</s>"}, {132, "<0x81>"}}));
     const SessionReader generated(copy("generate"));
     QVERIFY(generated.phases(1) == (std::vector<Phase>{Phase::prefill, Phase::decode}));
     QCOMPARE(generated.run(1).batches, int64_t{10});
@@ -318,7 +333,8 @@ class Schema2Test : public QObject {
       std::ofstream probe(folder + "/probe");
       if (probe) send("the folder can be written to");
       for (const char* name : kNames)
-        send(std::string(name) + ":" + differs(SessionReader(folder + "/" + name + ".storm"), exported_run(name), name));
+        send(std::string(name) + ":" +
+             differs(SessionReader(folder + "/" + name + ".storm"), exported_run(name), name));
     });
     for (const char* name : kNames) {
       const std::string line = child.line();

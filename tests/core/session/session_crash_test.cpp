@@ -39,7 +39,8 @@ class SessionCrashTest : public QObject {
     QVERIFY(fs::file_size(path + "-wal") > 0);
     fs::remove(path + "-shm");
     for (const char* end : {"", "-wal"}) fs::permissions(path + end, fs::perms::owner_read | fs::perms::others_read);
-    fs::permissions(media, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+    fs::permissions(media,
+                    fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
     Child child([&](const Child::Send& send) {
       become_nobody();
       send(outcome([&] { send("whole " + hole_in(SessionReader(path), 1)); }).message);
@@ -47,7 +48,8 @@ class SessionCrashTest : public QObject {
     const std::string message = child.line();
     child.wait();
     fs::permissions(media, fs::perms::owner_all);
-    QVERIFY2(message.find(path + "-wal") != std::string::npos && message.find("copy both files") != std::string::npos, message.c_str());
+    QVERIFY2(message.find(path + "-wal") != std::string::npos && message.find("copy both files") != std::string::npos,
+             message.c_str());
   }
 
   // The writer is killed at a random moment; whatever it had reported as finished is there.
@@ -62,7 +64,8 @@ class SessionCrashTest : public QObject {
   void a_killed_run_keeps_every_finished_batch() {
     QFETCH(int, after);
     QFETCH(double, latency);
-    const std::string path = at("killed-" + std::to_string(after) + "-" + std::to_string(static_cast<int>(latency)) + ".storm");
+    const std::string path =
+        at("killed-" + std::to_string(after) + "-" + std::to_string(static_cast<int>(latency)) + ".storm");
     const RunLayout layout = two_stacks();
     Child child([&](const Child::Send& send) {
       SessionWriter writer(path, some_model());
@@ -193,7 +196,8 @@ class SessionCrashTest : public QObject {
       });
       send(o.message);
       send(flushed == 0 ? ""
-                        : hole_in(SessionReader(path), 1) + (SessionReader(path).run(1).batches >= flushed ? "" : "batches are missing"));
+                        : hole_in(SessionReader(path), 1) +
+                              (SessionReader(path).run(1).batches >= flushed ? "" : "batches are missing"));
     });
     const std::string message = child.line();
     if (message == "no mount") return;  // the limit on file sizes has shown it

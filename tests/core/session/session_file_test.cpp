@@ -30,12 +30,14 @@ class SessionFileTest : public QObject {
   }
 
   void every_table_and_column_is_documented() {
-    const std::string page = read_all(source_folder() + "/docs/session-format.md"), path = make_session(at("documented.storm"), 1);
+    const std::string page = read_all(source_folder() + "/docs/session-format.md"),
+                      path = make_session(at("documented.storm"), 1);
     sqlite3* db = nullptr;
     sqlite3_open(path.c_str(), &db);
     sqlite3_stmt* names = nullptr;
-    sqlite3_prepare_v2(db, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type IN ('table', 'view')", -1,
-                       &names, nullptr);
+    sqlite3_prepare_v2(
+        db, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type IN ('table', 'view')",
+        -1, &names, nullptr);
     int found = 0;
     for (; sqlite3_step(names) == SQLITE_ROW; ++found)
       for (int i = 0; i < 2; ++i) {
@@ -56,12 +58,15 @@ class SessionFileTest : public QObject {
     const std::string path = make_session(at("first-schema.storm"), 20, some_run("first", chained));
     // Back to front, what schemas 8 to 2 brought.
     execute(path,
-            "DROP TABLE picture; DROP TABLE placement; DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; DROP INDEX "
+            "DROP TABLE picture; DROP TABLE placement; DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; "
+            "DROP INDEX "
             "batch_space_by_phase; DROP "
             "INDEX pair_window_place;"
-            "CREATE UNIQUE INDEX pair_window_place ON pair_window(router, kind, level, number); ALTER TABLE batch DROP COLUMN part;"
+            "CREATE UNIQUE INDEX pair_window_place ON pair_window(router, kind, level, number); ALTER TABLE batch DROP "
+            "COLUMN part;"
             "ALTER TABLE batch DROP COLUMN server_step; ALTER TABLE batch DROP COLUMN rank; "
-            "ALTER TABLE batch DROP COLUMN items; ALTER TABLE batch_space DROP COLUMN starts; ALTER TABLE batch_space DROP COLUMN columns; "
+            "ALTER TABLE batch DROP COLUMN items; ALTER TABLE batch_space DROP COLUMN starts; ALTER TABLE batch_space "
+            "DROP COLUMN columns; "
             "ALTER TABLE model DROP COLUMN form");
     for (const char* column : {"layer", "branch_bytes", "dense_bytes", "residual"})
       execute(path, ("ALTER TABLE router DROP COLUMN " + std::string(column)).c_str());
@@ -107,7 +112,8 @@ class SessionFileTest : public QObject {
     // And once it is brought up to date.
     make_session(path, 3, some_run("second", layout));
     const SessionReader after(path);
-    QVERIFY(after.summary().schema == kSchemaVersion && after.layout(2) == layout && after.layout(1) == before.layout(1));
+    QVERIFY(after.summary().schema == kSchemaVersion && after.layout(2) == layout &&
+            after.layout(1) == before.layout(1));
   }
 
   void what_is_held_is_kept_or_taken_back() {
@@ -156,7 +162,8 @@ class SessionFileTest : public QObject {
     make_session(path, 30);
     if (wal) execute(path, "PRAGMA journal_mode=WAL");
     fs::permissions(path, fs::perms::owner_read | fs::perms::others_read);
-    fs::permissions(media, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+    fs::permissions(media,
+                    fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
     Child child([&](const Child::Send& send) {
       become_nobody();
       send("whole " + hole_in(SessionReader(path), 1));

@@ -37,7 +37,9 @@ inline void execute(const std::string& path, const char* sql) {
   sqlite3_close(db);
 }
 /// Beside the session there is still what SQLite needs to recover it.
-inline bool has_wal(const std::string& path) { return std::filesystem::exists(path + "-wal") || std::filesystem::exists(path + "-shm"); }
+inline bool has_wal(const std::string& path) {
+  return std::filesystem::exists(path + "-wal") || std::filesystem::exists(path + "-shm");
+}
 
 /// Every batch up to the last is there, with its decisions; empty, or what is wrong.
 inline std::string hole_in(const SessionReader& reader, int64_t run) {
@@ -56,7 +58,9 @@ inline std::string hole_in(const SessionReader& reader, int64_t run) {
   }
   int64_t counted = 0;
   for (const RouterLoads& w : reader.loads(run, 0, reader.levels(run).back().level, {0, 1000})) counted += w.batches;
-  return counted == batches ? "" : "the windows count " + std::to_string(counted) + " of " + std::to_string(batches) + " batches";
+  return counted == batches
+             ? ""
+             : "the windows count " + std::to_string(counted) + " of " + std::to_string(batches) + " batches";
 }
 
 }  // namespace stormcell::testing

@@ -24,8 +24,8 @@ inline RunStart some_run(const std::string& name = "first", const RunLayout& lay
 }
 
 /// Records batches [first, first + count) and finishes the run, unless told otherwise.
-inline void record_batches(RecordSink& sink, const RunLayout& layout, int64_t first, int64_t count, const BatchSize& size = {},
-                           bool scores = false) {
+inline void record_batches(RecordSink& sink, const RunLayout& layout, int64_t first, int64_t count,
+                           const BatchSize& size = {}, bool scores = false) {
   Recorder recorder({&sink});
   for (int64_t i = first; i < first + count; ++i) {
     BatchRecord& batch = recorder.begin_batch();

@@ -16,7 +16,9 @@ RunLayout two_layers() {
   return layout;
 }
 
-int64_t count_of(int64_t step, int32_t router, int64_t branch) { return (step * 7 + router * 3 + branch * branch) % 11; }
+int64_t count_of(int64_t step, int32_t router, int64_t branch) {
+  return (step * 7 + router * 3 + branch * branch) % 11;
+}
 
 }  // namespace
 

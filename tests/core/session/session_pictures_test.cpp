@@ -9,11 +9,14 @@ namespace {
 using namespace testing;
 
 Thumbnail thumbnail(int64_t number, int64_t side = 3, int64_t channels = 3) {
-  return {{side, side}, channels, std::vector<uint8_t>(static_cast<size_t>(side * side * channels), static_cast<uint8_t>(number))};
+  return {{side, side},
+          channels,
+          std::vector<uint8_t>(static_cast<size_t>(side * side * channels), static_cast<uint8_t>(number))};
 }
 
 /// Batches of four items that are listed, of each a picture of `side`.
-void record(SessionWriter& writer, bool inputs, int64_t batches, int64_t side = 3, int64_t picture_bytes = kMostThumbnailBytes) {
+void record(SessionWriter& writer, bool inputs, int64_t batches, int64_t side = 3,
+            int64_t picture_bytes = kMostThumbnailBytes) {
   RunStart start = some_run();
   start.inputs = inputs;
   start.picture_bytes = picture_bytes;
@@ -149,7 +152,8 @@ class SessionPicturesTest : public QObject {
     RunLayout layout;
     layout.spaces = {"patch", "picture"};
     layout.routers = {{"first", 3, 1, "top-k", 0}, {"exit", 2, 1, "exit-threshold", 1}};
-    const auto groups = [&](std::vector<int32_t> patches, std::vector<int32_t> rows, std::vector<int32_t> exits, const char* label) {
+    const auto groups = [&](std::vector<int32_t> patches, std::vector<int32_t> rows, std::vector<int32_t> exits,
+                            const char* label) {
       BatchRecord batch;
       batch.add_space(0, {0, 3, 2});
       batch.add_space(1, {0, 3, 1});

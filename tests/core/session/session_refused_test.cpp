@@ -39,7 +39,8 @@ class SessionRefusedTest : public QObject {
     QTest::newRow("an SQLite file without tables") << "bare"
                                                    << "an SQLite file, but not a session";
     QTest::newRow("newer") << "newer"
-                           << QString("a session of schema %1, this program knows schemas up to %2 (use a newer Stormcell)")
+                           << QString(
+                                  "a session of schema %1, this program knows schemas up to %2 (use a newer Stormcell)")
                                   .arg(kSchemaVersion + 1)
                                   .arg(kSchemaVersion);
     QTest::newRow("truncated") << "truncated"
@@ -65,14 +66,16 @@ class SessionRefusedTest : public QObject {
       hole_in(reader, 1);
     });
     QVERIFY2(read.kind == ErrorKind::bad_input, read.message.c_str());
-    QVERIFY2(read.message.find(path + ": ") == 0 && read.message.find(complaint.toStdString()) != std::string::npos, read.message.c_str());
+    QVERIFY2(read.message.find(path + ": ") == 0 && read.message.find(complaint.toStdString()) != std::string::npos,
+             read.message.c_str());
     QVERIFY2(read.message.ends_with(')'), read.message.c_str());              // what to do is said where it is found
     if (form == "missing" || form == "empty" || form == "truncated") return;  // a writer makes these
     const Outcome written = outcome([&] { SessionWriter writer(path, some_model()); });
     QVERIFY2(written.kind == ErrorKind::bad_input, written.message.c_str());
     QVERIFY2(written.message.find(complaint.toStdString()) != std::string::npos, written.message.c_str());
     // Who writes needs another file, not one to read.
-    if (form != "newer") QVERIFY2(written.message.find("(choose another file for -o") != std::string::npos, written.message.c_str());
+    if (form != "newer")
+      QVERIFY2(written.message.find("(choose another file for -o") != std::string::npos, written.message.c_str());
     if (form != "folder") QVERIFY(read_all(path) == before);
     QVERIFY(!has_wal(path));
   }
@@ -81,27 +84,33 @@ class SessionRefusedTest : public QObject {
     const std::string path = "/proc/stormcell.storm";  // its folder lets the superuser write, and makes no file
     const Outcome written = outcome([&] { SessionWriter writer(path, some_model()); });
     QVERIFY2(written.kind == ErrorKind::bad_input, written.message.c_str());
-    QVERIFY2(written.message.find(path + ": ") == 0 && written.message.find("(choose a folder that is there") != std::string::npos,
+    QVERIFY2(written.message.find(path + ": ") == 0 &&
+                 written.message.find("(choose a folder that is there") != std::string::npos,
              written.message.c_str());
   }
 
   void tables_that_do_not_fit_each_other_are_refused_data() {
     QTest::addColumn<QString>("damage");
     QTest::addColumn<QString>("complaint");
-    const auto row = [](const char* name, const char* damage, const char* complaint) { QTest::newRow(name) << damage << complaint; };
+    const auto row = [](const char* name, const char* damage, const char* complaint) {
+      QTest::newRow(name) << damage << complaint;
+    };
     row("an edge from nowhere", "UPDATE edge SET router = -7 WHERE router = 0", "refers to nothing");
     row("an edge to nowhere", "UPDATE edge SET next = 99 WHERE router = 0", "refers to nothing");
     row("a cycle", "INSERT INTO edge VALUES(1, 1, 0, NULL)", "the edge from router 1 to router 0 leads back");
     row("an edge to another space", "INSERT INTO edge VALUES(1, 0, 4, NULL)", "leads to another cell space");
-    row("a branch that is not there", "UPDATE edge SET branches = x'0109' WHERE router = 0", "branches that encoder.0.mlp does not have");
+    row("a branch that is not there", "UPDATE edge SET branches = x'0109' WHERE router = 0",
+        "branches that encoder.0.mlp does not have");
     row("branches that are no numbers", "UPDATE edge SET branches = x'0309' WHERE router = 0", "damaged");
     row("a router without a space", "UPDATE router SET space = -1", "has no cell space");
     row("too few items", "UPDATE batch SET items = x'0107' WHERE number = 0", "batch 0 lists 1 item of 4");
     row("an item below 0", "UPDATE batch SET items = x'08ffffffffffffffff' WHERE number = 0", "out of range");
     row("columns below 0", "UPDATE batch_space SET columns = -1", "out of range");
-    row("a start below 0", "UPDATE batch_space SET starts = x'08ffffffffffffffff000000000000000000000000000000000000000000000000'",
+    row("a start below 0",
+        "UPDATE batch_space SET starts = x'08ffffffffffffffff000000000000000000000000000000000000000000000000'",
         "out of range");
-    row("too few starts", "UPDATE batch_space SET starts = x'0100', step = 0", "has other positions than its 4 sequences");
+    row("too few starts", "UPDATE batch_space SET starts = x'0100', step = 0",
+        "has other positions than its 4 sequences");
     row("starts that are no numbers", "UPDATE batch_space SET starts = x'0309'", "damaged");
   }
   void tables_that_do_not_fit_each_other_are_refused() {
@@ -115,7 +124,8 @@ class SessionRefusedTest : public QObject {
       for (int64_t b = 0; b < 4; ++b) reader.spaces(1, b);
     });
     QVERIFY2(read.kind == ErrorKind::bad_input, read.message.c_str());
-    QVERIFY2(read.message.find(path) == 0 && read.message.find(complaint.toStdString()) != std::string::npos, read.message.c_str());
+    QVERIFY2(read.message.find(path) == 0 && read.message.find(complaint.toStdString()) != std::string::npos,
+             read.message.c_str());
     QVERIFY2(read.message.ends_with("(copy it again from where it was recorded)"), read.message.c_str());
     fs::remove(path);
   }
@@ -204,7 +214,8 @@ class SessionRefusedTest : public QObject {
       make_session(path, 2);
       fs::permissions(path, fs::perms::all);
     }
-    fs::permissions(at("closed"), fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+    fs::permissions(at("closed"),
+                    fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
     if (form == "readonly.storm" && !fs::exists(path)) {
       make_session(path, 2);
       fs::permissions(path, fs::perms::owner_read | fs::perms::others_read);

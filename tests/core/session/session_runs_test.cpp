@@ -84,7 +84,8 @@ class SessionRunsTest : public QObject {
     QCOMPARE(reader.find_run("first").id, int64_t{3});  // the newest of that name
     QCOMPARE(reader.run(1).batches, int64_t{2});
     const std::string message = message_of([&] { reader.find_run("third"); });
-    QVERIFY2(message.find("there is no run \"third\" (it holds #3 first, #2 second, #1 first)") != std::string::npos, message.c_str());
+    QVERIFY2(message.find("there is no run \"third\" (it holds #3 first, #2 second, #1 first)") != std::string::npos,
+             message.c_str());
     QVERIFY_EXCEPTION_THROWN(reader.run(9), Error);
   }
 
@@ -122,10 +123,9 @@ class SessionRunsTest : public QObject {
       QFAIL("was opened");
     } catch (const Error& e) {
       QVERIFY(e.kind() == ErrorKind::bad_input);
-      QCOMPARE(
-          e.what(),
-          (path + ": holds runs of another model, switch-tiny (0123456789ab) and not other (ffff00001111) (choose another file for -o)")
-              .c_str());
+      QCOMPARE(e.what(), (path + ": holds runs of another model, switch-tiny (0123456789ab) and not other "
+                                 "(ffff00001111) (choose another file for -o)")
+                             .c_str());
     }
     QCOMPARE(SessionReader(path).runs().size(), size_t{1});
   }

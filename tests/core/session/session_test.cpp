@@ -43,7 +43,8 @@ class SessionTest : public QObject {
       for (const BatchSpace& s : reader.spaces(2, b)) tokens.insert(s.tokens.begin(), s.tokens.end());
     const std::vector<int32_t> asked(tokens.begin(), tokens.end());
     const auto pieces = reader.pieces(asked);
-    for (const int32_t t : tokens) QVERIFY(pieces.contains(t) == !piece(t).empty() && (t == 7 || pieces.at(t) == piece(t)));
+    for (const int32_t t : tokens)
+      QVERIFY(pieces.contains(t) == !piece(t).empty() && (t == 7 || pieces.at(t) == piece(t)));
     QVERIFY(reader.pieces(std::vector<int32_t>{1000, -1}).empty());
     without.reset(), run.reset();
   }
@@ -205,8 +206,8 @@ class SessionTest : public QObject {
     const std::string path = make_session(at("path.storm"), 9);
     const RunLayout layout = two_stacks();
     const SessionReader reader(path);
-    for (const CellId cell :
-         {CellId{0, 0, 0, 0, Phase::forward}, CellId{0, 13, 7, 0, Phase::forward}, CellId{0, 35, 11, 0, Phase::forward}}) {
+    for (const CellId cell : {CellId{0, 0, 0, 0, Phase::forward}, CellId{0, 13, 7, 0, Phase::forward},
+                              CellId{0, 35, 11, 0, Phase::forward}}) {
       BatchRecord batch;
       fill(layout, cell.sequence / 4, {}, batch);
       const int64_t row = cell.sequence % 4 * 12 + cell.position;
@@ -307,8 +308,10 @@ class SessionTest : public QObject {
     QVERIFY(reader.cell_path(1, 0, {0, 1, 0, 0, Phase::forward}).empty());
     std::map<int64_t, std::string> labels;
     for (const SequenceInput& input : reader.inputs(1, {0, 100})) labels[input.sequence] = input.label;
-    QCOMPARE(labels, (std::map<int64_t, std::string>{
-                         {0, "de"}, {3, "fr"}, {5, "it"}, {7, "de"}, {12, "it"}, {20, "de"}, {21, "fr"}, {22, "it"}, {40, "fr"}}));
+    QCOMPARE(
+        labels,
+        (std::map<int64_t, std::string>{
+            {0, "de"}, {3, "fr"}, {5, "it"}, {7, "de"}, {12, "it"}, {20, "de"}, {21, "fr"}, {22, "it"}, {40, "fr"}}));
     const auto batches = reader.batches(1, {0, 3});
     QVERIFY(batches[0].part == kProfiled && batches[1].part == kMeasured && batches[0].listed && !batches[2].listed);
     QVERIFY(batches[0].first_sequence == 3 && batches[0].sequences == 3 && batches[2].first_sequence == 20);
@@ -331,7 +334,8 @@ class SessionTest : public QObject {
     const SessionReader reader(at("phases.storm"));
     QCOMPARE(reader.phases(1), (std::vector<Phase>{Phase::prefill, Phase::decode}));
     std::vector<std::pair<int64_t, int32_t>> found;
-    for (const SpaceOfBatch& s : reader.batches_of_phase(1, Phase::decode, {2, 5})) found.emplace_back(s.batch, s.space);
+    for (const SpaceOfBatch& s : reader.batches_of_phase(1, Phase::decode, {2, 5}))
+      found.emplace_back(s.batch, s.space);
     QCOMPARE(found, (std::vector<std::pair<int64_t, int32_t>>{{2, 0}, {2, 1}, {3, 1}, {4, 0}, {4, 1}}));
     QVERIFY(reader.batches_of_phase(1, Phase::forward, {0, 9}).empty());
   }
@@ -373,7 +377,8 @@ class SessionTest : public QObject {
     QCOMPARE(reader.token_loads(1, 1, 5).size(), size_t{5});
     const auto inputs = reader.inputs(1, {0, 1000});
     QVERIFY(!inputs.empty());
-    for (const SequenceInput& s : inputs) QVERIFY(!s.label.empty() && s.text.empty());  // labels always, texts when asked
+    for (const SequenceInput& s : inputs)
+      QVERIFY(!s.label.empty() && s.text.empty());  // labels always, texts when asked
   }
 
   void inputs_are_kept_when_they_were_asked_for() {
@@ -387,7 +392,8 @@ class SessionTest : public QObject {
     BatchRecord batch;
     fill(start.layout, 2, {}, batch);
     const auto spaces = reader.spaces(1, 2);
-    QVERIFY(std::equal(spaces[1].tokens.begin(), spaces[1].tokens.end(), batch.space(1).tokens.begin(), batch.space(1).tokens.end()));
+    QVERIFY(std::equal(spaces[1].tokens.begin(), spaces[1].tokens.end(), batch.space(1).tokens.begin(),
+                       batch.space(1).tokens.end()));
   }
 
   void a_run_without_decisions_has_windows_and_timings() {
@@ -410,7 +416,8 @@ class SessionTest : public QObject {
     run->finish(RunStatus::finished);
     const SessionReader reader(at("profile.storm"));
     QCOMPARE(reader.total_loads(1, 2).load, run->profile().loads(2).load);
-    QCOMPARE(reader.transitions(1, 2, 4, {0, 10}).entries, run->profile().transitions(find_edge(two_stacks(), 2, 4)).entries);
+    QCOMPARE(reader.transitions(1, 2, 4, {0, 10}).entries,
+             run->profile().transitions(find_edge(two_stacks(), 2, 4)).entries);
   }
 
   void batches_may_leave_numbers_and_routers_out() {

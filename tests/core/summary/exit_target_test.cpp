@@ -33,7 +33,8 @@ class ExitTargetTextTest : public QObject {
     ExitTarget t = some_target();
     QCOMPARE(replay_text(t), std::string("really run, every one of them left where the replay said"));
     t.left_elsewhere = 2;  // two changed places: the counts are the same
-    QVERIFY2(says(replay_text(t), "which the real run does not repeat: 2 pictures left elsewhere"), replay_text(t).c_str());
+    QVERIFY2(says(replay_text(t), "which the real run does not repeat: 2 pictures left elsewhere"),
+             replay_text(t).c_str());
     t.left_elsewhere.reset();
     QCOMPARE(replay_text(t), std::string("really run, as many left at each exit as the replay said"));
     t.held_out.items = {29, 11};
@@ -48,7 +49,8 @@ class ExitTargetTextTest : public QObject {
     QTest::newRow("the second takes all") << QList{0, 40, 0} << "exit 2 takes all 40 pictures";
     QTest::newRow("all go through") << QList{0, 0, 40} << "the end of the network takes all 40 pictures";
     QTest::newRow("one takes none") << QList{30, 0, 10} << "exit 2 takes none of 40 pictures";
-    QTest::newRow("two take none") << QList{30, 0, 0, 10} << "exit 2 takes none of 40 pictures|exit 3 takes none of 40 pictures";
+    QTest::newRow("two take none") << QList{30, 0, 0, 10}
+                                   << "exit 2 takes none of 40 pictures|exit 3 takes none of 40 pictures";
     QTest::newRow("the end takes none") << QList{30, 10, 0} << "the end of the network takes none of 40 pictures";
     QTest::newRow("one picture") << QList{1, 0} << "exit 1 takes all 1 picture";
     // Nothing was really run, so the figures of the replay are used.
@@ -68,7 +70,8 @@ class ExitTargetTextTest : public QObject {
   void the_headline_is_the_gain_over_the_model_as_it_came() {
     ExitTarget t = some_target();
     t.speedup = 1.2, t.speedup_ci95 = {{1.1, 1.3}};
-    QVERIFY2(over_model_text(t).empty() && says(over_model_sentence(t), "is not stated"), over_model_sentence(t).c_str());
+    QVERIFY2(over_model_text(t).empty() && says(over_model_sentence(t), "is not stated"),
+             over_model_sentence(t).c_str());
     t.over_model_withheld = SpeedupWithheld{WithheldReason::few_pairs, 3};
     QVERIFY2(says(over_model_sentence(t), "as it came was not measured well enough: 3 pairs were measured"),
              over_model_sentence(t).c_str());
@@ -80,22 +83,25 @@ class ExitTargetTextTest : public QObject {
     };
     QVERIFY2(says(in_all(), "not measured well enough: 3 pairs were measured"), in_all().c_str());
     t.speedup_over_model = 2.31, t.speedup_over_model_ci95 = {{2.2, 2.42}};
-    QCOMPARE(over_model_text(t), std::string("2.31 [2.2, 2.42] times as fast as the model as it came, with its own thresholds"));
+    QCOMPARE(over_model_text(t),
+             std::string("2.31 [2.2, 2.42] times as fast as the model as it came, with its own thresholds"));
     QCOMPARE(in_all(), over_model_text(t));
   }
 
   void thresholds_at_which_nothing_is_compared_are_told_in_words() {
     ExitTarget t = some_target();
     t.thresholds = {0.87, 2}, t.own_thresholds = {-1, 1000};
-    QCOMPARE(thresholds_text(t), std::string("0.87 at exit 1, none leaves at exit 2; the model's own: all leave, none leaves"));
+    QCOMPARE(thresholds_text(t),
+             std::string("0.87 at exit 1, none leaves at exit 2; the model's own: all leave, none leaves"));
     QCOMPARE(exit_threshold_text(1), std::string("1"));
   }
 
   void a_quality_with_other_thresholds_has_the_model_s_own_beside_it() {
     ExitTarget t = some_target();
     t.own.value_ci95 = {{0.9, 0.98}};
-    QCOMPARE(found_thresholds_text(t), std::string("with the thresholds that were found; with the model's own: 95.0 % [90.0, 98.0] over 40 "
-                                                   "pictures that they were not found on"));
+    QCOMPARE(found_thresholds_text(t),
+             std::string("with the thresholds that were found; with the model's own: 95.0 % [90.0, 98.0] over 40 "
+                         "pictures that they were not found on"));
     t.own.value.reset();
     QCOMPARE(found_thresholds_text(t), std::string("with the thresholds that were found"));
   }
@@ -107,7 +113,8 @@ class ExitTargetTextTest : public QObject {
     QCOMPARE(exit_target_text(t), std::string("at most 60.0 % of the operations of the whole network"));
     t.of = Bounded::latency, t.target = 2.5;
     QCOMPARE(exit_target_text(t), std::string("at most 2.5 ms a batch"));
-    for (const Bounded of : {Bounded::quality, Bounded::operations, Bounded::latency}) QVERIFY(bounded(to_text(of)) == of);
+    for (const Bounded of : {Bounded::quality, Bounded::operations, Bounded::latency})
+      QVERIFY(bounded(to_text(of)) == of);
     QVERIFY(bounded("energy") == Bounded::unknown);
   }
 

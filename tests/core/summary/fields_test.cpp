@@ -18,7 +18,8 @@ class Filler {
  public:
   void operator()(const char*, auto& value) { fill(value); }
   void schema(auto& verb, std::string& version) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(verb)>, std::string>) verb = "profile";  // the verb with the most keys
+    if constexpr (std::is_same_v<std::decay_t<decltype(verb)>, std::string>)
+      verb = "profile";  // the verb with the most keys
     version = "0.0.7";
   }
   void text_or_null(const char*, std::string& value) { fill(value); }
@@ -51,7 +52,9 @@ class Filler {
     value = std::move(made);
     inside_ = false;
   }
-  void decoded(const char*, std::vector<std::vector<int32_t>>& ids, std::vector<std::string>& texts) { fill(ids), fill(texts); }
+  void decoded(const char*, std::vector<std::vector<int32_t>>& ids, std::vector<std::string>& texts) {
+    fill(ids), fill(texts);
+  }
   void derived(const char*, const auto&) {}
 
  private:
@@ -205,11 +208,13 @@ class FieldsTest : public QObject {
   }
 
   void what_another_version_wrote_otherwise_is_empty() {
-    const auto read = parse_summary(R"({"schema":"stormcell.run/1","model":7,"dataset":{"batches":"many","cells":3},"speedup":[],
+    const auto read =
+        parse_summary(R"({"schema":"stormcell.run/1","model":7,"dataset":{"batches":"many","cells":3},"speedup":[],
         "passes":[null,{"name":5,"options":{"a":1,"b":"2"}}],"warnings":[1,"w"],"device":{"threads":99999999999}})");
     QVERIFY(read);
     const RunSummaryFigures& f = read->figures;
-    QVERIFY(f.verb == "run" && f.model.name.empty() && f.model.weights_stated && f.dataset.batches == 0 && f.dataset.cells == 3);
+    QVERIFY(f.verb == "run" && f.model.name.empty() && f.model.weights_stated && f.dataset.batches == 0 &&
+            f.dataset.cells == 3);
     QVERIFY(!f.speedup && f.device.threads == 0 && f.warnings == std::vector<std::string>{"w"});
     QCOMPARE(f.passes.size(), size_t{2});
     QVERIFY(f.passes[1].name.empty() && f.passes[1].options.size() == 1 && f.passes[1].options.at("b") == "2");

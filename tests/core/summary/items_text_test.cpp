@@ -32,7 +32,8 @@ class ItemsTextTest : public QObject {
     d.sizes.clear();
     for (int64_t side = 10; side < 17; ++side) d.sizes.push_back({side, side, side == 12 ? 5 : 2, 1});
     QCOMPARE(items_text(d), std::string("17 pictures of 7 sizes from 10x10 to 16x16, most often 12x12 (5)"));
-    QCOMPARE(items_text(d, 7), std::string("17 pictures of 7 sizes from 10x10 to 16x16 in 7 batches, most often 12x12 (5)"));
+    QCOMPARE(items_text(d, 7),
+             std::string("17 pictures of 7 sizes from 10x10 to 16x16 in 7 batches, most often 12x12 (5)"));
   }
 
   void sequences_are_counted_with_their_cells() {

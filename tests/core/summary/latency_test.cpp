@@ -47,8 +47,8 @@ class LatencyTest : public QObject {
       session.close();
     }
     const Latency read = read_run_facts(path, 0)->latency_ms, expected = latency_of(times);
-    QVERIFY(read.median == expected.median && read.p95 == expected.p95 && read.min == expected.min && read.mean == expected.mean &&
-            read.runs == expected.runs);
+    QVERIFY(read.median == expected.median && read.p95 == expected.p95 && read.min == expected.min &&
+            read.mean == expected.mean && read.runs == expected.runs);
   }
 
   void what_was_measured_is_read_back_as_it_was_written() {
@@ -61,10 +61,11 @@ class LatencyTest : public QObject {
     pass.speedup_own = 0.97, pass.speedup_own_ci95 = {0.94, 0.99};
     f.passes = {pass};
     const RunSummaryFigures read = parse_summary(to_json(f))->figures;
-    QVERIFY(read.split && read.split->rule == SplitRule::first && read.split->profiled == 3 && read.split->measured == 9 &&
-            !read.split->same);
+    QVERIFY(read.split && read.split->rule == SplitRule::first && read.split->profiled == 3 &&
+            read.split->measured == 9 && !read.split->same);
     QCOMPARE(read.baseline->latency_ms.mean, 2.5);
-    QVERIFY(read.passes[0].left_out && read.passes[0].speedup_own == 0.97 && read.passes[0].speedup_own_ci95 == pass.speedup_own_ci95);
+    QVERIFY(read.passes[0].left_out && read.passes[0].speedup_own == 0.97 &&
+            read.passes[0].speedup_own_ci95 == pass.speedup_own_ci95);
     QVERIFY(to_json(f).find("\"predicted_speedup\": null") != std::string::npos);
   }
 
@@ -75,10 +76,12 @@ class LatencyTest : public QObject {
     f.baseline = PlanFigures{};
     f.baseline->batches = 157, f.baseline->rounds = 9;
     f.split = SplitFigures{SplitRule::strided, 53, 157, false};
-    QCOMPARE(measured_text(f), std::string("profiled on 53 batches (every fourth), measured on the other 157, 9 rounds"));
+    QCOMPARE(measured_text(f),
+             std::string("profiled on 53 batches (every fourth), measured on the other 157, 9 rounds"));
     f.baseline->batches = 40;
     f.split->rule = SplitRule::first;
-    QCOMPARE(measured_text(f), std::string("profiled on 53 batches (the first quarter), measured on 40 of the other 157, 9 rounds"));
+    QCOMPARE(measured_text(f),
+             std::string("profiled on 53 batches (the first quarter), measured on 40 of the other 157, 9 rounds"));
     f.split = SplitFigures{SplitRule::strided, 1, 1, true};
     QCOMPARE(measured_text(f), std::string("profiled and measured on the same batch, the only one, 9 rounds"));
     f.split.reset();

@@ -28,10 +28,12 @@ class MeasuredTextTest : public QObject {
     QCOMPARE(measured_text(measured(1, true)), std::string("measured on 4 batches, 9 rounds"));
     QCOMPARE(measured_text(measured(5, true)),
              std::string("measured on 4 batches, 9 rounds; again in 4 fresh processes, which took 4.1 s"));
-    QCOMPARE(measured_text(measured(2, true)), std::string("measured on 4 batches, 9 rounds; again in 1 fresh process, which took 4.1 s"));
+    QCOMPARE(measured_text(measured(2, true)),
+             std::string("measured on 4 batches, 9 rounds; again in 1 fresh process, which took 4.1 s"));
     // Without the program, the same process opens the model anew; the words say so.
     const std::string here = measured_text(measured(4, false));
-    QVERIFY2(here.find("again 3 times in this process") != std::string::npos && here.find("was not found") != std::string::npos,
+    QVERIFY2(here.find("again 3 times in this process") != std::string::npos &&
+                 here.find("was not found") != std::string::npos,
              here.c_str());
     // Older summaries do not have these figures.
     QCOMPARE(measured_text(measured(0, true)), std::string("measured on 4 batches, 9 rounds"));
@@ -40,12 +42,14 @@ class MeasuredTextTest : public QObject {
   void a_speed_up_says_what_another_run_may_differ_by() {
     RunSummaryFigures several = measured(5, true), once = measured(1, true), older = measured(0, true);
     several.speedup_basis = RatioBasis::all_pairs, once.measured_once = "measured for less than 1 s";
-    QCOMPARE(speedup_basis_text(several), std::string("of the time of all batches, which gain alike: a median over pairs; 5 measurings, "
-                                                      "between which it varies by 2.1 %"));
+    QCOMPARE(speedup_basis_text(several),
+             std::string("of the time of all batches, which gain alike: a median over pairs; 5 measurings, "
+                         "between which it varies by 2.1 %"));
     for (const RunSummaryFigures& f : {once, older})
       QCOMPARE(spread_text(f), std::string("one measuring: another run may differ by more than its interval says"));
-    QCOMPARE(measured_text(once), std::string("measured on 4 batches, 9 rounds; measured once, so the spread between runs is not known "
-                                              "(measured for less than 1 s)"));
+    QCOMPARE(measured_text(once),
+             std::string("measured on 4 batches, 9 rounds; measured once, so the spread between runs is not known "
+                         "(measured for less than 1 s)"));
     QVERIFY(several.knows_spread() && !once.knows_spread() && !older.knows_spread());
   }
 };

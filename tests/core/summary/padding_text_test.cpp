@@ -16,9 +16,11 @@ class PaddingTextTest : public QObject {
 
  private slots:
   void what_padding_costs_is_counted() {
-    QCOMPARE(padding_text(padded()),
-             std::string("46 % of the cells as given are padding (83,786 cells, 45,336 of them real); batches of like length would "
-                         "compute 47,012, 3.6 % padding"));
+    QCOMPARE(
+        padding_text(padded()),
+        std::string(
+            "46 % of the cells as given are padding (83,786 cells, 45,336 of them real); batches of like length would "
+            "compute 47,012, 3.6 % padding"));
   }
   void batches_of_like_length_say_so() {
     RunSummaryFigures f = padded();

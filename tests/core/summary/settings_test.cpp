@@ -15,17 +15,19 @@ using namespace stormcell;
 
 namespace {
 
-/// How many fields there are that are settings. A field more does not compile here: give it a row in kSettings, then a name here. How long
-/// the machine is probed follows from --measure-seconds.
+/// How many fields there are that are settings. A field more does not compile here: give it a row in kSettings, then a
+/// name here. How long the machine is probed follows from --measure-seconds.
 size_t field_count() {
   const ExperimentOptions o;
-  const auto& [model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
-               threads, device, dtype, verify_seconds, probe_seconds, weight_budget, tolerance, record_inputs, record_scores, phase,
-               most_new_tokens, profile_split, annotations, keep_all, dense, target_quality, target_latency] = o;
+  const auto& [model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field,
+               label_field, seed, threads, device, dtype, verify_seconds, probe_seconds, weight_budget, tolerance,
+               record_inputs, record_scores, phase, most_new_tokens, profile_split, annotations, keep_all, dense,
+               target_quality, target_latency] = o;
   const auto count = [](const auto&... fields) { return sizeof...(fields); };
-  return count(model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
-               threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs, record_scores, phase, most_new_tokens,
-               profile_split, annotations, keep_all, dense, target_quality, target_latency);
+  return count(model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field,
+               label_field, seed, threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs,
+               record_scores, phase, most_new_tokens, profile_split, annotations, keep_all, dense, target_quality,
+               target_latency);
 }
 
 /// All fields other than their defaults.
@@ -84,22 +86,26 @@ class SettingsTest : public QObject {
       one.model = "m";
       const ExperimentOptions all = all_changed();
       std::visit([&](auto field) { one.*field = all.*field; }, s.field);
-      const std::vector<std::string> words = command_words(one, s.is_of("optimize") ? "optimize" : s.verbs.substr(0, s.verbs.find(' ')));
+      const std::vector<std::string> words =
+          command_words(one, s.is_of("optimize") ? "optimize" : s.verbs.substr(0, s.verbs.find(' ')));
       const bool flag = std::holds_alternative<bool ExperimentOptions::*>(s.field);
       QCOMPARE(words.size(), s.option.empty() ? size_t{1} : flag ? size_t{2} : size_t{3});
       if (!s.option.empty()) QCOMPARE(words[1], std::string(s.option));
     }
     ExperimentOptions o;
-    o.model = "m", o.dtype = "bf16", o.threads = 3, o.verify_seconds = 0.1, o.allow_nonfinite = true, o.most_new_tokens = 7;
-    QCOMPARE(command_words(o, "optimize"), (std::vector<std::string>{"m", "--threads", "3", "--dtype", "bf16", "--verify-seconds", "0.1",
-                                                                     "--allow-nonfinite", "--max-new-tokens", "7"}));
+    o.model = "m", o.dtype = "bf16", o.threads = 3, o.verify_seconds = 0.1, o.allow_nonfinite = true,
+    o.most_new_tokens = 7;
+    QCOMPARE(command_words(o, "optimize"),
+             (std::vector<std::string>{"m", "--threads", "3", "--dtype", "bf16", "--verify-seconds", "0.1",
+                                       "--allow-nonfinite", "--max-new-tokens", "7"}));
     o.phase = "both", o.profile_split = "first";
     QCOMPARE(command_words(o, "run").back(), std::string("7"));
     QCOMPARE(command_words(o, "run")[9], std::string("both"));
     QCOMPARE(command_words(o, "generate").back(), std::string("7"));
     o = {};
     o.model = "m", o.annotations = {"a.kernel=k", "b.storage=bf16"};
-    QCOMPARE(command_words(o, "run"), (std::vector<std::string>{"m", "--annotate", "a.kernel=k", "--annotate", "b.storage=bf16"}));
+    QCOMPARE(command_words(o, "run"),
+             (std::vector<std::string>{"m", "--annotate", "a.kernel=k", "--annotate", "b.storage=bf16"}));
     QCOMPARE(command_words(o, "generate"), std::vector<std::string>{"m"});
   }
   void words_are_read_into_their_fields_or_refused_by_name() {
@@ -108,9 +114,11 @@ class SettingsTest : public QObject {
       for (const Setting& s : kSettings)
         if (s.key == key) read_word(s, word, o);
     };
-    read("model", "m"), read("batch", "3"), read("tolerance", "0.25"), read("weight_budget", "4KiB"), read("phase", "both");
+    read("model", "m"), read("batch", "3"), read("tolerance", "0.25"), read("weight_budget", "4KiB"),
+        read("phase", "both");
     read("annotations", "a.kernel=k"), read("annotations", "b.kernel=k"), read("keep_all", "");
-    QVERIFY(o.model == "m" && o.batch == 3 && o.tolerance == 0.25 && o.weight_budget == 4096 && o.phase == "both" && o.keep_all);
+    QVERIFY(o.model == "m" && o.batch == 3 && o.tolerance == 0.25 && o.weight_budget == 4096 && o.phase == "both" &&
+            o.keep_all);
     QCOMPARE(o.annotations.size(), size_t{2});
     const auto complaint = [&](std::string_view key, const std::string& word) {
       try {
@@ -120,10 +128,12 @@ class SettingsTest : public QObject {
       }
       return std::string();
     };
-    const std::string advice = " (give a number above 0, of bytes or with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB: 4GiB)";
+    const std::string advice =
+        " (give a number above 0, of bytes or with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB: 4GiB)";
     QCOMPARE(complaint("model", ""), std::string("MODEL: is empty"));
     QCOMPARE(complaint("batch", "0"), std::string("--batch: \"0\" does not fit (give a whole number from 1 on)"));
-    QCOMPARE(complaint("threads", "1025"), std::string("--threads: \"1025\" does not fit (give a whole number from 1 to 1024)"));
+    QCOMPARE(complaint("threads", "1025"),
+             std::string("--threads: \"1025\" does not fit (give a whole number from 1 to 1024)"));
     QCOMPARE(complaint("weight_budget", "many"), "--weight-budget: \"many\" is no number of bytes" + advice);
     QCOMPARE(complaint("weight_budget", "2mb"), "--weight-budget: \"2mb\" is no number of bytes" + advice);
     QCOMPARE(complaint("weight_budget", "0"), "--weight-budget: \"0\" is too little" + advice);
@@ -131,14 +141,17 @@ class SettingsTest : public QObject {
     for (const char* word : {"60%", "2.5", "2.5ms", "1e3"}) QCOMPARE(complaint("target_latency", word), std::string());
     for (const char* word : {"0", "-1", "101%", "0%", "2.5s", "fast"})
       QVERIFY2(complaint("target_latency", word).starts_with("--target-latency: "), word);
-    QCOMPARE(complaint("target_quality", "150%"),
-             std::string("--target-quality: \"150%\" does not fit (give a share from 0 to 1, or up to 100 %: 0.98 or 98%)"));
-    QCOMPARE(complaint("target_latency", "150%"), std::string("--target-latency: \"150%\" does not fit (give milliseconds above 0, or a "
-                                                              "share above 0 and up to 100 %: 0.8 or 60%)"));
+    QCOMPARE(
+        complaint("target_quality", "150%"),
+        std::string("--target-quality: \"150%\" does not fit (give a share from 0 to 1, or up to 100 %: 0.98 or 98%)"));
+    QCOMPARE(complaint("target_latency", "150%"),
+             std::string("--target-latency: \"150%\" does not fit (give milliseconds above 0, or a "
+                         "share above 0 and up to 100 %: 0.8 or 60%)"));
     for (const char* word : {"0.98", "98%", "1", "0"}) QCOMPARE(complaint("target_quality", word), std::string());
     for (const char* word : {"98", "-0.1", "101%", "good"})
       QVERIFY2(complaint("target_quality", word).starts_with("--target-quality: "), word);
-    QCOMPARE(complaint("profile_split", "random"), std::string("--profile-split: \"random\" is no way to split (strided or first)"));
+    QCOMPARE(complaint("profile_split", "random"),
+             std::string("--profile-split: \"random\" is no way to split (strided or first)"));
   }
   void a_default_fits_and_what_a_program_sets_is_checked_as_words_are() {
     ExperimentOptions o;
@@ -165,7 +178,8 @@ class SettingsTest : public QObject {
       const std::string expected = "--dtype: \"" + std::string(format.name) + "\" is no number format to compute in (";
       QVERIFY2(format.offered ? said.empty() : said.starts_with(expected), said.c_str());
       for (const std::string_view key : {kStorage, kFormat}) {
-        const std::string problem = annotation_problem(key, format.name, key == kStorage ? Annotated::value : Annotated::weight);
+        const std::string problem =
+            annotation_problem(key, format.name, key == kStorage ? Annotated::value : Annotated::weight);
         QCOMPARE(problem.empty(), format.offered);
       }
     }
@@ -173,7 +187,8 @@ class SettingsTest : public QObject {
              std::string("--dtype: \"q8_0\" is no number format to compute in (f32 or bf16)"));
     // Help and messages name what is offered, and nothing else.
     for (const Setting& s : kSettings) {
-      QVERIFY2(s.help.find("q8_0") == std::string_view::npos && s.value.find("q8_0") == std::string_view::npos, s.key.data());
+      QVERIFY2(s.help.find("q8_0") == std::string_view::npos && s.value.find("q8_0") == std::string_view::npos,
+               s.key.data());
       if (s.option == "--dtype") QVERIFY(s.help.starts_with(joined(offered_formats(), " or ") + ": "));
     }
   }
@@ -183,7 +198,8 @@ class SettingsTest : public QObject {
     ExperimentOptions expected;
     expected.model = "m", expected.length = 16;
     QCOMPARE(*o, expected);
-    for (const char* text : {"", "{}", "[]", "null", "{\"model\":7}", "{\"data\":\"d\"}", "{"}) QVERIFY(!parse_settings(text));
+    for (const char* text : {"", "{}", "[]", "null", "{\"model\":7}", "{\"data\":\"d\"}", "{"})
+      QVERIFY(!parse_settings(text));
   }
 };
 STORMCELL_TEST(SettingsTest)

@@ -1,4 +1,5 @@
-// Tests which speed-ups may be stated: a table of conditions, and the figures of a run whose speed-up may not be stated.
+// Tests which speed-ups may be stated: a table of conditions, and the figures of a run whose speed-up may not be
+// stated.
 #include "core/summary/stated_speedups.h"
 
 #include <cmath>
@@ -29,9 +30,10 @@ RunSummaryFigures measured() {
   f.measurings = {{false, 1.5, {{1.45, 1.55}}, 3, 2}, {true, 1.52, {{1.45, 1.6}}, 3.04, 2}};
   f.device.peak_readings = {100, 110}, f.device.read_readings = {30, 29};
   f.other_load = 0.02;
-  PassReport pass{.name = "unpad",
-                  .applied = true,
-                  .reason = "3 values packed (kept for 3.1 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)"};
+  PassReport pass{
+      .name = "unpad",
+      .applied = true,
+      .reason = "3 values packed (kept for 3.1 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)"};
   pass.reason_without_speeds = "3 values packed (kept for 3.1 MiB of memory less: no gain was seen)";
   pass.speedup_alone = 1.5, pass.speedup_alone_ci95 = {{1.4, 1.6}};
   pass.speedup_own = 1.5, pass.speedup_own_ci95 = {{1.4, 1.6}};
@@ -72,8 +74,8 @@ class StatedSpeedupsTest : public QObject {
   Q_OBJECT
  private slots:
   void conditions_decide() {
-    // Ceilings may move by 15 % of the lower reading, and other processes may take less than a quarter of the processors. At least eight
-    // pairs are needed, and a third of the held-out batches if not all of them gain alike.
+    // Ceilings may move by 15 % of the lower reading, and other processes may take less than a quarter of the
+    // processors. At least eight pairs are needed, and a third of the held-out batches if not all of them gain alike.
     struct Row {
       const char* name;
       SpeedupConditions conditions;
@@ -114,7 +116,8 @@ class StatedSpeedupsTest : public QObject {
     QVERIFY(speedup_conditions(shortened).held_out == 300);
     RunSummaryFigures old;
     const SpeedupConditions none = speedup_conditions(old);
-    QVERIFY(!none.ceilings_moved && !none.other_load && !none.pairs && !none.batches && !none.held_out && !none.gains_alike);
+    QVERIFY(!none.ceilings_moved && !none.other_load && !none.pairs && !none.batches && !none.held_out &&
+            !none.gains_alike);
     old.speedup_basis = RatioBasis::totals, old.device.peak_readings = {100, 0};
     QVERIFY(speedup_conditions(old).gains_alike == false && !speedup_conditions(old).ceilings_moved);
     // Versions that did not store the share of other processes stated it in a warning.
@@ -128,7 +131,8 @@ class StatedSpeedupsTest : public QObject {
   void what_may_be_stated_stays() {
     RunSummaryFigures f = measured();
     withhold_speedups(f);
-    QVERIFY(f.speedup == 1.5 && !f.withheld && !f.passes[0].withheld && f.passes[0].speedup_own && f.routing_speedup == 2.0);
+    QVERIFY(f.speedup == 1.5 && !f.withheld && !f.passes[0].withheld && f.passes[0].speedup_own &&
+            f.routing_speedup == 2.0);
     QVERIFY(f.exit_target->speedup && f.passes[1].reason.find("0.973") != std::string::npos);
     QVERIFY(unknown_conditions_text(f).empty());
     f.other_load.reset();
@@ -137,18 +141,20 @@ class StatedSpeedupsTest : public QObject {
   }
 
   void a_disturbed_machine_states_nothing_that_was_measured_then() {
-    for (const auto& disturb : std::vector<void (*)(RunSummaryFigures&)>{[](RunSummaryFigures& f) { f.other_load = 0.5; },
-                                                                         [](RunSummaryFigures& f) {
-                                                                           f.device.peak_readings = {100, 130};
-                                                                         },
-                                                                         [](RunSummaryFigures& f) {
-                                                                           f.device.read_readings = {30, 20};
-                                                                         }}) {
+    for (const auto& disturb :
+         std::vector<void (*)(RunSummaryFigures&)>{[](RunSummaryFigures& f) { f.other_load = 0.5; },
+                                                   [](RunSummaryFigures& f) {
+                                                     f.device.peak_readings = {100, 130};
+                                                   },
+                                                   [](RunSummaryFigures& f) {
+                                                     f.device.read_readings = {30, 20};
+                                                   }}) {
       RunSummaryFigures f = measured();
       disturb(f);
       QVERIFY(states_none(f));  // whoever writes it
       withhold_speedups(f);
-      QVERIFY(f.withheld && f.passes[0].withheld == f.withheld && f.passes[1].withheld && f.routing_withheld && f.exit_target->withheld);
+      QVERIFY(f.withheld && f.passes[0].withheld == f.withheld && f.passes[1].withheld && f.routing_withheld &&
+              f.exit_target->withheld);
       QVERIFY(f.exit_target->over_model_withheld == f.withheld && !f.exit_target->speedup_over_model);
       QVERIFY(!f.speedup && !f.speedup_ci95 && !f.passes[1].speedup_own && !f.passes[0].speedup_cumulative_ci95);
       QVERIFY(speed_verdict(f) == SpeedVerdict::withheld);
@@ -156,11 +162,13 @@ class StatedSpeedupsTest : public QObject {
       QVERIFY(f.passes[1].reason.starts_with("left out: ") && f.passes[0].reason.find("3.1 MiB") != std::string::npos);
       QVERIFY(dense_text(f).find("not measured well enough: ") != std::string::npos);
       bool said = false;
-      for (const auto& [title, text] : exit_target_lines(*f.exit_target)) said |= text.starts_with("not measured well enough: ");
+      for (const auto& [title, text] : exit_target_lines(*f.exit_target))
+        said |= text.starts_with("not measured well enough: ");
       QVERIFY(said);
       // The reason is stored, and does not change when it is read and written again.
       const auto read = parse_summary(to_json(f));
-      QVERIFY(read->figures.withheld == f.withheld && read->figures.passes[0].withheld == f.withheld && !read->figures.speedup);
+      QVERIFY(read->figures.withheld == f.withheld && read->figures.passes[0].withheld == f.withheld &&
+              !read->figures.speedup);
       QCOMPARE(to_json(read->figures), to_json(f));
     }
   }
@@ -172,10 +180,12 @@ class StatedSpeedupsTest : public QObject {
     };
     const std::vector<Row> rows = {
         {"left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved", "left out"},
-        {"left out: all passes together gave 0.966 [0.940, 0.990] of the baseline's speed and saved no memory, and this one brought least "
+        {"left out: all passes together gave 0.966 [0.940, 0.990] of the baseline's speed and saved no memory, and "
+         "this one brought least "
          "(0.980 [0.955, 1.005])",
          "left out"},
-        {"3 values packed (kept for 3.1 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)", "3 values packed"},
+        {"3 values packed (kept for 3.1 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)",
+         "3 values packed"},
         {"left out: its guards never held on the 3 batches that were measured; these data need what it leaves out",
          "left out: its guards never held on the 3 batches that were measured; these data need what it leaves out"},
         {"3 values packed", "3 values packed"}};
@@ -211,7 +221,8 @@ class StatedSpeedupsTest : public QObject {
     RunSummaryFigures f = measured();
     f.optimized->latency_ms.runs = 7;
     withhold_speedups(f);
-    QVERIFY(reason_of(f.withheld) == Reason::few_pairs && f.passes[0].withheld && f.routing_speedup && f.exit_target->speedup);
+    QVERIFY(reason_of(f.withheld) == Reason::few_pairs && f.passes[0].withheld && f.routing_speedup &&
+            f.exit_target->speedup);
     RunSummaryFigures dense = measured();
     dense.dense->latency_ms.runs = 7;
     withhold_speedups(dense);
@@ -221,9 +232,10 @@ class StatedSpeedupsTest : public QObject {
   void an_older_summary_is_judged_where_it_is_read() {
     // A run of an earlier version: 9 of 157 batches, which do not gain alike, and no key that says so.
     const auto old = [](const char* basis) {
-      return parse_summary(R"({"schema":"stormcell.optimize/1","speedup":1.9,"speedup_ci95":[1.8,2.0],"speedup_basis":")" +
-                           std::string(basis) +
-                           R"(","verified":{"passed":true},"split":{"rule":"strided","profiled":53,"measured":157},
+      return parse_summary(
+          R"({"schema":"stormcell.optimize/1","speedup":1.9,"speedup_ci95":[1.8,2.0],"speedup_basis":")" +
+          std::string(basis) +
+          R"(","verified":{"passed":true},"split":{"rule":"strided","profiled":53,"measured":157},
                            "optimized":{"latency_ms":{"runs":9},"measured_batches":9}})");
     };
     QVERIFY(old("pairs")->figures.speedup == 1.9);
@@ -244,10 +256,26 @@ class StatedSpeedupsTest : public QObject {
     const std::vector<Row> rows = {
         {"no limit", {}, {}, Reason::few_pairs, "measure longer (--measure-seconds)"},
         {"a limit that left nothing out", 3600, {}, Reason::few_pairs, "measure longer (--measure-seconds)"},
-        {"a limit that cut the measuring", 5, {"2 of 24 batches ran"}, Reason::few_pairs, "allow more time (--time-limit)"},
-        {"a limit that left batches out", 5, {"2 of 24 batches ran"}, Reason::few_batches, "allow more time (--time-limit)"},
-        {"a long run without a limit", {}, {"passes were tried on 4 batches"}, Reason::few_batches, "measure longer (--measure-seconds)"},
-        {"a limit, and others at work", 5, {"2 of 24 batches ran"}, Reason::others_at_work, "measure again on a quiet machine"}};
+        {"a limit that cut the measuring",
+         5,
+         {"2 of 24 batches ran"},
+         Reason::few_pairs,
+         "allow more time (--time-limit)"},
+        {"a limit that left batches out",
+         5,
+         {"2 of 24 batches ran"},
+         Reason::few_batches,
+         "allow more time (--time-limit)"},
+        {"a long run without a limit",
+         {},
+         {"passes were tried on 4 batches"},
+         Reason::few_batches,
+         "measure longer (--measure-seconds)"},
+        {"a limit, and others at work",
+         5,
+         {"2 of 24 batches ran"},
+         Reason::others_at_work,
+         "measure again on a quiet machine"}};
     for (const Row& row : rows) {
       RunSummaryFigures f = measured();
       f.time_limit_seconds = row.limit, f.left_out_for_time = row.left_out;
@@ -256,9 +284,11 @@ class StatedSpeedupsTest : public QObject {
   }
 
   void a_reason_of_a_later_version_is_kept_as_one_that_is_not_known() {
-    const auto read = parse_summary(R"({"schema":"stormcell.optimize/1","speedup":null,"speedup_withheld":"the moon was full",
+    const auto read =
+        parse_summary(R"({"schema":"stormcell.optimize/1","speedup":null,"speedup_withheld":"the moon was full",
         "speedup_withheld_by":{"reason":"moon","measured":1,"of":1},"verified":{"passed":true},"optimized":{}})");
-    QVERIFY(reason_of(read->figures.withheld) == Reason::earlier && speed_verdict(read->figures) == SpeedVerdict::withheld);
+    QVERIFY(reason_of(read->figures.withheld) == Reason::earlier &&
+            speed_verdict(read->figures) == SpeedVerdict::withheld);
   }
 
   void what_was_not_verified_is_not_called_badly_measured() {

@@ -29,7 +29,8 @@ class SummaryJsonTest : public QObject {
     RunSummaryFigures f;
     f.verb = "run";
     const auto j = parsed(to_json(f));
-    for (const char* key : {"baseline", "optimized", "speedup", "speedup_ci95", "verified", "preload", "session", "config"})
+    for (const char* key :
+         {"baseline", "optimized", "speedup", "speedup_ci95", "verified", "preload", "session", "config"})
       QVERIFY2(j.contains(key) && j[key].is_null(), key);
     QVERIFY(!j.contains("decisions"));
   }
@@ -40,12 +41,14 @@ class SummaryJsonTest : public QObject {
                            "\"},\"exits\":{\"plan\":" + plan + "}}")
           ->figures;
     };
-    const RunSummaryFigures known = read("first", "\"optimized\""), later = read("odd", "\"fastest\""), older = read("strided", "null");
+    const RunSummaryFigures known = read("first", "\"optimized\""), later = read("odd", "\"fastest\""),
+                            older = read("strided", "null");
     QVERIFY(known.split->rule == SplitRule::first && known.exits->plan == CurvePlan::optimized);
     QVERIFY(later.split->rule == SplitRule::unknown && later.exits->plan == CurvePlan::unknown);
     QVERIFY(older.split->rule == SplitRule::strided && !older.exits->plan);
     const auto j = parsed(to_json(known));
-    QVERIFY(j["split"]["rule"] == "first" && j["exits"]["plan"] == "optimized" && parsed(to_json(older))["exits"]["plan"].is_null());
+    QVERIFY(j["split"]["rule"] == "first" && j["exits"]["plan"] == "optimized" &&
+            parsed(to_json(older))["exits"]["plan"].is_null());
   }
 
   void a_speed_up_is_only_stated_where_it_was_verified() {
@@ -86,7 +89,8 @@ class SummaryJsonTest : public QObject {
     v.routers = {{"moe", 1e-6, 3, 2e-6, 3, 1}};
     v.format = FormatCost{"bf16", 0.01, 0.05, true, {{"small", 0, 0.01, 0.25}}, 0.25, 5760, 99};
     Flip flip;
-    flip.router = "moe", flip.batch = 1, flip.execution = 2, flip.cell = 3, flip.above = "exit=1", flip.reference = 4, flip.ours = -1;
+    flip.router = "moe", flip.batch = 1, flip.execution = 2, flip.cell = 3, flip.above = "exit=1", flip.reference = 4,
+    flip.ours = -1;
     flip.follows = true, flip.turn = 5, flip.item = 9, flip.position = 11;
     v.listed = {flip};
     const Verification read = *parse_summary(to_json(f))->figures.verified;
@@ -101,11 +105,15 @@ class SummaryJsonTest : public QObject {
     QVERIFY(read.format && read.format->dtype == "bf16" && read.format->passed && read.format->outputs.size() == 1);
     QVERIFY(read.format->free_max_rel_diff == 0.25 && read.format->outputs[0].free_max_rel_diff == 0.25);
     QCOMPARE(parsed(to_json(f))["verified"]["format"]["differing_share"].get<double>(), 99 / 5760.0);
-    QCOMPARE(QString::fromStdString(free_cost_text(*read.format)),
-             QString("0.25 running freely, where 99 of 5,760 routing choices (1.7 %) differ from those of the stored weights"));
-    QVERIFY(free_cost_text({"bf16", 0, 0, true, {}, 1, 4, 4}).find("4 of 4 routing choices (100 %)") != std::string::npos);
+    QCOMPARE(
+        QString::fromStdString(free_cost_text(*read.format)),
+        QString(
+            "0.25 running freely, where 99 of 5,760 routing choices (1.7 %) differ from those of the stored weights"));
+    QVERIFY(free_cost_text({"bf16", 0, 0, true, {}, 1, 4, 4}).find("4 of 4 routing choices (100 %)") !=
+            std::string::npos);
     QCOMPARE(free_cost_text(FormatCost{}), std::string());
-    QVERIFY(read.listed[0].follows && read.listed[0].above == "exit=1" && read.listed[0].ours == -1 && read.listed[0].execution == 2);
+    QVERIFY(read.listed[0].follows && read.listed[0].above == "exit=1" && read.listed[0].ours == -1 &&
+            read.listed[0].execution == 2);
     QVERIFY(read.listed[0].turn == 5 && read.listed[0].item == 9 && read.listed[0].position == 11);
     QCOMPARE(QString::fromStdString(flips_text(read)),
              QString("3 routing choices differ, 2 of them without a near tie; 7 more follow from that"));

@@ -15,10 +15,13 @@ class Kept : public TraceSink {
   void batch(std::span<const TraceCells>, std::span<const DecisionRecord> decisions) override {
     for (const DecisionRecord& d : decisions) {
       choices.emplace_back(d.choice.begin(), d.choice.end()), weights.emplace_back(d.weight.begin(), d.weight.end());
-      residency.emplace_back(d.residency.begin(), d.residency.end()), bytes.emplace_back(d.bytes_read.begin(), d.bytes_read.end());
+      residency.emplace_back(d.residency.begin(), d.residency.end()),
+          bytes.emplace_back(d.bytes_read.begin(), d.bytes_read.end());
     }
   }
-  void loads(int64_t, int32_t, std::span<const int64_t> counts) override { counted.emplace_back(counts.begin(), counts.end()); }
+  void loads(int64_t, int32_t, std::span<const int64_t> counts) override {
+    counted.emplace_back(counts.begin(), counts.end());
+  }
   TraceHeader header;
   std::vector<std::vector<int32_t>> choices;
   std::vector<std::vector<float>> weights;
@@ -59,12 +62,14 @@ class RoutedAloneTest : public QObject {
     QVERIFY((kept.header.recorded_slots.layers[0].expert == std::vector<int32_t>{0, 1, -1, 2, 3, -1}));
     QVERIFY((kept.header.recorded_slots.layers[0].load == std::vector<int64_t>{7, 8, 0, 9, 6, 0}));
     // The shared ones stand anywhere; a token that was not recorded; one that a capacity left one choice.
-    const std::vector<int32_t> choice = {1, 3, 4, 5, 5, 0, 2, 4, kNoBranch, kNoBranch, kNoBranch, kNoBranch, 4, 2, kNoBranch, 5};
+    const std::vector<int32_t> choice = {1,         3,         4,         5,         5, 0, 2,         4,
+                                         kNoBranch, kNoBranch, kNoBranch, kNoBranch, 4, 2, kNoBranch, 5};
     std::vector<float> weight;
     std::vector<uint8_t> residency;
     std::vector<int64_t> bytes;
     for (size_t i = 0; i < choice.size(); ++i)
-      weight.push_back(static_cast<float>(i)), residency.push_back(static_cast<uint8_t>(i % 3)), bytes.push_back(static_cast<int64_t>(i));
+      weight.push_back(static_cast<float>(i)), residency.push_back(static_cast<uint8_t>(i % 3)),
+          bytes.push_back(static_cast<int64_t>(i));
     const DecisionRecord decision{.choice = choice, .weight = weight, .residency = residency, .bytes_read = bytes};
     routed.batch({}, {&decision, 1});
     QVERIFY((kept.choices[0] == std::vector<int32_t>{1, 3, 0, 2, kNoBranch, kNoBranch, 2, kNoBranch}));
@@ -81,7 +86,8 @@ class RoutedAloneTest : public QObject {
     Kept kept;
     RoutedAlone routed(source, kept);
     routed.begin(header_of(5, 2, true));
-    QVERIFY(kept.header.routers[0].branches == 4 && kept.header.routers[0].fan_out == 2);  // of counts it is what the model says
+    QVERIFY(kept.header.routers[0].branches == 4 &&
+            kept.header.routers[0].fan_out == 2);  // of counts it is what the model says
     routed.loads(0, 0, std::vector<int64_t>{3, 2, 1, 4, 5});
     QVERIFY((kept.counted[0] == std::vector<int64_t>{3, 2, 1, 4}));
     QCOMPARE(bad_input_complaint([&] {
@@ -124,11 +130,14 @@ class RoutedAloneTest : public QObject {
     const DecisionRecord decision{.choice = choice};
     QVERIFY(bad_input_complaint([&] {
               routed.batch({}, {&decision, 1});
-            }).find("layer.3 has a token of 3 routed choices, 2 choices beside the shared ones (--shared-experts 0 where") !=
+            })
+                .find("layer.3 has a token of 3 routed choices, 2 choices beside the shared ones (--shared-experts 0 "
+                      "where") != std::string::npos);
+    QVERIFY(bad_input_complaint([&] { RoutedAlone(source, kept).begin(header_of(5, 1)); }).find("all of them shared") !=
             std::string::npos);
-    QVERIFY(bad_input_complaint([&] { RoutedAlone(source, kept).begin(header_of(5, 1)); }).find("all of them shared") != std::string::npos);
     source.model.branches = 0;
-    QVERIFY(bad_input_complaint([&] { RoutedAlone(source, kept).begin(header_of(1, 1)); }).find("all of them shared") != std::string::npos);
+    QVERIFY(bad_input_complaint([&] { RoutedAlone(source, kept).begin(header_of(1, 1)); }).find("all of them shared") !=
+            std::string::npos);
   }
 };
 

@@ -1,8 +1,8 @@
 // Readers of traces on damaged files: refused in one line, or read, and then every batch fits its header.
 #include "core/traces/trace.h"
 
-#include <nlohmann/json.hpp>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "core/formats/safetensors_writer.h"
@@ -23,8 +23,8 @@ constexpr int kRounds = 1500;
 std::string native_trace(const Scratch& scratch) {
   const std::string path = scratch.path("native.safetensors");
   const std::vector<int32_t> a = {0, 1, 2, 3, -1, 1, 2, 0, -2, -2}, b = {-2, -2, -2, -2, 3}, request = {4, 4, 5, 5, 5},
-                             position = {0, 1, 0, 1, 2}, phase = {0, 0, 0, 0, 1}, stack = {0, 0, 0, 0, 1}, batch = {0, 0, 0, 0, 1},
-                             real = {1, 0, 1, 1, 1};
+                             position = {0, 1, 0, 1, 2}, phase = {0, 0, 0, 0, 1}, stack = {0, 0, 0, 0, 1},
+                             batch = {0, 0, 0, 0, 1}, real = {1, 0, 1, 1, 1};
   const std::vector<float> weights(10, .5f);
   const std::vector<TensorToWrite> tensors = {
       {"layer.0.indices", DType::i32, {5, 2}, a.data()},   {"layer.0.weights", DType::f32, {5, 2}, weights.data()},
@@ -32,9 +32,13 @@ std::string native_trace(const Scratch& scratch) {
       {"cell.position", DType::i32, {5}, position.data()}, {"cell.phase", DType::i32, {5}, phase.data()},
       {"cell.stack", DType::i32, {5}, stack.data()},       {"cell.batch", DType::i32, {5}, batch.data()},
       {"cell.real", DType::i32, {5}, real.data()}};
-  write_safetensors(
-      path, tensors,
-      {{"model", "m"}, {"branches", "4"}, {"layers", "2"}, {"stack.0", "encoder"}, {"stack.1", "decoder"}, {"layer.1.stack", "decoder"}});
+  write_safetensors(path, tensors,
+                    {{"model", "m"},
+                     {"branches", "4"},
+                     {"layers", "2"},
+                     {"stack.0", "encoder"},
+                     {"stack.1", "decoder"},
+                     {"layer.1.stack", "decoder"}});
   return Scratch::read(path);
 }
 
@@ -81,8 +85,10 @@ class TraceTest : public QObject {
   std::string sample(const QString& format) const {
     if (format == "route-trace") return route_trace({2, 5, 2, 3, 4, 2});
     if (format == "router-trace") return router_trace({2, 5, 2, 6});
-    if (format == "logical-count") return R"({"logical_count": [[[0, 0, 0], [4, 0, 2]], [[0, 0, 0], [1, 3, 2]]], "rank": 0})";
-    if (format == "npy") return npy_of("(4, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, 1, 0, 0, 0, -1, -1, 2, 1, 3, 2, 1, 0});
+    if (format == "logical-count")
+      return R"({"logical_count": [[[0, 0, 0], [4, 0, 2]], [[0, 0, 0], [1, 3, 2]]], "rank": 0})";
+    if (format == "npy")
+      return npy_of("(4, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, 1, 0, 0, 0, -1, -1, 2, 1, 3, 2, 1, 0});
     if (format == "sglang") return Scratch::read(reference_path("sglang/per_token_0.pt"));
     if (format == "routed-experts") return routed_experts();
     if (format == "vllm-eplb") return vllm_loads();
@@ -94,8 +100,9 @@ class TraceTest : public QObject {
   }
   /// Reads a file that is there; false where it is refused. Answers with routed experts do not say the model's shape.
   bool read(const TraceFormat& format, const std::string& path, fuzz::CheckedSink& sink) const {
-    const TracedModel model =
-        format.id == "routed-experts" ? read_traced_model(scratch_.write("three/config.json", kThreeLayers)) : TracedModel{};
+    const TracedModel model = format.id == "routed-experts"
+                                  ? read_traced_model(scratch_.write("three/config.json", kThreeLayers))
+                                  : TracedModel{};
     try {
       format.read({MappedFile::open(path), model}, sink, {});
       return true;
@@ -110,7 +117,8 @@ class TraceTest : public QObject {
  private slots:
   void every_format_is_told_by_its_content_data() {
     QTest::addColumn<QString>("format");
-    for (const TraceFormat& f : trace_formats()) QTest::newRow(std::string(f.id).c_str()) << QString::fromStdString(std::string(f.id));
+    for (const TraceFormat& f : trace_formats())
+      QTest::newRow(std::string(f.id).c_str()) << QString::fromStdString(std::string(f.id));
   }
   void every_format_is_told_by_its_content() {
     QFETCH(QString, format);
@@ -132,9 +140,9 @@ class TraceTest : public QObject {
   void counts_are_read_whatever_stands_between_them() {
     const TraceFormat& format = find_trace_format("logical-count");
     const std::vector<std::vector<int64_t>> expected = {{7, 100000000000, 3}, {0, 5, 12}};
-    for (const char* text :
-         {R"({"logical_count":[[7,100000000000,3],[0,5,12]]})", R"({"logical_count": [[7, 100000000000, 3], [0, 5, 12]]})",
-          "{\"logical_count\": [\n [\n  7 ,\n  100000000000\t,\r\n  3\n ], [0,\n5 , 12 ]\n] }\n"}) {
+    for (const char* text : {R"({"logical_count":[[7,100000000000,3],[0,5,12]]})",
+                             R"({"logical_count": [[7, 100000000000, 3], [0, 5, 12]]})",
+                             "{\"logical_count\": [\n [\n  7 ,\n  100000000000\t,\r\n  3\n ], [0,\n5 , 12 ]\n] }\n"}) {
       SummingSink sink;
       QVERIFY2(read(format, scratch_.write("counts.json", text), sink), text);
       QVERIFY2(sink.sums == expected, text);
@@ -207,8 +215,12 @@ class TraceTest : public QObject {
         {R"({"model_type":"deepseek_v3","num_hidden_layers":5,"n_routed_experts":256,"first_k_dense_replace":3,"moe_layer_freq":1})",
          256,
          {3, 4}},
-        {R"({"model_type":"qwen2_moe","num_hidden_layers":6,"num_experts":60,"decoder_sparse_step":2,"mlp_only_layers":[3]})", 60, {1, 5}},
-        {R"({"model_type":"jamba","num_hidden_layers":6,"num_experts":16,"expert_layer_period":2,"expert_layer_offset":1})", 16, {1, 3, 5}},
+        {R"({"model_type":"qwen2_moe","num_hidden_layers":6,"num_experts":60,"decoder_sparse_step":2,"mlp_only_layers":[3]})",
+         60,
+         {1, 5}},
+        {R"({"model_type":"jamba","num_hidden_layers":6,"num_experts":16,"expert_layer_period":2,"expert_layer_offset":1})",
+         16,
+         {1, 3, 5}},
     };
     for (const Case& c : cases) {
       const TracedModel model = read_traced_model(scratch_.write("some/config.json", c.config));
@@ -222,9 +234,10 @@ class TraceTest : public QObject {
     QTest::addColumn<QString>("content");
     for (const char* name : {"per_pass_0", "per_pass_1", "per_token_0"})
       QTest::newRow(name) << "sglang"
-                          << QString::fromLatin1(
-                                 QByteArray::fromStdString(Scratch::read(reference_path(std::string("sglang/") + name + ".pt"))));
-    QTest::newRow("vllm") << "vllm-eplb" << QString::fromStdString(vllm_loads().substr(0, vllm_loads().rfind("{\"record_type\"")));
+                          << QString::fromLatin1(QByteArray::fromStdString(
+                                 Scratch::read(reference_path(std::string("sglang/") + name + ".pt"))));
+    QTest::newRow("vllm") << "vllm-eplb"
+                          << QString::fromStdString(vllm_loads().substr(0, vllm_loads().rfind("{\"record_type\"")));
   }
   void slots_of_servers_are_kept_beside_the_loads_of_their_experts() {
     QFETCH(QString, format);
@@ -245,15 +258,17 @@ class TraceTest : public QObject {
   }
 
   void slots_of_parts_add_up_where_they_hold_the_same() {
-    const RecordedSlots a{{{{0, 1, 0}, {3, 4, 5}}}, 1}, b{{{{0, 1, 0}, {1, 1, 2}}}, 1}, moved{{{{1, 0, 0}, {1, 1, 2}}}, 1};
+    const RecordedSlots a{{{{0, 1, 0}, {3, 4, 5}}}, 1}, b{{{{0, 1, 0}, {1, 1, 2}}}, 1},
+        moved{{{{1, 0, 0}, {1, 1, 2}}}, 1};
     QVERIFY((sum_of(a, b).layers[0].load == std::vector<int64_t>{4, 5, 7}));
     QVERIFY(sum_of(a, moved).layers.empty() && sum_of(a, {}).layers.empty());
     const RecordedSlots back = slots_at(json_of(a));
     QVERIFY(back.layers[0].expert == a.layers[0].expert && back.layers[0].load == a.layers[0].load && back.ranks == 1);
     // What somebody else wrote there.
-    for (const char* text : {R"({"slots": [{"experts": [0, 1], "loads": [1]}]})", R"({"slots": [{"experts": [0], "loads": [-1]}]})",
-                             R"({"slots": [{"experts": ["0"], "loads": [1]}]})", R"({"slots": [{"experts": [-2], "loads": [1]}]})",
-                             R"({"slots": [{}]})", R"({"slots": 7})", R"({"slots": [{"experts": [99999999999], "loads": [1]}]})", "[]"})
+    for (const char* text :
+         {R"({"slots": [{"experts": [0, 1], "loads": [1]}]})", R"({"slots": [{"experts": [0], "loads": [-1]}]})",
+          R"({"slots": [{"experts": ["0"], "loads": [1]}]})", R"({"slots": [{"experts": [-2], "loads": [1]}]})",
+          R"({"slots": [{}]})", R"({"slots": 7})", R"({"slots": [{"experts": [99999999999], "loads": [1]}]})", "[]"})
       QVERIFY2(slots_at(nlohmann::json::parse(text)).layers.empty(), text);
   }
 };

@@ -76,7 +76,8 @@ std::string unlike_prompts(const Scratch& scratch) {
 /// Names of the operators within repeats, guards in them included.
 std::multiset<std::string> repeated_operators(const Graph& graph) {
   std::multiset<std::string> names;
-  const std::function<void(const std::vector<NodeId>&, bool)> visit = [&](const std::vector<NodeId>& nodes, bool inside) {
+  const std::function<void(const std::vector<NodeId>&, bool)> visit = [&](const std::vector<NodeId>& nodes,
+                                                                          bool inside) {
     for (const NodeId id : nodes) {
       const Node& n = graph.node(id);
       if (inside) names.emplace(n.op->name);
@@ -160,7 +161,8 @@ class DecodingTest : public QObject {
       auto graph = std::make_shared<Graph>(from);
       std::vector<ValueId*> weights;
       for (Node& n : graph->nodes)
-        if (n.name.find("layers.1.self_attn.k") != std::string::npos || n.name.find("layers.1.self_attn.v") != std::string::npos)
+        if (n.name.find("layers.1.self_attn.k") != std::string::npos ||
+            n.name.find("layers.1.self_attn.v") != std::string::npos)
           if (n.op->name == std::string_view("linear")) weights.push_back(&n.inputs[1]);
       for (size_t i = 0; i + 1 < weights.size(); i += 2) std::swap(*weights[i], *weights[i + 1]);
       return std::pair{graph, weights.size()};
@@ -188,12 +190,14 @@ class DecodingTest : public QObject {
     QCOMPARE(right.batches, int64_t{1});
     QCOMPARE(right.baseline_batches, int64_t{7});
     QCOMPARE(right.tokens->sequences, int64_t{3});  // the oracle's alone
-    QVERIFY2(right.text.ends_with("(1 of 8 batches against the oracle, 7 more against the baseline)"), right.text.c_str());
+    QVERIFY2(right.text.ends_with("(1 of 8 batches against the oracle, 7 more against the baseline)"),
+             right.text.c_str());
     // What was written is wrong where no oracle looks.
     int32_t& token = plan->decoded.at(7).at(0);
     token = (token + 1) % 50;
     const QString text = said(verified());
-    QVERIFY2(text.contains("beside the baseline: token 0 of sequence 21 is ") && text.contains("the baseline decodes"), qPrintable(text));
+    QVERIFY2(text.contains("beside the baseline: token 0 of sequence 21 is ") && text.contains("the baseline decodes"),
+             qPrintable(text));
     QVERIFY(!verified().passed);
   }
 
@@ -211,7 +215,8 @@ class DecodingTest : public QObject {
     const Verification right = verified(baseline.get());
     QVERIFY2(right.passed, qPrintable(said(right)));
     // Of 240 tokens 48 lie in the batch and in the turns that the oracle decodes; one batch is what its own logits say.
-    QVERIFY2(right.text.find("the logits of 48 of 240 written tokens compared; each of 120 tokens of one batch what") != std::string::npos,
+    QVERIFY2(right.text.find("the logits of 48 of 240 written tokens compared; each of 120 tokens of one batch what") !=
+                 std::string::npos,
              right.text.c_str());
     const auto wrong_in = [&](ReadyPlan& of, int64_t batch, ReadyPlan* beside) {
       int32_t& token = of.decoded.at(batch).at(static_cast<size_t>(kLong) + 30);
@@ -222,14 +227,18 @@ class DecodingTest : public QObject {
     };
     const QString own = wrong_in(*plan, 0, nullptr), last = wrong_in(*plan, 1, baseline.get()),
                   baseline_wrong = wrong_in(*baseline, 1, baseline.get());
-    QVERIFY2(own.contains("; to the end of its text: token 30 of sequence 1 is ") && own.contains("its own logits say"), qPrintable(own));
-    QVERIFY2(last.contains("; beside the baseline's text of batch 1: token 30 of sequence 4 is ") && last.contains("the baseline decodes"),
+    QVERIFY2(own.contains("; to the end of its text: token 30 of sequence 1 is ") && own.contains("its own logits say"),
+             qPrintable(own));
+    QVERIFY2(last.contains("; beside the baseline's text of batch 1: token 30 of sequence 4 is ") &&
+                 last.contains("the baseline decodes"),
              qPrintable(last));
-    QVERIFY2(baseline_wrong.contains("; beside the baseline's text of batch 1: the baseline: token 30 of sequence 4 is "),
-             qPrintable(baseline_wrong));
+    QVERIFY2(
+        baseline_wrong.contains("; beside the baseline's text of batch 1: the baseline: token 30 of sequence 4 is "),
+        qPrintable(baseline_wrong));
   }
 
-  /// Of an encoder-decoder, whose caches begin empty: rows of their second page, though there is time for one batch alone.
+  /// Of an encoder-decoder, whose caches begin empty: rows of their second page, though there is time for one batch
+  /// alone.
   void tokens_past_a_page_of_states_are_verified_whatever_time_there_is() {
     Opened opened(kSwitch);
     ExperimentState& s = opened.state;
@@ -240,7 +249,8 @@ class DecodingTest : public QObject {
       for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*each, s.data->batch(b), {});
     const auto verified = [&] { return verify(work, *plan, baseline.get(), {0, 0}, {}); };
     const Verification right = verified();
-    QVERIFY2(right.passed && right.text.find("; the first 66 tokens of one batch too") != std::string::npos, qPrintable(said(right)));
+    QVERIFY2(right.passed && right.text.find("; the first 66 tokens of one batch too") != std::string::npos,
+             qPrintable(said(right)));
     QCOMPARE(right.tokens->tokens, int64_t{16});
     QCOMPARE(right.batches, int64_t{1});
     const auto wrong_in = [&](ReadyPlan& of) {
@@ -252,7 +262,8 @@ class DecodingTest : public QObject {
     };
     const QString wrong = wrong_in(*plan), baseline_wrong = wrong_in(*baseline);
     QVERIFY2(wrong.contains("; in the first 66 tokens: token 65 of sequence 0 is "), qPrintable(wrong));
-    QVERIFY2(baseline_wrong.contains("; the baseline: in the first 66 tokens: token 65 of sequence 0 is "), qPrintable(baseline_wrong));
+    QVERIFY2(baseline_wrong.contains("; the baseline: in the first 66 tokens: token 65 of sequence 0 is "),
+             qPrintable(baseline_wrong));
   }
 
   void a_page_of_states_holds_the_prompt_too_data() {
@@ -322,7 +333,8 @@ class DecodingTest : public QObject {
       for (const Node& n : from.nodes)
         if (n.name.ends_with(".gate")) weights[n.name] = n.inputs[1];
       const std::string last = weights.rbegin()->first;
-      const std::function<void(const std::vector<NodeId>&, bool)> visit = [&](const std::vector<NodeId>& nodes, bool inside) {
+      const std::function<void(const std::vector<NodeId>&, bool)> visit = [&](const std::vector<NodeId>& nodes,
+                                                                              bool inside) {
         for (const NodeId id : nodes) {
           Node& n = graph->node(id);
           if (inside == in_turns && n.name == last) n.inputs[1] = weights.begin()->second;
@@ -343,7 +355,8 @@ class DecodingTest : public QObject {
       const Batch batch = s.data->batch(flip.batch);
       const int64_t length = batch.spaces[0].per_item, place = flip.turn < 0 ? flip.cell / length : flip.cell;
       const std::vector<int32_t>& real = batch.spaces[0].real;
-      const auto of_prompt = static_cast<int64_t>(std::count(real.begin() + place * length, real.begin() + (place + 1) * length, 1));
+      const auto of_prompt =
+          static_cast<int64_t>(std::count(real.begin() + place * length, real.begin() + (place + 1) * length, 1));
       const QString what = QString("%1, turn %2, cell %3: position %4 of %5")
                                .arg(QString::fromStdString(flip.router))
                                .arg(flip.turn)
@@ -447,7 +460,8 @@ class DecodingTest : public QObject {
     config.phase = WorkPhase::decode;
     QCOMPARE(parse_plan_config(to_json(config), "c").phase, WorkPhase::decode);
     QCOMPARE(parse_plan_config(R"({"schema": "stormcell.config/1", "passes": {}})", "c").phase, WorkPhase::forward);
-    QVERIFY_THROWS_EXCEPTION(Error, parse_plan_config(R"({"schema": "stormcell.config/1", "phase": "prefill", "passes": {}})", "c"));
+    QVERIFY_THROWS_EXCEPTION(
+        Error, parse_plan_config(R"({"schema": "stormcell.config/1", "phase": "prefill", "passes": {}})", "c"));
   }
 };
 

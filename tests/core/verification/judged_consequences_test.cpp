@@ -9,7 +9,8 @@ class JudgedConsequencesTest : public QObject {
  private slots:
   void cells_that_one_side_alone_has_are_consequences_of_the_flip_above() {
     // Cell 1 leaves early instead of going on: every nested row behind it is another cell, the last is missing.
-    JudgedDecision outer = decision("exit.0", exit_rule(), 2, alternating(40)), p_outer = replayed(outer), f_outer = outer;
+    JudgedDecision outer = decision("exit.0", exit_rule(), 2, alternating(40)), p_outer = replayed(outer),
+                   f_outer = outer;
     flip(outer, p_outer, 1, 0);
     f_outer.choice[1] = 0;
     std::vector<int32_t> inner_choice = alternating(20);
@@ -36,11 +37,13 @@ class JudgedConsequencesTest : public QObject {
     QVERIFY2(v.reasons.empty(), qPrintable(reasons_of(v)));
     QCOMPARE(v.flips, int64_t{1});
     QCOMPARE(v.consequences, int64_t{1});
-    QCOMPARE(QString::fromStdString(flips_text(v)), QString("1 routing choice differs, a near tie; 1 more follows from that"));
+    QCOMPARE(QString::fromStdString(flips_text(v)),
+             QString("1 routing choice differs, a near tie; 1 more follows from that"));
   }
 
   void a_repeat_that_ends_a_turn_earlier_behind_a_flip_is_a_consequence() {
-    JudgedDecision turn = decision("loop.exit", exit_rule(), 2, alternating(20)), p_turn = replayed(turn), f_turn = turn;
+    JudgedDecision turn = decision("loop.exit", exit_rule(), 2, alternating(20)), p_turn = replayed(turn),
+                   f_turn = turn;
     JudgedDecision last = turn;
     last.execution = 1;
     flip(turn, p_turn, 3, 0);
@@ -51,7 +54,8 @@ class JudgedConsequencesTest : public QObject {
   }
 
   void one_nested_exit_flipped_behind_an_explained_flip_is_found() {
-    JudgedDecision outer = decision("exit.0", exit_rule(), 2, alternating(40)), p_outer = replayed(outer), f_outer = outer;
+    JudgedDecision outer = decision("exit.0", exit_rule(), 2, alternating(40)), p_outer = replayed(outer),
+                   f_outer = outer;
     flip(outer, p_outer, 1, 0);
     f_outer.choice[1] = 0;
     std::vector<int32_t> inner_choice = alternating(20);
@@ -59,7 +63,8 @@ class JudgedConsequencesTest : public QObject {
     p_inner.free_choice[12] ^= 1;  // by far no tie
     inner_choice[12] ^= 1;
     inner_choice.erase(inner_choice.begin());
-    const Verification v = judged({outer, inner}, {p_outer, p_inner}, {f_outer, below(f_outer, "exit.1", exit_rule(), inner_choice)});
+    const Verification v =
+        judged({outer, inner}, {p_outer, p_inner}, {f_outer, below(f_outer, "exit.1", exit_rule(), inner_choice)});
     QCOMPARE(v.flips, int64_t{2});
     QCOMPARE(v.explained_flips, int64_t{1});
     QVERIFY2(reasons_of(v).contains("1 choice of router exit.1 differs without a near tie"), qPrintable(reasons_of(v)));
@@ -67,7 +72,8 @@ class JudgedConsequencesTest : public QObject {
   }
 
   void a_cell_follows_only_from_flips_that_its_inputs_depend_on() {
-    // Cell 4 flips at a near tie; further on cell 5 decides otherwise, though no router mixes cells. Within sequences of ten it may.
+    // Cell 4 flips at a near tie; further on cell 5 decides otherwise, though no router mixes cells. Within sequences
+    // of ten it may.
     JudgedDecision first = decision("layer.0", top(1), 2, alternating(30)), p_first = replayed(first), f_first = first;
     flip(first, p_first, 4, 1);
     f_first.choice[4] = 1;
@@ -85,7 +91,8 @@ class JudgedConsequencesTest : public QObject {
   }
 
   void a_choice_that_differs_only_when_running_freely_needs_a_cause() {
-    const JudgedDecision first = decision("layer.0", top(1), 2, alternating(30)), second = decision("layer.1", top(1), 2, alternating(30));
+    const JudgedDecision first = decision("layer.0", top(1), 2, alternating(30)),
+                         second = decision("layer.1", top(1), 2, alternating(30));
     JudgedDecision f_second = second;
     f_second.choice[4] = 1;
     const Verification v = judged({first, second}, {replayed(first), replayed(second)}, {first, f_second});
@@ -103,7 +110,8 @@ class JudgedConsequencesTest : public QObject {
   }
 
   void a_flip_reaches_cells_of_its_own_item_in_other_spaces() {
-    // Two items of five cells in one space, of one cell in another. Cell 1 flips at a near tie, so the first item's cell may follow.
+    // Two items of five cells in one space, of one cell in another. Cell 1 flips at a near tie, so the first item's
+    // cell may follow.
     JudgedDecision first = decision("encoder", top(1), 2, alternating(10)), p_first = replayed(first);
     JudgedDecision second = decision("decoder", top(1), 2, {0, 0});
     first.dense_space = SpaceId(1), second.dense_space = SpaceId(2);

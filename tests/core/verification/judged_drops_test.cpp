@@ -8,7 +8,8 @@ class JudgedDropsTest : public QObject {
   Q_OBJECT
  private slots:
   void drops_that_follow_an_explained_flip_are_right() {
-    // One parent of 20 cells, capacity 10 a branch. Cell 0 goes to branch 1 for branch 0: there, the last cell no longer fits.
+    // One parent of 20 cells, capacity 10 a branch. Cell 0 goes to branch 1 for branch 0: there, the last cell no
+    // longer fits.
     std::vector<int32_t> choice = alternating(20);
     JudgedDecision r = decision("moe", capacity(10), 2, choice), p = replayed(r), f = r;
     flip(r, p, 0, 1);
@@ -41,7 +42,9 @@ class JudgedDropsTest : public QObject {
     r.per_parent = f.per_parent = p.per_parent = 10;
     QVERIFY(judged({r}, {p}, {f}).reasons.empty());
     QCOMPARE(judged({r}, {p}, {f}).consequences, int64_t{0});
-    const auto differs = [](const Verification& v) { return reasons_of(v).contains("drops of router moe differ from the reference's"); };
+    const auto differs = [](const Verification& v) {
+      return reasons_of(v).contains("drops of router moe differ from the reference's");
+    };
     f.choice[3] = dropped_from(0), f.choice[5] = 0;
     QVERIFY(differs(judged({r}, {p}, {f})));
     JudgedDecision p_other = p;
@@ -77,11 +80,13 @@ class JudgedDropsTest : public QObject {
     std::swap(ours.free_choice[3], ours.free_choice[14]), std::swap(free.choice[3], free.choice[14]);
     std::swap(free.weight[3], free.weight[14]);
     QVERIFY(reasons_of(judged({r}, {ours}, {r})).contains("2 drops of router moe differ from the reference's"));
-    QVERIFY(reasons_of(judged({r}, {replayed(r)}, {free})).contains("2 drops of router moe differ from the reference's"));
+    QVERIFY(
+        reasons_of(judged({r}, {replayed(r)}, {free})).contains("2 drops of router moe differ from the reference's"));
   }
 
   void places_in_a_part_of_a_batch_are_ranked_by_the_reference_s_scores() {
-    // Eight cells of a batch want four places; four of them are judged. Their weights, each divided by itself, rank nothing.
+    // Eight cells of a batch want four places; four of them are judged. Their weights, each divided by itself, rank
+    // nothing.
     Protocol p;
     p.kind = ProtocolKind::batch_prioritized;
     p.capacity_factor = 1, p.renormalize = true;
@@ -105,7 +110,8 @@ class JudgedDropsTest : public QObject {
     QVERIFY2(near.reasons.empty(), qPrintable(reasons_of(near)));
     QCOMPARE(near.explained_flips, int64_t{2});
     const Verification wrong = judged_with({4, 2, 3, 1});
-    QVERIFY2(reasons_of(wrong).contains("2 drops of router moe differ from the reference's"), qPrintable(reasons_of(wrong)));
+    QVERIFY2(reasons_of(wrong).contains("2 drops of router moe differ from the reference's"),
+             qPrintable(reasons_of(wrong)));
     QVERIFY(wrong.listed[0].cell == 1 && wrong.listed[0].ours == 0 && wrong.listed[0].reference == -1);
     QVERIFY(wrong.listed[1].cell == 2 && wrong.listed[1].ours == -1 && wrong.listed[1].reference == 0);
   }

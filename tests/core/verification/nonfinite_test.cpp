@@ -16,7 +16,8 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInfinity = std:
 /// Two items of three values.
 OutputValue output(std::vector<float> reals) { return {"logits", DType::f32, {2, 3}, std::move(reals), {}}; }
 
-Verification verdict(const OutputValue& ours, const OutputValue& reference, NonFinite policy, std::vector<int32_t> real = {}) {
+Verification verdict(const OutputValue& ours, const OutputValue& reference, NonFinite policy,
+                     std::vector<int32_t> real = {}) {
   Judge judge(1e-4, Arithmetic::f32, policy);
   Observed r, p;
   r.outputs = {reference}, p.outputs = {ours};
@@ -45,8 +46,10 @@ class NonFiniteTest : public QObject {
     QTest::addColumn<QString>("told");
     QTest::newRow("NaN beside NaN") << kNaN << kNaN << "NaN at element [1, 1] of batch 7, where the reference has NaN";
     QTest::newRow("infinity beside infinity") << kInfinity << kInfinity << "infinity at element [1, 1] of batch 7";
-    QTest::newRow("NaN beside a number") << kNaN << 4.5F << "NaN at element [1, 1] of batch 7, where the reference has 4.5";
-    QTest::newRow("a number beside NaN") << 4.5F << kNaN << "4.5 at element [1, 1] of batch 7, where the reference has NaN";
+    QTest::newRow("NaN beside a number") << kNaN << 4.5F
+                                         << "NaN at element [1, 1] of batch 7, where the reference has 4.5";
+    QTest::newRow("a number beside NaN") << 4.5F << kNaN
+                                         << "4.5 at element [1, 1] of batch 7, where the reference has NaN";
     QTest::newRow("minus infinity") << -kInfinity << kInfinity
                                     << "-infinity at element [1, 1] of batch 7, where the reference has infinity";
   }
@@ -54,7 +57,8 @@ class NonFiniteTest : public QObject {
     QFETCH(const float, ours);
     QFETCH(const float, reference);
     QFETCH(const QString, told);
-    const Verification v = verdict(output({1, 2, 3, 4, ours, 6}), output({1, 2, 3, 4, reference, 6}), NonFinite::refused);
+    const Verification v =
+        verdict(output({1, 2, 3, 4, ours, 6}), output({1, 2, 3, 4, reference, 6}), NonFinite::refused);
     QVERIFY(!v.passed && std::isinf(v.max_abs_diff) && std::isinf(v.max_rel_diff));
     QCOMPARE(v.reasons.size(), size_t{1});
     QVERIFY2(reasons_of(v).startsWith("output logits is not finite: " + told), qPrintable(reasons_of(v)));
@@ -75,7 +79,8 @@ class NonFiniteTest : public QObject {
   }
 
   void padding_may_hold_anything() {
-    QVERIFY(verdict(output({1, 2, 3, kNaN, kNaN, kNaN}), output({1, 2, 3, kNaN, 5, 6}), NonFinite::refused, {1, 0}).passed);
+    QVERIFY(
+        verdict(output({1, 2, 3, kNaN, kNaN, kNaN}), output({1, 2, 3, kNaN, 5, 6}), NonFinite::refused, {1, 0}).passed);
   }
 
   void a_maximum_does_not_pass_over_a_difference_that_is_no_number() {
@@ -93,15 +98,18 @@ class NonFiniteTest : public QObject {
     JudgedDecision weights = r;
     weights.weight[5] = kNaN;
     for (const NonFinite policy : {NonFinite::refused, NonFinite::allowed}) {
-      const Verification same = routed({weights}, {replayed(weights)}, policy), other = routed({weights}, {replayed(r)}, policy);
+      const Verification same = routed({weights}, {replayed(weights)}, policy),
+                         other = routed({weights}, {replayed(r)}, policy);
       QCOMPARE(same.reasons.empty(), policy == NonFinite::allowed);
-      QVERIFY2(reasons_of(other).contains("router moe is not finite: 0.5 at the weight of cell 5 of batch 7, where the reference has NaN"),
+      QVERIFY2(reasons_of(other).contains(
+                   "router moe is not finite: 0.5 at the weight of cell 5 of batch 7, where the reference has NaN"),
                qPrintable(reasons_of(other)));
     }
     JudgedDecision scores = r;
     scores.scores[4 * 3 + 2] = kNaN;
     const Verification v = routed({scores}, {replayed(scores)});
-    QVERIFY2(reasons_of(v).contains("router moe is not finite: NaN at the scores of cell 3"), qPrintable(reasons_of(v)));
+    QVERIFY2(reasons_of(v).contains("router moe is not finite: NaN at the scores of cell 3"),
+             qPrintable(reasons_of(v)));
     JudgedDecision margin = replayed(r);
     margin.margin[2] = kNaN;
     QVERIFY(reasons_of(routed({r}, {margin})).contains("NaN at the margin of cell 2"));

@@ -51,7 +51,9 @@ class RelativeErrorTest : public QObject {
     QCOMPARE(upper.usual_size(), 0.2);
   }
 
-  void sizes_of_one_kind_are_measured_by_the_largest() { QVERIFY(near(shown({{1, 0.03}, {2, 0}, {3, 0}}).largest(), 0.01)); }
+  void sizes_of_one_kind_are_measured_by_the_largest() {
+    QVERIFY(near(shown({{1, 0.03}, {2, 0}, {3, 0}}).largest(), 0.01));
+  }
 
   void what_is_small_by_chance_is_measured_by_the_others() {
     QVERIFY(near(shown({{1e-6, 1e-6}, {1, 0}, {1, 0}}).largest(), 1e-6));

@@ -31,7 +31,8 @@ inline Protocol capacity(int32_t most) {
 }
 
 /// A router over `cells` dense cells: cell c takes `choice`, by far.
-inline JudgedDecision decision(const std::string& router, const Protocol& protocol, int32_t branches, std::vector<int32_t> choice) {
+inline JudgedDecision decision(const std::string& router, const Protocol& protocol, int32_t branches,
+                               std::vector<int32_t> choice) {
   JudgedDecision d;
   d.router = router;
   d.protocol = protocol;
@@ -45,14 +46,16 @@ inline JudgedDecision decision(const std::string& router, const Protocol& protoc
 }
 
 /// A router over those cells that `above` sends to its branch 1.
-inline JudgedDecision below(const JudgedDecision& above, const std::string& router, const Protocol& protocol, std::vector<int32_t> choice) {
+inline JudgedDecision below(const JudgedDecision& above, const std::string& router, const Protocol& protocol,
+                            std::vector<int32_t> choice) {
   JudgedDecision d = decision(router, protocol, 2, std::move(choice));
   d.above = above.above;
   d.above.push_back(above.router);
   d.place.clear();
   for (int64_t c = 0; c < above.shape.cells; ++c) {
     if (above.choice[size_t(c)] != 1) continue;
-    d.place.insert(d.place.end(), above.place.begin() + c * int64_t(above.depth()), above.place.begin() + (c + 1) * int64_t(above.depth()));
+    d.place.insert(d.place.end(), above.place.begin() + c * int64_t(above.depth()),
+                   above.place.begin() + (c + 1) * int64_t(above.depth()));
     d.place.push_back(1);
   }
   return d;
@@ -64,7 +67,8 @@ inline void add_scores(JudgedDecision& d) {
   d.scores.assign(static_cast<size_t>(d.shape.cells * d.shape.branches), 0);
   for (int64_t i = 0; i < d.shape.slot_count(); ++i) {
     const int32_t b = branch_of(d.choice[size_t(i)]);
-    d.scores[size_t(i / d.shape.fan_out * d.shape.branches + b)] = kFar * float(1 + d.shape.fan_out - i % d.shape.fan_out);
+    d.scores[size_t(i / d.shape.fan_out * d.shape.branches + b)] =
+        kFar * float(1 + d.shape.fan_out - i % d.shape.fan_out);
   }
 }
 

@@ -18,7 +18,8 @@ class RoutingJudgeTest : public QObject {
     std::vector<int32_t> ranked, swapped;
     for (int i = 0; i < 20; ++i) ranked.insert(ranked.end(), {0, 3}), swapped.insert(swapped.end(), {3, 0});
     JudgedDecision r = decision("moe", top(2), 4, ranked), f = decision("moe", top(2), 4, swapped);
-    for (size_t i = 0; i < r.weight.size(); ++i) r.weight[i] = i % 2 == 0 ? 0.5f + kError : 0.5f, f.weight[i] = r.weight[i ^ 1];
+    for (size_t i = 0; i < r.weight.size(); ++i)
+      r.weight[i] = i % 2 == 0 ? 0.5f + kError : 0.5f, f.weight[i] = r.weight[i ^ 1];
     JudgedDecision p = replayed(r);
     p.free_choice = swapped;
     const Verification v = judged({r}, {p}, {f});
@@ -64,7 +65,8 @@ class RoutingJudgeTest : public QObject {
     QVERIFY2(reasons_of(v).contains("the scores of router moe differ"), qPrintable(reasons_of(v)));
   }
 
-  // Of a margin between two scores each has half its error, of one between a score and a threshold the score has all of it.
+  // Of a margin between two scores each has half its error, of one between a score and a threshold the score has all of
+  // it.
   void a_score_is_held_to_the_tolerance_and_not_its_margin_data() {
     QTest::addColumn<Protocol>("protocol");
     QTest::addColumn<int>("scores");
@@ -96,7 +98,8 @@ class RoutingJudgeTest : public QObject {
       return reasons_of(judged({r}, {p}, {r}));
     };
     QCOMPARE(reasons_with(0.75e-4f), QString());
-    QVERIFY2(reasons_with(1.5e-4f).contains("the scores of router moe differ by 0.00015 of their size, the tolerance is 0.0001"),
+    QVERIFY2(reasons_with(1.5e-4f).contains(
+                 "the scores of router moe differ by 0.00015 of their size, the tolerance is 0.0001"),
              qPrintable(reasons_with(1.5e-4f)));
   }
 
@@ -151,14 +154,20 @@ class RoutingJudgeTest : public QObject {
     groups.k = 1;
     threshold.kind = ProtocolKind::threshold;
     threshold.threshold = 0.5f;
-    QTest::newRow("top-k, below all") << top(2) << Ints{1, 2} << Reals{0.2f, 1.5f, 1, -1e9f} << Reals{} << 0.8f << 2 << 0;
-    QTest::newRow("top-k, minus infinity") << top(2) << Ints{1, 2} << Reals{0.2f, 1.5f, 1, -INFINITY} << Reals{} << 0.8f << 2 << 0;
-    QTest::newRow("top-k, above all") << top(2) << Ints{3, 1} << Reals{0.2f, 1.5f, 1, 1e9f} << Reals{} << 0.5f << 1 << 2;
-    QTest::newRow("switch, below all") << switches << Ints{1} << Reals{0.2f, 1.5f, 1, -1e9f} << Reals{} << 0.5f << 1 << 2;
-    QTest::newRow("groups, below all") << groups << Ints{0} << Reals{2, 1, 0} << Reals{0, 0, -1e9f} << 0.14974f << 0 << 1;
-    QTest::newRow("threshold, below") << threshold << Ints{0, kNoBranch, kNoBranch} << Reals{0.9f, 0.2f, -1e9f} << Reals{} << 0.3f << 0
-                                      << 1;
-    QTest::newRow("threshold, above") << threshold << Ints{2, 0, kNoBranch} << Reals{0.9f, 0.2f, 1e9f} << Reals{} << 0.3f << 0 << 1;
+    QTest::newRow("top-k, below all") << top(2) << Ints{1, 2} << Reals{0.2f, 1.5f, 1, -1e9f} << Reals{} << 0.8f << 2
+                                      << 0;
+    QTest::newRow("top-k, minus infinity")
+        << top(2) << Ints{1, 2} << Reals{0.2f, 1.5f, 1, -INFINITY} << Reals{} << 0.8f << 2 << 0;
+    QTest::newRow("top-k, above all") << top(2) << Ints{3, 1} << Reals{0.2f, 1.5f, 1, 1e9f} << Reals{} << 0.5f << 1
+                                      << 2;
+    QTest::newRow("switch, below all") << switches << Ints{1} << Reals{0.2f, 1.5f, 1, -1e9f} << Reals{} << 0.5f << 1
+                                       << 2;
+    QTest::newRow("groups, below all") << groups << Ints{0} << Reals{2, 1, 0} << Reals{0, 0, -1e9f} << 0.14974f << 0
+                                       << 1;
+    QTest::newRow("threshold, below") << threshold << Ints{0, kNoBranch, kNoBranch} << Reals{0.9f, 0.2f, -1e9f}
+                                      << Reals{} << 0.3f << 0 << 1;
+    QTest::newRow("threshold, above") << threshold << Ints{2, 0, kNoBranch} << Reals{0.9f, 0.2f, 1e9f} << Reals{}
+                                      << 0.3f << 0 << 1;
   }
   void a_masked_branch_is_no_measure_of_the_other_scores() {
     QFETCH(const Protocol, protocol);
@@ -190,7 +199,8 @@ class RoutingJudgeTest : public QObject {
     // Few cells, of which nothing is measured but what rounding is taken to be: a flip over the whole margin.
     const JudgedDecision few = cells_of(3);
     JudgedDecision flipped = replayed(few);
-    std::replace(flipped.free_choice.begin(), flipped.free_choice.begin() + static_cast<int64_t>(choice.size()), from, to);
+    std::replace(flipped.free_choice.begin(), flipped.free_choice.begin() + static_cast<int64_t>(choice.size()), from,
+                 to);
     JudgedDecision free = few;
     free.choice = flipped.free_choice;
     QCOMPARE(judged({few}, {flipped}, {free}).flips, int64_t{1});
@@ -222,7 +232,8 @@ class RoutingJudgeTest : public QObject {
   }
 
   void choices_that_differ_are_counted_by_branch() {
-    const JudgedDecision r = decision("moe", top(2), 4, {0, 1, 1, 2, 2, 3}), alone = decision("other", top(1), 2, {0, 1, kNoBranch});
+    const JudgedDecision r = decision("moe", top(2), 4, {0, 1, 1, 2, 2, 3}),
+                         alone = decision("other", top(1), 2, {0, 1, kNoBranch});
     JudgedDecision o = r;
     o.choice = {1, 0, 1, 3, 0, 1};  // the same two, one other, two others
     const ChoiceCount count = count_choices({r, alone}, {o});

@@ -69,7 +69,8 @@ inline RandomCase mixture(const Protocol& protocol, const std::string& mode, uin
   CaseBuilder b(seed);
   const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 4)),
                 tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 8));
-  const ValueId x = b.value("embedding", {b.integers("ids", tokens, 29), b.drawn("table", {29, 16}, 1)}, {}, "embedded");
+  const ValueId x =
+      b.value("embedding", {b.integers("ids", tokens, 29), b.drawn("table", {29, 16}, 1)}, {}, "embedded");
   const ValueId decision = b.route(b.linear(x, 4, "router", "none", false, 3), protocol, "moe");
   const std::vector<ValueId> parts = b.scatter(x, decision, {0, 1, 2, 3});
   std::vector<ValueId> results;
@@ -123,8 +124,8 @@ inline Protocol best(int32_t k) {
   return p;
 }
 
-/// Sequences that are sent to two of three branches each; their tokens, in whatever branch, go through one router of tokens with room for
-/// two a branch and sequence. With `padding` only real tokens are members.
+/// Sequences that are sent to two of three branches each; their tokens, in whatever branch, go through one router of
+/// tokens with room for two a branch and sequence. With `padding` only real tokens are members.
 inline RandomCase members_of_all_branches(int64_t sequences_there, bool padding) {
   CaseBuilder b(7);
   const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", sequences_there)),
@@ -150,7 +151,8 @@ inline RandomCase members_of_all_branches(int64_t sequences_there, bool padding)
   const ValueId choice = b.route(b.linear(part, 3, "experts.scores", "none", true, 3), places, "experts");
   std::vector<ValueId> routed = b.scatter(part, choice, {0, 1, 2});
   for (size_t i = 0; i < routed.size(); ++i) routed[i] = b.linear(routed[i], 8, "expert." + std::to_string(i), "relu");
-  const ValueId joined = b.gather({b.gather(std::move(routed), b.space_of(part), "weighted", kNone, "joined")}, kept, "weighted");
+  const ValueId joined =
+      b.gather({b.gather(std::move(routed), b.space_of(part), "weighted", kNone, "joined")}, kept, "weighted");
   b.output("y", padding ? b.value("expand", {joined, real}, {}, "y") : joined);
   return b.take("members of all branches");
 }

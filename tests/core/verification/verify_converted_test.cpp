@@ -1,4 +1,5 @@
-// Models in another number format than the stored one, judged: the oracle rounds by itself, and a conversion that is wrong is found.
+// Models in another number format than the stored one, judged: the oracle rounds by itself, and a conversion that is
+// wrong is found.
 #include <bit>
 
 #include "core/bench/converted_graph.h"
@@ -10,7 +11,8 @@ namespace stormcell::testing {
 namespace {
 
 /// The same model in bf16: `ours` as the plan has it, the oracle on the stored f32 weights.
-Verification judged_converted(const RandomCase& c, std::shared_ptr<const WeightSource> ours, const std::shared_ptr<const Graph>& graph) {
+Verification judged_converted(const RandomCase& c, std::shared_ptr<const WeightSource> ours,
+                              const std::shared_ptr<const Graph>& graph) {
   cpu::CpuDevice device(2);
   const bool rounds = device.info().rounds_bf16_inputs;
   const Observed reference = by_oracle(c, *graph, *c.weights, rounds);
@@ -53,8 +55,10 @@ class VerifyConvertedTest : public QObject {
           made_by_devices.add(v.name, info.dtype, info.shape, values);
           v.recipe.clear();
         }
-      const Observed by_itself = by_oracle(c, *converted, *c.weights, false), from_converted = by_oracle(c, plain, made_by_devices, false);
-      for (size_t i = 0; i < by_itself.outputs.size(); ++i) QCOMPARE(by_itself.outputs[i].reals, from_converted.outputs[i].reals);
+      const Observed by_itself = by_oracle(c, *converted, *c.weights, false),
+                     from_converted = by_oracle(c, plain, made_by_devices, false);
+      for (size_t i = 0; i < by_itself.outputs.size(); ++i)
+        QCOMPARE(by_itself.outputs[i].reals, from_converted.outputs[i].reals);
     }
   }
 
@@ -96,7 +100,8 @@ class VerifyConvertedTest : public QObject {
                               [stored](std::vector<float>& values, const std::vector<int64_t>&) {
                                 const auto bytes = stored->bytes("small.weight");
                                 to_f32(bytes.get(), DType::f32, values.data(), values.size());
-                                for (float& v : values) v = std::bit_cast<float>(std::bit_cast<uint32_t>(v) & 0xffff0000u);
+                                for (float& v : values)
+                                  v = std::bit_cast<float>(std::bit_cast<uint32_t>(v) & 0xffff0000u);
                               },
                               times(1)};
     auto ours = std::make_shared<Tampered>(c.weights);

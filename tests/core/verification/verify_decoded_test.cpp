@@ -73,7 +73,8 @@ void make_every_token_a_tie(ExperimentState& s) {
 /// Two sequences of two tokens over a vocabulary of three, by hand.
 Observed by_hand(const std::vector<int32_t>& tokens, std::vector<float> logits) {
   Observed o;
-  o.outputs = {{std::string(kGenerated), DType::i32, {4}, {}, tokens}, {std::string(kLogits), DType::f32, {4, 3}, std::move(logits), {}}};
+  o.outputs = {{std::string(kGenerated), DType::i32, {4}, {}, tokens},
+               {std::string(kLogits), DType::f32, {4, 3}, std::move(logits), {}}};
   return o;
 }
 Batch two_sequences() {
@@ -106,7 +107,8 @@ class VerifyDecodedTest : public QObject {
  private slots:
   void right_runs_pass_and_every_token_s_logits_are_compared_data() {
     QTest::addColumn<QString>("fixture");
-    for (const char* fixture : {kMixtral, kSwitch, "mixtral/stored-bf16", "switch/stored-bf16"}) QTest::newRow(fixture) << fixture;
+    for (const char* fixture : {kMixtral, kSwitch, "mixtral/stored-bf16", "switch/stored-bf16"})
+      QTest::newRow(fixture) << fixture;
   }
   void right_runs_pass_and_every_token_s_logits_are_compared() {
     QFETCH(const QString, fixture);
@@ -150,7 +152,8 @@ class VerifyDecodedTest : public QObject {
   void two_experts_exchanged_are_found() {
     const std::string expert = "model.layers.2.block_sparse_moe.experts.";
     Opened opened(kMixtral, [&](Tampered& w) {
-      for (int e = 0; e < 8; e += 2) w.exchange(expert + std::to_string(e) + ".w1.weight", expert + std::to_string(e + 1) + ".w1.weight");
+      for (int e = 0; e < 8; e += 2)
+        w.exchange(expert + std::to_string(e) + ".w1.weight", expert + std::to_string(e + 1) + ".w1.weight");
     });
     const DecodedVerification v = opened.verified();
     QVERIFY2(!v.passed && said(v).contains("output logits differs"), qPrintable(said(v)));
@@ -163,7 +166,8 @@ class VerifyDecodedTest : public QObject {
       token = (token + 1) % 50;
     });
     QCOMPARE(v.equal, v.sequences - 1);
-    QVERIFY2(!v.passed && said(v).contains("token 3 of sequence 4 is ") && said(v).contains("no near tie"), qPrintable(said(v)));
+    QVERIFY2(!v.passed && said(v).contains("token 3 of sequence 4 is ") && said(v).contains("no near tie"),
+             qPrintable(said(v)));
   }
 
   void a_near_tie_may_fall_either_way_and_what_follows_is_not_compared() {
@@ -180,7 +184,8 @@ class VerifyDecodedTest : public QObject {
 
     DecodedJudge far(1e-4, Arithmetic::f32, 2);
     far.add(two_sequences(), by_hand(expected, kClear), by_hand(expected, kClear), by_hand(expected, kClear), ours);
-    QVERIFY2(said(far.verdict()).contains("token 0 of sequence 10 is 1 where the oracle decodes 0, and their logits differ by 8"),
+    QVERIFY2(said(far.verdict())
+                 .contains("token 0 of sequence 10 is 1 where the oracle decodes 0, and their logits differ by 8"),
              qPrintable(said(far.verdict())));
   }
 
@@ -212,7 +217,8 @@ class VerifyDecodedTest : public QObject {
     judge.refuse_too_little("", v);
     QCOMPARE(v.reasons.empty(), enough);
     QCOMPARE(v.what_to_do.empty(), enough);
-    if (!enough) QVERIFY2(v.reasons[0].starts_with("inconclusive: " + share + " could be compared"), v.reasons[0].c_str());
+    if (!enough)
+      QVERIFY2(v.reasons[0].starts_with("inconclusive: " + share + " could be compared"), v.reasons[0].c_str());
   }
 
   void a_verification_of_too_little_does_not_pass() {
@@ -225,7 +231,8 @@ class VerifyDecodedTest : public QObject {
       for (auto& [batch, tokens] : plan.decoded)
         for (size_t s = 0; s < 3; ++s) tokens.at(s * kTokens) = (tokens[s * kTokens] + 1) % 50;
     });
-    QVERIFY2(!first.passed && first.reasons.size() == 1 && first.reasons[0].starts_with("inconclusive: 6 of "), qPrintable(said(first)));
+    QVERIFY2(!first.passed && first.reasons.size() == 1 && first.reasons[0].starts_with("inconclusive: 6 of "),
+             qPrintable(said(first)));
     QCOMPARE(first.compared, int64_t{6});
     QVERIFY(first.what_to_do.find("--max-new-tokens") != std::string::npos);
   }
@@ -245,19 +252,23 @@ class VerifyDecodedTest : public QObject {
     Decoding work(s);
     const auto plan = work.make_baseline({}), other = work.make_baseline({});
     for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*plan, s.data->batch(b), {});
-    const auto verified = [&] { return verify(work, *plan, baseline ? other.get() : nullptr, {0, baseline ? 3600.0 : 0.0}, {}); };
+    const auto verified = [&] {
+      return verify(work, *plan, baseline ? other.get() : nullptr, {0, baseline ? 3600.0 : 0.0}, {});
+    };
     const Verification whole = verified();
     QVERIFY2(whole.passed, qPrintable(said(decoded_verification(whole))));
-    // In the second batch, where no oracle looks; in the first one behind what the 16 tokens that are always compared take for enough.
+    // In the second batch, where no oracle looks; in the first one behind what the 16 tokens that are always compared
+    // take for enough.
     const int64_t tokens = work.new_tokens(), batch = baseline ? 1 : 0, place = baseline ? 0 : 8;
     for (int64_t i = 0; i < 3; ++i) {
       int32_t& token = plan->decoded.at(batch).at(static_cast<size_t>(i * tokens + place));
       if (token >= 0) token ^= 1;  // the other of the pair; behind the end of its text there is none
     }
     const Verification cut = verified();
-    const std::string begin =
-        baseline ? "beside the baseline: inconclusive: 3 of " : "in the first 60 tokens: inconclusive: 24 of 126 tokens could be compared";
-    QVERIFY2(!cut.passed && cut.reasons.size() == 1 && cut.reasons[0].starts_with(begin), qPrintable(said(decoded_verification(cut))));
+    const std::string begin = baseline ? "beside the baseline: inconclusive: 3 of "
+                                       : "in the first 60 tokens: inconclusive: 24 of 126 tokens could be compared";
+    QVERIFY2(!cut.passed && cut.reasons.size() == 1 && cut.reasons[0].starts_with(begin),
+             qPrintable(said(decoded_verification(cut))));
     QVERIFY(!cut.what_to_do.empty());
   }
 
@@ -288,7 +299,9 @@ class VerifyDecodedTest : public QObject {
     QCOMPARE(v.compared, int64_t{apart ? 3 : 2});
     QCOMPARE(v.passed, !apart);
     QCOMPARE(v.flips, int64_t{apart ? 1 : 0});
-    if (apart) QVERIFY2(said(v).contains("output logits differs by ") && said(v).contains("without a near tie"), qPrintable(said(v)));
+    if (apart)
+      QVERIFY2(said(v).contains("output logits differs by ") && said(v).contains("without a near tie"),
+               qPrintable(said(v)));
   }
 
   void behind_a_near_tie_each_token_is_still_what_its_own_logits_say() {
@@ -298,11 +311,14 @@ class VerifyDecodedTest : public QObject {
     DecodedJudge judge(1e-4, Arithmetic::f32, 2);
     judge.add(two_sequences(), by_hand(expected, close), by_hand(expected, close), by_hand(expected, close), ours);
     const QString text = said(judge.verdict());
-    QVERIFY2(text.contains("token 1 of sequence 11 is 1 where its own logits say 0, and those differ by 5"), qPrintable(text));
+    QVERIFY2(text.contains("token 1 of sequence 11 is 1 where its own logits say 0, and those differ by 5"),
+             qPrintable(text));
     // The same of an execution beside it: its logits say one thing, its token is another.
     DecodedJudge beside(1e-4, Arithmetic::f32, 2);
-    beside.add(two_sequences(), by_hand(expected, close), by_hand(expected, close), by_hand({1, 1, 2, 1}, close), expected);
-    QVERIFY2(said(beside.verdict()).contains("token 1 of sequence 11 is 1 where its own logits say 0"), qPrintable(said(beside.verdict())));
+    beside.add(two_sequences(), by_hand(expected, close), by_hand(expected, close), by_hand({1, 1, 2, 1}, close),
+               expected);
+    QVERIFY2(said(beside.verdict()).contains("token 1 of sequence 11 is 1 where its own logits say 0"),
+             qPrintable(said(beside.verdict())));
   }
 
   void a_flip_excuses_the_sequences_that_it_reaches_and_no_other_data() {
@@ -328,7 +344,8 @@ class VerifyDecodedTest : public QObject {
     const DecodedVerification v = judge.verdict();
     QCOMPARE(v.explained_flips, int64_t{1});
     QCOMPARE(v.passed, reached);
-    if (!reached) QVERIFY2(said(v).contains("token 0 of sequence 11 is 0 where the oracle decodes 2"), qPrintable(said(v)));
+    if (!reached)
+      QVERIFY2(said(v).contains("token 0 of sequence 11 is 0 where the oracle decodes 2"), qPrintable(said(v)));
     if (reached) QCOMPARE(v.follows, int64_t{1});
   }
 
@@ -342,7 +359,8 @@ class VerifyDecodedTest : public QObject {
     const auto graph = model->generate_with_logits();
     const CellReach reach = cell_reach(*graph, RepeatStop::ignored);
     QVERIFY(reach.by_item.contains(std::string(kLogits)));
-    for (const auto& [router, relation] : reach.routers) QVERIFY2(relation.reach == CellRelation::Reach::cells, router.c_str());
+    for (const auto& [router, relation] : reach.routers)
+      QVERIFY2(relation.reach == CellRelation::Reach::cells, router.c_str());
     QVERIFY(!cell_reach(*graph).by_item.contains(std::string(kLogits)));
   }
 
@@ -385,16 +403,17 @@ class VerifyDecodedTest : public QObject {
     const FormatCost& cost = *v.format;
     QCOMPARE(cost.dtype, std::string("bf16"));
     QVERIFY2(std::fabs(cost.max_rel_diff - 0.1) < 0.011, qPrintable(QString::number(cost.max_rel_diff)));
-    QVERIFY2(cost.free_max_rel_diff > 1 && cost.free_max_rel_diff < 2, qPrintable(QString::number(cost.free_max_rel_diff)));
+    QVERIFY2(cost.free_max_rel_diff > 1 && cost.free_max_rel_diff < 2,
+             qPrintable(QString::number(cost.free_max_rel_diff)));
     QCOMPARE(cost.sequences, int64_t{2});
     QCOMPARE(cost.equal_sequences, int64_t{1});
     QCOMPARE(cost.choices, int64_t{3});
     QCOMPARE(cost.differing_choices, int64_t{1});
     QVERIFY(!cost.passed && v.reasons.size() == 1);
-    QVERIFY2(
-        free_cost_text(cost).ends_with("1 of 2 sequences decode the tokens of the stored weights, the others count up to the first that "
-                                       "differs"),
-        free_cost_text(cost).c_str());
+    QVERIFY2(free_cost_text(cost).ends_with(
+                 "1 of 2 sequences decode the tokens of the stored weights, the others count up to the first that "
+                 "differs"),
+             free_cost_text(cost).c_str());
   }
 
   void masked_tokens_make_no_near_ties() {
@@ -403,24 +422,29 @@ class VerifyDecodedTest : public QObject {
     for (const size_t i : {2, 5, 6, 11}) banned[i] = -1e9f;
     const std::vector<int32_t> expected = {0, 1, 2, 0};
     DecodedJudge judge(1e-4, Arithmetic::f32, 2);
-    judge.add(two_sequences(), by_hand(expected, banned), by_hand(expected, banned), by_hand(expected, banned), {1, 1, 2, 0});
-    QVERIFY2(said(judge.verdict()).contains("token 0 of sequence 10 is 1 where the oracle decodes 0"), qPrintable(said(judge.verdict())));
+    judge.add(two_sequences(), by_hand(expected, banned), by_hand(expected, banned), by_hand(expected, banned),
+              {1, 1, 2, 0});
+    QVERIFY2(said(judge.verdict()).contains("token 0 of sequence 10 is 1 where the oracle decodes 0"),
+             qPrintable(said(judge.verdict())));
   }
 
   void a_sequence_that_ends_where_the_reference_goes_on_is_no_near_tie() {
     const std::vector<int32_t> expected = {0, 1, 2, 0};
     DecodedJudge judge(1e-4, Arithmetic::f32, 2);
-    judge.add(two_sequences(), by_hand(expected, kClear), by_hand(expected, kClear), by_hand(expected, kClear), {0, 1, 2, -1});
+    judge.add(two_sequences(), by_hand(expected, kClear), by_hand(expected, kClear), by_hand(expected, kClear),
+              {0, 1, 2, -1});
     QVERIFY2(said(judge.verdict()).contains("token 1 of sequence 11 is -1"), qPrintable(said(judge.verdict())));
   }
 
   void a_text_that_goes_on_behind_its_end_is_no_near_tie() {
-    // In all executions alike: the first sequence ends behind its first token, and the plan writes on what its logits say.
+    // In all executions alike: the first sequence ends behind its first token, and the plan writes on what its logits
+    // say.
     const std::vector<int32_t> expected = {0, -1, 2, 0}, ours = {0, 1, 2, 0};
     DecodedJudge judge(1e-4, Arithmetic::f32, 2);
     judge.add(two_sequences(), by_hand(expected, kClear), by_hand(ours, kClear), by_hand(ours, kClear), ours);
     const QString text = said(judge.verdict());
-    QVERIFY2(!judge.verdict().passed && text.contains("token 1 of sequence 10 is 1 where the oracle's text has ended: no near tie"),
+    QVERIFY2(!judge.verdict().passed &&
+                 text.contains("token 1 of sequence 10 is 1 where the oracle's text has ended: no near tie"),
              qPrintable(text));
     // Nor does it follow from a routing choice: up to its end both texts are one.
     Observed reference = by_hand(expected, kClear), replayed = by_hand(expected, kClear), free = by_hand(ours, kClear);
@@ -428,7 +452,8 @@ class VerifyDecodedTest : public QObject {
     replayed.decisions[0].free_choice = {1, 0};
     DecodedJudge flipped(1e-4, Arithmetic::f32, 2);
     flipped.add(two_sequences(), reference, replayed, free, ours);
-    QVERIFY2(!flipped.verdict().passed && flipped.verdict().follows == 0 && said(flipped.verdict()).contains("text has ended"),
+    QVERIFY2(!flipped.verdict().passed && flipped.verdict().follows == 0 &&
+                 said(flipped.verdict()).contains("text has ended"),
              qPrintable(said(flipped.verdict())));
   }
 

@@ -1,4 +1,5 @@
-// Batches of pictures that the oracle is too slow for: some of their pictures are judged, as the plan ran them among all of the batch.
+// Batches of pictures that the oracle is too slow for: some of their pictures are judged, as the plan ran them among
+// all of the batch.
 #include <functional>
 
 #include "core/bench/plan_graphs.h"
@@ -74,7 +75,8 @@ class VerifyPartTest : public QObject {
     // Of 3,600 seconds a thousand each: three pictures of the first batch, and none of the second.
     const Verification v = verify(work, *plan, baseline.get(), hour_with(opened.s, 1000), {});
     QVERIFY2(v.passed, all_reasons(v).c_str());
-    QCOMPARE(QString::fromStdString(v.text), QString("3 of 7 pictures of batch 0 against the oracle, 2 of 2 batches against the baseline"));
+    QCOMPARE(QString::fromStdString(v.text),
+             QString("3 of 7 pictures of batch 0 against the oracle, 2 of 2 batches against the baseline"));
     QVERIFY(v.batches == 1 && v.baseline_batches == 2 && v.parts.size() == 1);
     QVERIFY(v.parts[0].batch == 0 && v.parts[0].pictures == 3 && v.parts[0].of == 7);
     QVERIFY(v.max_rel_diff > 0 && !v.outputs.empty() && !v.routers.empty());
@@ -92,9 +94,11 @@ class VerifyPartTest : public QObject {
   }
   void every_size_is_judged_by_a_part() {
     QCOMPARE(parts_text({{0, 8, 128}}), std::string("8 of 128 pictures of batch 0"));
-    QCOMPARE(parts_text({{0, 8, 128}, {3, 1, 2}}), std::string("8 of 128 pictures of batch 0 and 1 of 2 pictures of batch 3"));
+    QCOMPARE(parts_text({{0, 8, 128}, {3, 1, 2}}),
+             std::string("8 of 128 pictures of batch 0 and 1 of 2 pictures of batch 3"));
     QCOMPARE(parts_text({{0, 8, 128}, {3, 1, 2}, {4, 1, 2}, {5, 1, 2}, {6, 1, 2}}),
-             std::string("8 of 128 pictures of batch 0, 1 of 2 pictures of batch 3, 1 of 2 pictures of batch 4 and of 2 batches more"));
+             std::string("8 of 128 pictures of batch 0, 1 of 2 pictures of batch 3, 1 of 2 pictures of batch 4 and of "
+                         "2 batches more"));
   }
   void pictures_are_spread_over_the_batch() {
     QCOMPARE(further_rows(1, 128), std::vector<int64_t>());
@@ -111,8 +115,8 @@ class VerifyPartTest : public QObject {
     QVERIFY(v.format && v.format->max_rel_diff > 0 && v.format->choices > 0);
   }
 
-  /// A decision that is left out is judged by what it would have been: of batches where all cells go where the plan takes them to go the
-  /// answers count, and where one goes elsewhere the router is named.
+  /// A decision that is left out is judged by what it would have been: of batches where all cells go where the plan
+  /// takes them to go the answers count, and where one goes elsewhere the router is named.
   void decisions_that_are_left_out_are_judged_by_where_cells_go_data() {
     QTest::addColumn<double>("threshold");
     QTest::newRow("everybody leaves at the first exit") << -1.0;
@@ -144,7 +148,8 @@ class VerifyPartTest : public QObject {
     QVERIFY2(right.passed && right.parts.empty() && right.batches == 2, all_reasons(right).c_str());
     const Verification wrong = judged(false);
     QVERIFY(!wrong.passed);
-    QCOMPARE(all_reasons(wrong), std::string("router exits.0.router, which the plan does not decide, sends 12 of 12 cells elsewhere; "));
+    QCOMPARE(all_reasons(wrong),
+             std::string("router exits.0.router, which the plan does not decide, sends 12 of 12 cells elsewhere; "));
   }
 
   /// What is wrong in a plan is wrong in some of its pictures, too.
@@ -176,8 +181,10 @@ class VerifyPartTest : public QObject {
                                          changed(opened.s, op.toStdString(),
                                                  [&](Node& n) {
                                                    ++done;
-                                                   if (n.attributes.has("capacity_factor")) n.attributes.set("capacity_factor", 0.5);
-                                                   if (n.attributes.has("threshold")) n.attributes.set("threshold", 0.9);
+                                                   if (n.attributes.has("capacity_factor"))
+                                                     n.attributes.set("capacity_factor", 0.5);
+                                                   if (n.attributes.has("threshold"))
+                                                     n.attributes.set("threshold", 0.9);
                                                    if (n.attributes.has("eps")) n.attributes.set("eps", 0.5);
                                                  }),
                                          0, {});

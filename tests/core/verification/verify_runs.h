@@ -24,15 +24,18 @@ inline Observed by_oracle(const RandomCase& c, const Graph& graph, const WeightS
   OracleOptions options;
   options.keep_scores = true;
   options.round_inputs = round_inputs;
-  Observed o = observed(graph, c.bindings, Oracle<float>(graph, weights).run(oracle_inputs(c), c.bindings, options), cell_reach(graph));
-  const auto root = std::find_if(graph.spaces.begin(), graph.spaces.end(), [](const CellSpace& s) { return s.kind == SpaceKind::root; });
+  Observed o = observed(graph, c.bindings, Oracle<float>(graph, weights).run(oracle_inputs(c), c.bindings, options),
+                        cell_reach(graph));
+  const auto root = std::find_if(graph.spaces.begin(), graph.spaces.end(),
+                                 [](const CellSpace& s) { return s.kind == SpaceKind::root; });
   if (root != graph.spaces.end()) o.items = root->count.evaluate(c.bindings);
   return o;
 }
 
 /// A graph on a device.
 struct Plan {
-  Plan(Device& device, const RandomCase& c, std::shared_ptr<const Graph> graph, std::shared_ptr<const WeightSource> weights)
+  Plan(Device& device, const RandomCase& c, std::shared_ptr<const Graph> graph,
+       std::shared_ptr<const WeightSource> weights)
       : from(c),
         store(device, std::move(weights)),
         program(std::make_shared<Program>(lower(std::move(graph)))),
@@ -58,7 +61,8 @@ struct Plan {
 };
 
 /// The case as the plan runs it, beside the oracle with the case's own weights.
-inline Verification judged(const RandomCase& c, Device& device, std::shared_ptr<const WeightSource> ours, double tolerance = 1e-4) {
+inline Verification judged(const RandomCase& c, Device& device, std::shared_ptr<const WeightSource> ours,
+                           double tolerance = 1e-4) {
   const Arithmetic arithmetic =
       c.weight_dtype == DType::bf16 && device.info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32;
   const Observed reference = by_oracle(c, c.graph, *c.weights, device.info().rounds_bf16_inputs);

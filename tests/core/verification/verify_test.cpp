@@ -1,5 +1,5 @@
-// Real executions judged: right ones pass on every graph, device and format; a plan with one thing wrong does not. What is wrong is put
-// into the weights of the plan alone; the oracle reads the true ones.
+// Real executions judged: right ones pass on every graph, device and format; a plan with one thing wrong does not. What
+// is wrong is put into the weights of the plan alone; the oracle reads the true ones.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -23,7 +23,8 @@ class VerifyTest : public QObject {
  private slots:
   void right_executions_pass_data() {
     QTest::addColumn<int>("seed");
-    for (int seed = -static_cast<int>(toys().size()); seed < drawn(60); ++seed) QTest::newRow(qPrintable(QString::number(seed))) << seed;
+    for (int seed = -static_cast<int>(toys().size()); seed < drawn(60); ++seed)
+      QTest::newRow(qPrintable(QString::number(seed))) << seed;
   }
   void right_executions_pass() {
     QFETCH(int, seed);
@@ -54,7 +55,8 @@ class VerifyTest : public QObject {
       const Observed free = plan.run(nullptr);
       missed += plan.misses;
       const bool bf16 = c.weight_dtype == DType::bf16;
-      Judge judge(bf16 ? 2e-2 : 1e-4, bf16 && device.info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32);
+      Judge judge(bf16 ? 2e-2 : 1e-4,
+                  bf16 && device.info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32);
       judge.add(0, reference, plan.run(&reference), &free);
       const Verification v = judge.verdict();
       QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
@@ -62,7 +64,8 @@ class VerifyTest : public QObject {
     QVERIFY(applied > 20 && missed > 5);
   }
 
-  /// A router whose cells nobody sends any more is known by the same names: recorded, replayed, judged and nested as in the model.
+  /// A router whose cells nobody sends any more is known by the same names: recorded, replayed, judged and nested as in
+  /// the model.
   void routers_within_what_is_made_straight_are_the_model_s() {
     int within = 0, held = 0, missed = 0;
     cpu::CpuDevice device(2);
@@ -98,7 +101,8 @@ class VerifyTest : public QObject {
           (plan.misses == 0 ? held : missed) += 1;
           QVERIFY2(decided_alike(free.decisions, usual.decisions), c.name.c_str());
           const bool bf16 = c.weight_dtype == DType::bf16;
-          Judge judge(bf16 ? 2e-2 : 1e-4, bf16 && device.info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32);
+          Judge judge(bf16 ? 2e-2 : 1e-4,
+                      bf16 && device.info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32);
           judge.add(0, reference, plan.run(&reference), &free);
           const Verification v = judge.verdict();
           QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
@@ -128,9 +132,10 @@ class VerifyTest : public QObject {
       const Observed a = on_cpu.run(&reference), b = on_emulated.run(&reference);
       QCOMPARE(a.decisions.size(), b.decisions.size());
       for (size_t i = 0; i < a.decisions.size(); ++i) {
-        const auto same = std::find_if(reference.decisions.begin(), reference.decisions.end(), [&](const JudgedDecision& d) {
-          return d.router == a.decisions[i].router && d.execution == a.decisions[i].execution;
-        });
+        const auto same =
+            std::find_if(reference.decisions.begin(), reference.decisions.end(), [&](const JudgedDecision& d) {
+              return d.router == a.decisions[i].router && d.execution == a.decisions[i].execution;
+            });
         QVERIFY(same != reference.decisions.end());
         QCOMPARE(a.decisions[i].choice, same->choice);
         QCOMPARE(a.decisions[i].place, same->place);
@@ -181,7 +186,8 @@ class VerifyTest : public QObject {
     // In the exit chain every image goes its own way.
     const RandomCase c = exit_chain_toy();
     const CellReach reach = cell_reach(c.graph);
-    const auto decisions = decisions_of(c.graph, c.bindings, Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings), reach);
+    const auto decisions =
+        decisions_of(c.graph, c.bindings, Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings), reach);
     QVERIFY(!decisions.empty());
     for (const JudgedDecision& d : decisions) QCOMPARE(d.together, int64_t{1});
   }
@@ -226,7 +232,8 @@ class VerifyTest : public QObject {
     for (float& y : free.outputs[0].reals) y *= 1.01f;
     Judge wrong(1e-4, Arithmetic::f32);
     wrong.add(0, reference, replayed, &free);
-    QVERIFY2(said(wrong.verdict()).contains("output small, running freely, differs by 0.01"), qPrintable(said(wrong.verdict())));
+    QVERIFY2(said(wrong.verdict()).contains("output small, running freely, differs by 0.01"),
+             qPrintable(said(wrong.verdict())));
     QVERIFY(!said(wrong.verdict()).contains("output logits"));
   }
 
@@ -282,15 +289,19 @@ class VerifyTest : public QObject {
     auto slightly = std::make_shared<Tampered>(c.weights), half = std::make_shared<Tampered>(c.weights);
     slightly->change("classifier.weight", times(0.99f));
     half->change("classifier.weight", times(0.5f));
-    QVERIFY2(said(judged(c, slightly)).contains("the scores of router exit differ"), qPrintable(said(judged(c, slightly))));
-    QVERIFY2(said(judged_as_bf16(c, half)).contains("the scores of router exit differ"), qPrintable(said(judged_as_bf16(c, half))));
+    QVERIFY2(said(judged(c, slightly)).contains("the scores of router exit differ"),
+             qPrintable(said(judged(c, slightly))));
+    QVERIFY2(said(judged_as_bf16(c, half)).contains("the scores of router exit differ"),
+             qPrintable(said(judged_as_bf16(c, half))));
   }
 
   void large_scores_do_not_excuse_a_correction_in_the_wrong_order() {
     const RandomCase c = corrected_sigmoids();
     QVERIFY(judged(c, c.weights).passed && judged_as_bf16(c, c.weights).passed);
     auto reversed = std::make_shared<Tampered>(c.weights);
-    reversed->change("correction", [](std::vector<float>& bias, const std::vector<int64_t>&) { std::reverse(bias.begin(), bias.end()); });
+    reversed->change("correction", [](std::vector<float>& bias, const std::vector<int64_t>&) {
+      std::reverse(bias.begin(), bias.end());
+    });
     for (const Verification& v : {judged(c, reversed), judged_as_bf16(c, reversed)})
       QVERIFY2(v.flips > 0 && said(v).contains("the scores of router moe differ"), qPrintable(said(v)));
   }
@@ -315,7 +326,8 @@ class VerifyTest : public QObject {
     QCOMPARE(c.wrong, std::vector<std::string>(c.plans.size()));
     for (const Contribution& own : contributions_of(c, *baseline, {})) QVERIFY(own.wrong.empty());
 
-    // The first plan with the weights of two products exchanged: what is measured with it, and from it on, is no speed-up.
+    // The first plan with the weights of two products exchanged: what is measured with it, and from it on, is no
+    // speed-up.
     auto exchanged = std::make_shared<Graph>(*s.graph);
     std::vector<ValueId*> weights;
     for (Node& n : exchanged->nodes)
@@ -343,8 +355,8 @@ class VerifyTest : public QObject {
     QFETCH(const bool, padding);
     const RandomCase c = members_of_all_branches(sequences, padding);
     const Observed reference = by_oracle(c, c.graph, *c.weights, false);
-    const auto inner =
-        std::find_if(reference.decisions.begin(), reference.decisions.end(), [](const JudgedDecision& d) { return d.router == "experts"; });
+    const auto inner = std::find_if(reference.decisions.begin(), reference.decisions.end(),
+                                    [](const JudgedDecision& d) { return d.router == "experts"; });
     QVERIFY(inner != reference.decisions.end());
     QCOMPARE(inner->above, std::vector<std::string>{"tasks"});
     if (!padding) QCOMPARE(inner->shape.cells, int64_t{2 * 6 * sequences});

@@ -51,7 +51,9 @@ class CountedTensors final : public WeightSource {
     const auto at = infos_.find(name);
     return at == infos_.end() ? nullptr : &at->second;
   }
-  std::shared_ptr<const std::byte> bytes(std::string_view name) const override { return range(name, 0, find(name)->bytes()); }
+  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
+    return range(name, 0, find(name)->bytes());
+  }
   std::shared_ptr<const std::byte> range(std::string_view, int64_t, int64_t count) const override {
     auto memory = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(count), std::byte{0x3c});
     return {memory, memory->data()};
@@ -68,27 +70,28 @@ class RecipeMemoryTest : public QObject {
  private slots:
   void what_is_held_at_most_is_told_before_data() {
     QTest::addColumn<QString>("recipe");
-    for (const char* recipe : {"a",
-                               "convert(\"a\", bf16)",
-                               "convert(\"a\", f32)",
-                               "index(\"stacked\", 2)",
-                               "index(transpose(\"stacked\", 0, 2, 1), 2)",
-                               "slice(\"a\", 10, 200)",
-                               "slice(\"a\", 10, 200, axis=1)",
-                               "slice(transpose(\"a\"), 3, 300)",
-                               "transpose(\"a\")",
-                               "stack(\"a\", \"b\", \"a\")",
-                               "concat(\"a\", transpose(\"c\"), slice(\"a\", 0, 200))",
-                               "convert(stack(\"a\", \"b\"), bf16)",
-                               "stack(convert(\"a\", bf16), convert(\"b\", bf16))",
-                               "scale(\"a\", \"long\")",
-                               "scale(convert(\"h\", f32), \"long\")",
-                               "quantise(\"a\", bits=4, block=32)",
-                               "convert(quantise(transpose(\"a\"), bits=8, block=32), bf16)",
-                               "position_bias(\"pairs\", \"wide\", height=12, width=12)",
-                               "batch_norm_scale(\"very.long\", \"very.long\", eps=0.001)",
-                               "batch_norm_shift(\"very.long\", \"very.long\", \"very.long\", \"very.long\", eps=0.001)",
-                               "batch_norm_shift(\"very.long\", \"very.long\", \"very.long\", \"very.long\", \"very.long\", eps=0.001)"})
+    for (const char* recipe :
+         {"a",
+          "convert(\"a\", bf16)",
+          "convert(\"a\", f32)",
+          "index(\"stacked\", 2)",
+          "index(transpose(\"stacked\", 0, 2, 1), 2)",
+          "slice(\"a\", 10, 200)",
+          "slice(\"a\", 10, 200, axis=1)",
+          "slice(transpose(\"a\"), 3, 300)",
+          "transpose(\"a\")",
+          "stack(\"a\", \"b\", \"a\")",
+          "concat(\"a\", transpose(\"c\"), slice(\"a\", 0, 200))",
+          "convert(stack(\"a\", \"b\"), bf16)",
+          "stack(convert(\"a\", bf16), convert(\"b\", bf16))",
+          "scale(\"a\", \"long\")",
+          "scale(convert(\"h\", f32), \"long\")",
+          "quantise(\"a\", bits=4, block=32)",
+          "convert(quantise(transpose(\"a\"), bits=8, block=32), bf16)",
+          "position_bias(\"pairs\", \"wide\", height=12, width=12)",
+          "batch_norm_scale(\"very.long\", \"very.long\", eps=0.001)",
+          "batch_norm_shift(\"very.long\", \"very.long\", \"very.long\", \"very.long\", eps=0.001)",
+          "batch_norm_shift(\"very.long\", \"very.long\", \"very.long\", \"very.long\", \"very.long\", eps=0.001)"})
       QTest::newRow(recipe) << QString(recipe);
   }
   void what_is_held_at_most_is_told_before() {

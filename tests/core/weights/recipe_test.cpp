@@ -35,7 +35,8 @@ class HeldTensors : public WeightSource {
     QCOMPARE(held.info.bytes(), static_cast<int64_t>(held.bytes.size()));
     tensors_.insert_or_assign(name, std::move(held));
   }
-  void add_random(const std::string& name, DType dtype, std::vector<int64_t> shape, std::mt19937& random, bool positive = false) {
+  void add_random(const std::string& name, DType dtype, std::vector<int64_t> shape, std::mt19937& random,
+                  bool positive = false) {
     int64_t n = 1;
     for (const int64_t extent : shape) n *= extent;
     std::vector<float> values(static_cast<size_t>(n));
@@ -53,7 +54,8 @@ class HeldTensors : public WeightSource {
   }
   std::shared_ptr<const std::byte> range(std::string_view name, int64_t first, int64_t count) const override {
     const std::vector<std::byte>& bytes = tensors_.find(name)->second.bytes;
-    if (first < 0 || count < 0 || first + count > static_cast<int64_t>(bytes.size())) failed(name, "a part beyond its end");
+    if (first < 0 || count < 0 || first + count > static_cast<int64_t>(bytes.size()))
+      failed(name, "a part beyond its end");
     bytes_read += count;
     return {std::shared_ptr<const void>(), bytes.data() + first};
   }
@@ -124,12 +126,14 @@ class RandomRecipes {
           return concat_recipe(std::move(of), a);
         }
         case 4:
-          if (dtype == DType::f32) return scale_recipe(make(shape, any_format(), depth - 1), make({shape[0]}, any_format(), depth - 1));
+          if (dtype == DType::f32)
+            return scale_recipe(make(shape, any_format(), depth - 1), make({shape[0]}, any_format(), depth - 1));
           break;
         case 5:
           return convert_recipe(make(shape, any_format(), depth - 1), dtype);
         case 6:
-          if (dtype == DType::f32) return quantise_recipe(make(shape, any_format(), depth - 1), 2 + pick(7), 1 + pick(9));
+          if (dtype == DType::f32)
+            return quantise_recipe(make(shape, any_format(), depth - 1), 2 + pick(7), 1 + pick(9));
           break;
         case 7: {
           std::vector<int64_t> more = shape;
@@ -170,9 +174,10 @@ struct Bound {
   double size = 0, error = 0;
 };
 
-/// Structural steps are exact, and so are conversions and quantisations of what is exact: both sides do the same. An arithmetic step, which
-/// the oracle does not round, is rounded to f32 once, by half a unit; eight units leave none out. What a conversion gets may then lie on
-/// the other side of a middle: a unit of its format; what a quantisation gets, too: a unit of its block.
+/// Structural steps are exact, and so are conversions and quantisations of what is exact: both sides do the same. An
+/// arithmetic step, which the oracle does not round, is rounded to f32 once, by half a unit; eight units leave none
+/// out. What a conversion gets may then lie on the other side of a middle: a unit of its format; what a quantisation
+/// gets, too: a unit of its block.
 Bound bound_of(const Recipe& r, const WeightSource& source) {
   constexpr double kUnit = 0x1p-24;
   if (r.kind == RecipeKind::tensor) {
@@ -182,7 +187,9 @@ Bound bound_of(const Recipe& r, const WeightSource& source) {
   }
   std::vector<Bound> of;
   for (const Recipe& operand : r.of) of.push_back(bound_of(operand, source));
-  const auto product = [](const Bound& a, const Bound& b) { return Bound{a.size * b.size, a.error * b.size + b.error * a.size}; };
+  const auto product = [](const Bound& a, const Bound& b) {
+    return Bound{a.size * b.size, a.error * b.size + b.error * a.size};
+  };
   const auto sum = [](const Bound& a, const Bound& b) { return Bound{a.size + b.size, a.error + b.error}; };
   const auto rounded = [](const Bound& b) { return Bound{b.size, b.error + 8 * kUnit * b.size}; };
   const Bound per_deviation{1 / std::sqrt(kLeastVariance), 0};
@@ -194,10 +201,12 @@ Bound bound_of(const Recipe& r, const WeightSource& source) {
     case RecipeKind::batch_norm_shift:
       return rounded(sum(of[0], product(of.size() > 4 ? sum(of[1], of[4]) : of[1], product(of[2], per_deviation))));
     case RecipeKind::convert:
-      if (of[0].error > 0) of[0].error += of[0].size * (r.dtype == DType::bf16 ? 0x1p-8 : r.dtype == DType::f16 ? 0x1p-11 : kUnit);
+      if (of[0].error > 0)
+        of[0].error += of[0].size * (r.dtype == DType::bf16 ? 0x1p-8 : r.dtype == DType::f16 ? 0x1p-11 : kUnit);
       return of[0];
     case RecipeKind::quantise:
-      if (of[0].error > 0) of[0].error = 2 * of[0].error + of[0].size / static_cast<double>((int64_t{1} << (r.bits - 1)) - 1);
+      if (of[0].error > 0)
+        of[0].error = 2 * of[0].error + of[0].size / static_cast<double>((int64_t{1} << (r.bits - 1)) - 1);
       return of[0];
     default:
       break;
@@ -213,15 +222,18 @@ class RecipeTest : public QObject {
   Q_OBJECT
  private slots:
   void one_meaning_has_one_text() {
-    QCOMPARE(canonical(R"(  stack( slice("a",0,64),transpose( "b" ) ) )"), std::string(R"(stack(slice("a", 0, 64), transpose("b")))"));
+    QCOMPARE(canonical(R"(  stack( slice("a",0,64),transpose( "b" ) ) )"),
+             std::string(R"(stack(slice("a", 0, 64), transpose("b")))"));
     QCOMPARE(canonical(R"("a b")"), std::string(R"("a b")"));
     QCOMPARE(canonical(R"(slice(slice("a", 10, 50), 5, 9))"), std::string(R"(slice("a", 15, 19))"));
-    QCOMPARE(canonical(R"(slice(slice("a", 10, 50, axis=1), 5, 9, axis=0))"), std::string(R"(slice(slice("a", 10, 50, axis=1), 5, 9))"));
+    QCOMPARE(canonical(R"(slice(slice("a", 10, 50, axis=1), 5, 9, axis=0))"),
+             std::string(R"(slice(slice("a", 10, 50, axis=1), 5, 9))"));
     QCOMPARE(canonical(R"(transpose(transpose("a")))"), std::string(R"("a")"));
     QCOMPARE(canonical(R"(transpose(transpose("a", 2, 0, 1), 2, 0, 1))"), std::string(R"(transpose("a", 1, 2, 0))"));
     QCOMPARE(canonical(R"(transpose("a", 1, 0))"), std::string(R"(transpose("a"))"));
     QCOMPARE(canonical(R"(concat(concat("a", "b"), "c"))"), std::string(R"(concat("a", "b", "c"))"));
-    QCOMPARE(canonical(R"(concat(concat("a", "b", axis=1), "c"))"), std::string(R"(concat(concat("a", "b", axis=1), "c"))"));
+    QCOMPARE(canonical(R"(concat(concat("a", "b", axis=1), "c"))"),
+             std::string(R"(concat(concat("a", "b", axis=1), "c"))"));
     QCOMPARE(canonical(R"(concat("a"))"), std::string(R"("a")"));
     QCOMPARE(canonical(R"(convert(convert("a", bf16), bf16))"), std::string(R"(convert("a", bf16))"));
     QCOMPARE(canonical(R"(quantise("a"))"), std::string(R"(quantise("a", bits=8, block=32))"));
@@ -264,9 +276,11 @@ class RecipeTest : public QObject {
           refusal([&] { info_of(parse_recipe(text, "recipe"), [&](std::string_view n) { return held.find(n); }); }));
     };
     QVERIFY(why("\"x\"").contains("there is no such tensor"));
-    QVERIFY(why(R"(stack("a", transpose("x")))").contains(R"(weight stack("a", transpose("x")): "x": there is no such tensor)"));
+    QVERIFY(why(R"(stack("a", transpose("x")))")
+                .contains(R"(weight stack("a", transpose("x")): "x": there is no such tensor)"));
     QVERIFY(why(R"(index("c", 6))").contains("expected a number below the first extent, got 6 of [6]"));
-    QVERIFY(why(R"(slice("a", 2, 7))").contains("expected a range within the extents, got 2 to 7 along axis 0 of [6, 4]"));
+    QVERIFY(
+        why(R"(slice("a", 2, 7))").contains("expected a range within the extents, got 2 to 7 along axis 0 of [6, 4]"));
     QVERIFY(why(R"(slice("a", 0, 1, axis=2))").contains("along axis 2 of [6, 4]"));
     QVERIFY(why(R"(transpose("a", 0, 2, 1))").contains("expected an operand of 3 extents, got [6, 4]"));
     QVERIFY(why(R"(stack("a", "b"))").contains("[6, 4] f32 and [6, 4] bf16"));
@@ -274,9 +288,11 @@ class RecipeTest : public QObject {
     QVERIFY(why(R"(concat("a", transpose("a")))").contains("differ along axis 0 alone, got [6, 4] and [4, 6]"));
     QVERIFY(why(R"(concat("c", "c", axis=1))").contains("expected an operand with axis 1, got [6]"));
     QVERIFY(why(R"(concat("huge", "huge", "huge", axis=1))").contains("fewer than 2^63 elements along the axis"));
-    QVERIFY(why(R"(scale(transpose("a"), "c"))").contains("expected a factor for each of the first extent, got [4, 6] and [6]"));
+    QVERIFY(why(R"(scale(transpose("a"), "c"))")
+                .contains("expected a factor for each of the first extent, got [4, 6] and [6]"));
     QVERIFY(why(R"(batch_norm_scale("a", "c", eps=0))").contains("expected a number for each channel"));
-    QVERIFY(why(R"(position_bias("a", "a", height=2, width=2))").contains("[hidden, 2] and [heads, hidden], got [6, 4] and [6, 4]"));
+    QVERIFY(why(R"(position_bias("a", "a", height=2, width=2))")
+                .contains("[hidden, 2] and [heads, hidden], got [6, 4] and [6, 4]"));
     QVERIFY(why(R"(convert("i", bf16))").contains("expected an operand in f32, f16 or bf16, got i32"));
   }
 
@@ -309,7 +325,8 @@ class RecipeTest : public QObject {
       near += bound.error > 0 && bound.error < 1e-5 * bound.size;
       for (size_t i = 0; i < came.size(); ++i) {
         const double away = std::fabs(static_cast<double>(came[i]) - expected[i]);
-        QVERIFY2(away <= bound.error, (text + ": " + std::to_string(away) + " beside " + std::to_string(bound.error)).c_str());
+        QVERIFY2(away <= bound.error,
+                 (text + ": " + std::to_string(away) + " beside " + std::to_string(bound.error)).c_str());
       }
     }
     QVERIFY2(deep > 100, qPrintable(QString::number(deep)));
@@ -324,10 +341,13 @@ class RecipeTest : public QObject {
     for (const char* name : {"gamma", "beta", "mean", "bias"}) held.add_random(name, DType::f32, {5}, random);
     held.add_random("variance", DType::f32, {5}, random, true);
     const auto source = make_recipe_weights(shared);
-    const std::vector<float> w = made(held, "w"), folded = made(*source, R"(scale("w", batch_norm_scale("gamma", "variance", eps=0.001)))"),
-                             shift = made(*source, R"(batch_norm_shift("beta", "mean", "gamma", "variance", "bias", eps=0.001))");
-    const std::vector<float> gamma = made(held, "gamma"), beta = made(held, "beta"), mean = made(held, "mean"), bias = made(held, "bias"),
-                             variance = made(held, "variance");
+    const std::vector<float> w = made(held, "w"),
+                             folded = made(*source, R"(scale("w", batch_norm_scale("gamma", "variance", eps=0.001)))"),
+                             shift =
+                                 made(*source,
+                                      R"(batch_norm_shift("beta", "mean", "gamma", "variance", "bias", eps=0.001))");
+    const std::vector<float> gamma = made(held, "gamma"), beta = made(held, "beta"), mean = made(held, "mean"),
+                             bias = made(held, "bias"), variance = made(held, "variance");
     const std::array<double, 3> x = {0.5, -1.25, 2};
     for (size_t i = 0; i < 5; ++i) {
       double plain = bias[i], with = shift[i];
@@ -336,8 +356,8 @@ class RecipeTest : public QObject {
       QVERIFY(std::fabs(normed - with) < 1e-5);
     }
     // The oracle leaves the factor beside the weight.
-    const reference::UnfoldedWeight unfolded =
-        reference::unfolded_weight(parse_recipe(R"(scale("w", batch_norm_scale("gamma", "variance", eps=0.001)))", "recipe"), held);
+    const reference::UnfoldedWeight unfolded = reference::unfolded_weight(
+        parse_recipe(R"(scale("w", batch_norm_scale("gamma", "variance", eps=0.001)))", "recipe"), held);
     QVERIFY(unfolded.factor && unfolded.factor->shape() == std::vector<int64_t>{5});
     std::vector<double> elements(w.size());
     unfolded.elements->read_flat(0, static_cast<int64_t>(w.size()), elements.data());
@@ -365,8 +385,8 @@ class RecipeTest : public QObject {
     expect(places(R"(position_bias("w", "v", height=2, width=3, turned=1))", 0), log9, 2 * log9);
     expect(places(R"(position_bias("w", "v", "b", height=2, width=3))", 6), 0.5 + log5, 1);
     expect(places(R"(position_bias("w", "v", "b", "d", height=2, width=3))", 6), 0.5 + log5, -2);
-    expect(places(R"(position_bias("w", "v", "b", "d", height=2, width=3, limit=16))", 6), 16 / (1 + std::exp(-0.5 - log5)),
-           16 / (1 + std::exp(2)));
+    expect(places(R"(position_bias("w", "v", "b", "d", height=2, width=3, limit=16))", 6),
+           16 / (1 + std::exp(-0.5 - log5)), 16 / (1 + std::exp(2)));
     expect(places(R"(position_bias("w", "v", height=1, width=1))", 0), 0, 0);
   }
 
@@ -398,8 +418,9 @@ class RecipeTest : public QObject {
     held.add_random("e", DType::bf16, {3, 6, 5}, random);
     std::vector<double> all(90);
     reference::make_recipe_reader(tensor_recipe("e"), held)->read_flat(0, 90, all.data());
-    for (const auto& [text, first, count] : {std::tuple{R"(index("e", 1))", 30, 30}, std::tuple{R"(slice(index("e", 2), 1, 4))", 65, 15},
-                                             std::tuple{R"(index(slice("e", 1, 3), 1))", 60, 30}}) {
+    for (const auto& [text, first, count] :
+         {std::tuple{R"(index("e", 1))", 30, 30}, std::tuple{R"(slice(index("e", 2), 1, 4))", 65, 15},
+          std::tuple{R"(index(slice("e", 1, 3), 1))", 60, 30}}) {
       held.bytes_read = 0;
       const auto reader = reference::make_recipe_reader(parse_recipe(text, "recipe"), held);
       std::vector<double> came(static_cast<size_t>(count));
@@ -422,10 +443,13 @@ class RecipeTest : public QObject {
     QVERIFY(source->bytes(R"(slice(index("e", 1), 2, 4))").get() - held->bytes("e").get() == (1 * 30 + 2 * 5) * 2);
     QCOMPARE(held->bytes_read.load(), int64_t{2 * 5 * 2 + 3 * 6 * 5 * 2});
     held->bytes_read = 0;
-    QVERIFY(source->bytes(R"(slice(slice("e", 2, 3), 1, 3, axis=1))").get() - held->bytes("e").get() == (2 * 30 + 1 * 5) * 2);
+    QVERIFY(source->bytes(R"(slice(slice("e", 2, 3), 1, 3, axis=1))").get() - held->bytes("e").get() ==
+            (2 * 30 + 1 * 5) * 2);
     QCOMPARE(held->bytes_read.load(), int64_t{2 * 5 * 2 + 3 * 6 * 5 * 2});
     QVERIFY(source->range("a", 8, 4).get() == held->bytes("a").get() + 8);
-    QCOMPARE(std::memcmp(source->range(R"(transpose("a"))", 6, 4).get(), source->bytes(R"(transpose("a"))").get() + 6, 4), 0);
+    QCOMPARE(
+        std::memcmp(source->range(R"(transpose("a"))", 6, 4).get(), source->bytes(R"(transpose("a"))").get() + 6, 4),
+        0);
     QVERIFY(source->find("no such") == nullptr);
     QVERIFY(source->find("slice(odd") == nullptr);
     QVERIFY_EXCEPTION_THROWN(source->find("slice(odd)"), Error);
@@ -445,7 +469,8 @@ class RecipeTest : public QObject {
       for (int turn = 0; turn < 3; ++turn) {
         const auto begin = std::chrono::steady_clock::now();
         const auto source = make_recipe_weights(held);
-        if (source->find(text)->elements() != 2 * tensors || made(*source, text).back() != static_cast<float>(tensors - 1) ||
+        if (source->find(text)->elements() != 2 * tensors ||
+            made(*source, text).back() != static_cast<float>(tensors - 1) ||
             tensors_of(parse_recipe(text, "recipe")).size() != static_cast<size_t>(tensors))
           return std::nan("");
         least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
@@ -464,11 +489,13 @@ class RecipeTest : public QObject {
       return refusal([&] { info_of(parse_recipe(text, "recipe"), [&](std::string_view n) { return held.find(n); }); });
     };
     QCOMPARE(why("\"q\""), std::string("nothing was refused"));
-    for (const char* text : {R"(index("q", 1))", R"(slice("q", 0, 1))", R"(transpose("q"))", R"(stack("q", "q"))", R"(concat("q", "q"))"})
-      QCOMPARE(why(text),
-               "weight " + std::string(text) + ": expected an operand in a format of single elements, got q8_0, which lies in blocks");
-    QVERIFY2(why(R"(convert("q", bf16))").find("expected an operand in f32, f16 or bf16, got q8_0") != std::string::npos,
-             why(R"(convert("q", bf16))").c_str());
+    for (const char* text :
+         {R"(index("q", 1))", R"(slice("q", 0, 1))", R"(transpose("q"))", R"(stack("q", "q"))", R"(concat("q", "q"))"})
+      QCOMPARE(why(text), "weight " + std::string(text) +
+                              ": expected an operand in a format of single elements, got q8_0, which lies in blocks");
+    QVERIFY2(
+        why(R"(convert("q", bf16))").find("expected an operand in f32, f16 or bf16, got q8_0") != std::string::npos,
+        why(R"(convert("q", bf16))").c_str());
     QVERIFY2(why(R"(convert("q", q8_0))").find("expected f32, f16 or bf16, got \"q8_0\"") != std::string::npos,
              why(R"(convert("q", q8_0))").c_str());
     // As it is stored it is handed through.
@@ -490,7 +517,9 @@ class RecipeTest : public QObject {
     testing::Drawn<std::mt19937> random(5);
     held->add_random("a", DType::f32, {64, 32}, random);
     const auto source = make_recipe_weights(held);
-    const auto text = [](int i) { return "transpose(slice(\"a\", " + std::to_string(i) + ", " + std::to_string(i + 32) + "))"; };
+    const auto text = [](int i) {
+      return "transpose(slice(\"a\", " + std::to_string(i) + ", " + std::to_string(i + 32) + "))";
+    };
     const std::vector<float> a = made(*held, "a");
     std::atomic<int> wrong = 0;
     std::vector<std::thread> threads;

@@ -1,5 +1,6 @@
-// Benchmarks: routing, dispatch and combine; the two products of a layer alone and the whole layer, with the rivals of cuBLAS in the same
-// process. Weights rotate over at least 512 MB and routings change from call to call, so no cache helps.
+// Benchmarks: routing, dispatch and combine; the two products of a layer alone and the whole layer, with the rivals of
+// cuBLAS in the same process. Weights rotate over at least 512 MB and routings change from call to call, so no cache
+// helps.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -22,15 +23,16 @@ constexpr int64_t kComputeRows = 512;  // an expert: from here on the clock that
 constexpr int kVariants = 8, kMostVariants = 128;
 
 /// Calls enough that the weights which one product touches in all of them are beyond the caches; each has run once.
-LayerCalls rotating_calls(const LayerShape& shape, const Weights& weights, int64_t tokens, int32_t experts, Load load, const Queue& queue) {
+LayerCalls rotating_calls(const LayerShape& shape, const Weights& weights, int64_t tokens, int32_t experts, Load load,
+                          const Queue& queue) {
   int variants = kVariants;
   for (;;) {
     LayerCalls calls(shape, weights, tokens, experts, load, variants);
     for (int v = 0; v < variants; ++v) calls.run(v, queue);
     queue.wait();
     const double touched = calls.touched() * static_cast<double>(shape.second_numbers() * 2);  // the smaller product
-    const int needed =
-        static_cast<int>(std::min<double>(kMostVariants, std::ceil(static_cast<double>(kRotation) / std::max(1.0, touched))));
+    const int needed = static_cast<int>(
+        std::min<double>(kMostVariants, std::ceil(static_cast<double>(kRotation) / std::max(1.0, touched))));
     if (needed <= variants) return calls;
     variants = std::min(kMostVariants, needed + needed / 8);  // other routings may touch fewer
   }
@@ -45,8 +47,9 @@ struct Bound {
     return std::max(by_bytes, by_flop);
   }
   const char* what(const Task& task) const {
-    return task.read_bandwidth > 0 && task.bf16_rate > 0 && bytes / task.read_bandwidth < flop / task.bf16_rate ? "of the bf16 rate"
-                                                                                                                : "of read bandwidth";
+    return task.read_bandwidth > 0 && task.bf16_rate > 0 && bytes / task.read_bandwidth < flop / task.bf16_rate
+               ? "of the bf16 rate"
+               : "of read bandwidth";
   }
 };
 
@@ -61,14 +64,15 @@ CardRates card_rates(const Task& task) {
 
 class LayerBench {
  public:
-  LayerBench(const Task& task, Report& report, const LayerShape& shape, const Weights& weights, const Queue& queue, const Cublas& cublas)
+  LayerBench(const Task& task, Report& report, const LayerShape& shape, const Weights& weights, const Queue& queue,
+             const Cublas& cublas)
       : task_(task), report_(report), shape_(shape), weights_(weights), queue_(queue), cublas_(cublas) {}
 
   void measure(const Point& point) {
     const int64_t rows = point.tokens * shape_.protocol.k;
     char name[96];
-    std::snprintf(name, sizeof name, "%s, %lld x %d, %s", shape_.name, static_cast<long long>(point.tokens), point.experts,
-                  to_text(point.load));
+    std::snprintf(name, sizeof name, "%s, %lld x %d, %s", shape_.name, static_cast<long long>(point.tokens),
+                  point.experts, to_text(point.load));
     const std::string at = name;
     report_.begins(at);
     LayerCalls calls = rotating_calls(shape_, weights_, point.tokens, point.experts, point.load, queue_);
@@ -85,15 +89,16 @@ class LayerBench {
       products += seconds;
       Bound bound;
       bound.bytes = touched * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers()) * 2;
-      bound.flop = 2.0 * static_cast<double>(rows) * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers());
+      bound.flop = 2.0 * static_cast<double>(rows) *
+                   static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers());
       ProductBound least;  // of the calls on average, as the time is
       for (int v = 0; v < calls.variants(); ++v) {
         const ProductBound of_call = product_bound(shape_, point.tokens, calls.offsets(v), first, rates_);
         least.seconds += of_call.seconds / calls.variants(), least.what = of_call.what;
       }
       char note[128];
-      std::snprintf(note, sizeof note, "%s; %.2f times its lower bound of %.1f us by %s; launches: %d", bound.what(task_),
-                    seconds / least.seconds, least.seconds * 1e6, least.what,
+      std::snprintf(note, sizeof note, "%s; %.2f times its lower bound of %.1f us by %s; launches: %d",
+                    bound.what(task_), seconds / least.seconds, least.seconds * 1e6, least.what,
                     gpu::launches(calls.limits(), gpu::most_rows(calls.call(0))).count);
       report_.measured(of_product, seconds * 1e6, "us", bound.seconds(task_) / seconds, note);
       rivals(calls, rows, of_product, first, window);
@@ -113,11 +118,12 @@ class LayerBench {
     must(gpu::grouped_product(first ? parts.first : parts.second, calls.map(v), queue_.stream()));
   }
 
-  /// cuBLAS gets what it needs and our kernels do not: the loads on the host, rows laid out, pointers made. It is spared bias, activation
-  /// and gate.
+  /// cuBLAS gets what it needs and our kernels do not: the loads on the host, rows laid out, pointers made. It is
+  /// spared bias, activation and gate.
   void rivals(const LayerCalls& calls, int64_t rows, const std::string& at, bool first, double window) const {
     if (!cublas_.found()) return;
-    const int n = first ? shape_.hidden * (shape_.gated ? 2 : 1) : shape_.width, k = first ? shape_.width : shape_.hidden;
+    const int n = first ? shape_.hidden * (shape_.gated ? 2 : 1) : shape_.width,
+              k = first ? shape_.width : shape_.hidden;
     const Memory x(rows * k * 2), y(rows * n * 2);
     fill_bf16(x.as<void>(), rows * k, 1, 8, queue_.stream());
     const auto variants = static_cast<size_t>(calls.variants());
@@ -144,13 +150,15 @@ class LayerBench {
     queue_.wait();
     rival(at + ", cuBLAS loop", calls.variants(), window, [&](int call) {
       const auto v = static_cast<size_t>(call);
-      for (size_t g = 0; g < grouped[v].rows.size(); ++g) cublas_.product(grouped[v].rows[g], n, k, xs[v][g], ws[v][g], ys[v][g]);
+      for (size_t g = 0; g < grouped[v].rows.size(); ++g)
+        cublas_.product(grouped[v].rows[g], n, k, xs[v][g], ws[v][g], ys[v][g]);
     });
     rival(at + ", cublasGemmGroupedBatchedEx", calls.variants(), window,
           [&](int call) { cublas_.grouped(grouped[static_cast<size_t>(call)]); });
   }
 
-  /// A rival is timed as our kernels are, in graph replay, or without where it cannot be captured; one that cannot at all is named.
+  /// A rival is timed as our kernels are, in graph replay, or without where it cannot be captured; one that cannot at
+  /// all is named.
   void rival(const std::string& name, int calls, double window, const std::function<void(int)>& call) const {
     report_.begins(name);
     try {
@@ -187,7 +195,8 @@ void bench_layer(const Task& task, Report& report, const LayerShape& shape) {
   const int last = std::min(task.last_point, static_cast<int>(points.size()));
   for (int i = task.first_point; i <= last; ++i) {
     if (std::chrono::steady_clock::now() > until)
-      return report.absent("points left", "no time left for " + std::to_string(last - i + 1) + " of " + std::to_string(points.size()));
+      return report.absent("points left",
+                           "no time left for " + std::to_string(last - i + 1) + " of " + std::to_string(points.size()));
     bench.measure(points[static_cast<size_t>(i - 1)]);
   }
 }
@@ -202,13 +211,16 @@ void bench_capacity(const Queue& queue, Report& report) {
     gpu::RouteCall route;
     route.scores = scores.as<float>(), route.cells = kCells, route.branches = kBranches;
     route.parents.per_parent = per_parent;
-    route.rule = gpu::rule_of(Protocol{.kind = ProtocolKind::switch_top1, .capacity = per_parent ? 80 : 150000}, kBranches);
+    route.rule =
+        gpu::rule_of(Protocol{.kind = ProtocolKind::switch_top1, .capacity = per_parent ? 80 : 150000}, kBranches);
     route.decision = card.view;
-    const std::string name = "route, 1000000 cells, switch of 8, capacity over " + (per_parent ? std::to_string(per_parent) : "all");
+    const std::string name =
+        "route, 1000000 cells, switch of 8, capacity over " + (per_parent ? std::to_string(per_parent) : "all");
     report.begins(name);
     const size_t bytes = gpu::route_workspace(kCells, kBranches, route.rule);
     const Memory workspace(static_cast<int64_t>(bytes));
-    const double seconds = time_calls(queue, 4, [&](int) { must(gpu::route(route, workspace.as<void>(), bytes, queue.stream())); });
+    const double seconds =
+        time_calls(queue, 4, [&](int) { must(gpu::route(route, workspace.as<void>(), bytes, queue.stream())); });
     report.measured(name, seconds * 1e6, "us");
   }
 }
@@ -218,7 +230,8 @@ void bench_capacity(const Queue& queue, Report& report) {
 void bench_switch(const Task& task, Report& report) { bench_layer(task, report, switch_shape()); }
 void bench_gated(const Task& task, Report& report) { bench_layer(task, report, gated_shape()); }
 
-// Where gemv should end and swapped begin (grouped/choice.cpp): both products of a layer with gemv up to eight rows, up to four, and never.
+// Where gemv should end and swapped begin (grouped/choice.cpp): both products of a layer with gemv up to eight rows, up
+// to four, and never.
 void bench_few_rows(const Task&, Report& report) {
   const Queue queue;
   for (const LayerShape& shape : {gated_shape(), switch_shape()}) {
@@ -262,28 +275,31 @@ void bench_routing(const Task& task, Report& report) {
       const size_t bytes = gpu::route_workspace(cells, branches, route.rule);
       const Memory workspace(static_cast<int64_t>(bytes));
       gpu::DispatchCall out;
-      out.decision = card.view, out.cells = cells, out.width = shape.width, out.format = gpu::Format::bf16, out.from = x.as<void>(),
-      out.to = rows.as<void>();
+      out.decision = card.view, out.cells = cells, out.width = shape.width, out.format = gpu::Format::bf16,
+      out.from = x.as<void>(), out.to = rows.as<void>();
       gpu::CombineCall back;
-      back.decision = card.view, back.cells = cells, back.width = shape.width, back.format = gpu::Format::bf16, back.from = rows.as<void>(),
-      back.to = y.as<void>();
+      back.decision = card.view, back.cells = cells, back.width = shape.width, back.format = gpu::Format::bf16,
+      back.from = rows.as<void>(), back.to = y.as<void>();
       const auto only_route = [&](int) { must(gpu::route(route, workspace.as<void>(), bytes, queue.stream())); };
       const auto all = [&](int i) {
         only_route(i);
         must(gpu::dispatch(out, queue.stream()));
         must(gpu::combine(back, queue.stream()));
       };
-      // Scores read; rows read once a cell (the caches have them for its other slots) and written once a slot; read and summed back.
-      const double moved =
-          4.0 * static_cast<double>(cells) * branches + 2.0 * static_cast<double>(shape.width) * static_cast<double>(2 * cells + 2 * slots);
+      // Scores read; rows read once a cell (the caches have them for its other slots) and written once a slot; read and
+      // summed back.
+      const double moved = 4.0 * static_cast<double>(cells) * branches +
+                           2.0 * static_cast<double>(shape.width) * static_cast<double>(2 * cells + 2 * slots);
       char name[96];
-      std::snprintf(name, sizeof name, "%lld cells, width %d, top-%d of %d", static_cast<long long>(cells), shape.width, k, branches);
+      std::snprintf(name, sizeof name, "%lld cells, width %d, top-%d of %d", static_cast<long long>(cells), shape.width,
+                    k, branches);
       report.begins(std::string("route, ") + name);
       report.measured(std::string("route, ") + name, time_calls(queue, 8, only_route) * 1e6, "us");
       report.begins(std::string("route, dispatch, combine, ") + name);
       const double seconds = time_calls(queue, 8, all);
       char note[96];
-      std::snprintf(note, sizeof note, "of copy bandwidth, %.0f MB moved%s", moved / 1e6, moved < 200e6 ? ", caches help" : "");
+      std::snprintf(note, sizeof note, "of copy bandwidth, %.0f MB moved%s", moved / 1e6,
+                    moved < 200e6 ? ", caches help" : "");
       report.measured(std::string("route, dispatch, combine, ") + name, seconds * 1e6, "us",
                       task.copy_bandwidth > 0 ? moved / seconds / task.copy_bandwidth : 0, note);
     }

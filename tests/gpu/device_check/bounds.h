@@ -1,6 +1,6 @@
-// What no kernel of this design can beat on a Hopper card: a lower bound of a grouped product's time, not a prediction. Arithmetic alone.
-// The rates were written down, with their sources, before the kernels were mended by counting, and are not fitted to any measurement of
-// ours.
+// What no kernel of this design can beat on a Hopper card: a lower bound of a grouped product's time, not a prediction.
+// Arithmetic alone. The rates were written down, with their sources, before the kernels were mended by counting, and
+// are not fitted to any measurement of ours.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -10,18 +10,22 @@
 
 namespace stormcell::device_check {
 
-/// The highest rate or the shortest time that is published, so that the bound stays one. Clocks are of the multiprocessors.
+/// The highest rate or the shortest time that is published, so that the bound stays one. Clocks are of the
+/// multiprocessors.
 struct CardRates {
   double multiprocessors = 132;  ///< SXM cards; NVIDIA H100 architecture whitepaper
   double clock = 1.98e9;         ///< highest clock of SXM cards; 1.83e9 gives the whitepaper's 989 TFLOP/s
   double tensor_flop = 4096;     ///< bf16, dense, a clock and multiprocessor: 4 x 512 multiply-adds (whitepaper)
-  double issues = 4;             ///< instructions of a warp, a clock and multiprocessor (CUDA programming guide, compute capability 9.0)
-  double shared_bytes = 128;     ///< a clock and multiprocessor: 32 banks of 4 bytes (the same guide)
-  double l2_bytes = 5120;        ///< a clock, whole card: 8,986 GB/s at 1,755 MHz (PMC10448217, table 3), and A100's by its whitepaper
-  double dram_bytes = 3.35e12;   ///< a second; H100 SXM5 80 GB datasheet
-  double l2_clocks = 200;        ///< of a load that L2 has (PMC10448217, table 3)
-  double dram_clocks = 400;      ///< of a load from DRAM (the same)
-  double launch = 1.3e-6;        ///< seconds from one kernel of a graph to the next (hazyresearch.stanford.edu, 27 May 2025: "no bubbles")
+  /// instructions of a warp, a clock and multiprocessor (CUDA programming guide, compute capability 9.0)
+  double issues = 4;
+  double shared_bytes = 128;  ///< a clock and multiprocessor: 32 banks of 4 bytes (the same guide)
+  /// a clock, whole card: 8,986 GB/s at 1,755 MHz (PMC10448217, table 3), and A100's by its whitepaper
+  double l2_bytes = 5120;
+  double dram_bytes = 3.35e12;  ///< a second; H100 SXM5 80 GB datasheet
+  double l2_clocks = 200;       ///< of a load that L2 has (PMC10448217, table 3)
+  double dram_clocks = 400;     ///< of a load from DRAM (the same)
+  double launch = 1.3e-6;  ///< seconds from one kernel of a graph to the next (hazyresearch.stanford.edu, 27 May 2025:
+                           ///< "no bubbles")
 };
 /// H200: the same chip, 4.8 TB/s (its datasheet).
 inline CardRates h200_rates() {
@@ -37,14 +41,18 @@ struct KernelCounts {
   double store = 0;    ///< a consumer warp, a pair of stored numbers a thread
 };
 
-/// The times, in seconds, of which the largest is the bound; not L2's, whose bytes are those that tiles ask for: how many of them that ask
-/// for the same the card merges before L2 is not published.
+/// The times, in seconds, of which the largest is the bound; not L2's, whose bytes are those that tiles ask for: how
+/// many of them that ask for the same the card merges before L2 is not published.
 struct Bounds {
   double tensor = 0, issue = 0, shared = 0, l2 = 0, dram = 0, start = 0;
   double seconds() const { return std::max({tensor, issue, shared, dram, start}); }
   const char* what() const {
     const double all = seconds();
-    return all == dram ? "DRAM" : all == tensor ? "tensor pipe" : all == shared ? "shared memory" : all == issue ? "issue" : "start";
+    return all == dram     ? "DRAM"
+           : all == tensor ? "tensor pipe"
+           : all == shared ? "shared memory"
+           : all == issue  ? "issue"
+                           : "start";
   }
 };
 
@@ -73,9 +81,9 @@ struct Demand {
   }
 };
 
-/// Loads one after another before the first byte of weights is asked for, by reading tile_map.h: count, begin[count] (tiles_of), the steps
-/// of find_expert, expert, offsets (find_tile). Of these only what L2 must bring: a line of 128 bytes once, so of the steps those among
-/// more than 32 experts with rows; the first experts lie beside the count.
+/// Loads one after another before the first byte of weights is asked for, by reading tile_map.h: count, begin[count]
+/// (tiles_of), the steps of find_expert, expert, offsets (find_tile). Of these only what L2 must bring: a line of 128
+/// bytes once, so of the steps those among more than 32 experts with rows; the first experts lie beside the count.
 constexpr int dependent_loads(int experts) {
   int loads = 3;
   for (; experts > 32; experts = (experts + 1) / 2) ++loads;
@@ -97,7 +105,8 @@ inline Demand demand_of(const TiledProduct& p, const KernelCounts& counts) {
       const double tile_flop = 2.0 * side * p.columns * p.panels * depth, row_bytes = 2.0 * side * depth;
       d.flop += column_blocks * tile_flop;
       // Written once by the copies, read by each wgmma: both operands, the rows' side by each consumer its own half.
-      const double tile_shared = panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * p.row_reads;
+      const double tile_shared =
+          panel_bytes + row_bytes + (p.swapped ? 1 : p.consumers) * panel_bytes + row_bytes * p.row_reads;
       const double pairs = static_cast<double>(side) * p.columns / 2 / (128.0 * p.consumers);
       const double tile_instructions =
           stages * (counts.produce + counts.consume * 4 * p.consumers) + pairs * counts.store * 4 * p.consumers;
@@ -108,7 +117,8 @@ inline Demand demand_of(const TiledProduct& p, const KernelCounts& counts) {
       d.l2 += column_blocks * (panel_bytes + 2.0 * mine * p.k);
     }
     d.tiles += blocks * column_blocks;
-    d.dram += 2.0 * p.n * p.panels * static_cast<double>(p.k) + 2.0 * rows * (static_cast<double>(p.k) / p.slots_a_row + p.n);
+    d.dram +=
+        2.0 * p.n * p.panels * static_cast<double>(p.k) + 2.0 * rows * (static_cast<double>(p.k) / p.slots_a_row + p.n);
   }
   d.dependent_loads = dependent_loads(experts);
   return d;

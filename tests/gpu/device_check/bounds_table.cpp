@@ -5,8 +5,8 @@
 namespace stormcell::device_check {
 namespace {
 
-/// Of docs/benchmarks/gpu.md, "Counted, not measured", by gate. With a gate a pair takes more than without; what is not counted stays out
-/// of a lower bound. Of `joined` its tiles of few rows and those of many.
+/// Of docs/benchmarks/gpu.md, "Counted, not measured", by gate. With a gate a pair takes more than without; what is not
+/// counted stays out of a lower bound. Of `joined` its tiles of few rows and those of many.
 constexpr KernelCounts kSwappedCounts[] = {{4 * 57 + 37.8, 111.5, 7.3}, {4 * 57.5 + 61.8, 192, 7.3}};
 constexpr KernelCounts kNarrowCounts[] = {{4 * 121, 73, 7.3}, {4 * 111, 94, 7.3}};
 constexpr KernelCounts kLargeCounts[] = {{4 * 133, 64, 8}, {4 * 134, 64, 8}};
@@ -20,9 +20,11 @@ TiledProduct tiled(int32_t n, int32_t k, bool swapped) {
 }
 
 template <int kPanels>
-ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, int32_t slots_a_row, bool joined, const CardRates& rates) {
+ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, int32_t slots_a_row, bool joined,
+                      const CardRates& rates) {
   constexpr int kGate = kPanels == 2 ? 1 : 0;
-  TiledProduct few = joined ? tiled<gpu::JoinedNarrowShape<kPanels>>(n, k, true) : tiled<gpu::SwappedShape<kPanels>>(n, k, true),
+  TiledProduct few = joined ? tiled<gpu::JoinedNarrowShape<kPanels>>(n, k, true)
+                            : tiled<gpu::SwappedShape<kPanels>>(n, k, true),
                many = tiled<gpu::LargeShape<kPanels>>(n, k, false);
   few.slots_a_row = many.slots_a_row = slots_a_row;
   few.row_reads = kPanels;
@@ -36,7 +38,8 @@ ProductBound bound_of(const std::vector<int32_t>& rows, int32_t n, int32_t k, in
 
 /// Few rows go without tensor cores and shared memory: their weights' bytes and the start are left.
 ProductBound gemv_bound(const LayerShape& shape, const std::vector<int32_t>& rows, bool first, const CardRates& rates) {
-  TiledProduct p = tiled<gpu::SwappedShape<1>>(first ? shape.hidden : shape.width, first ? shape.width : shape.hidden, true);
+  TiledProduct p =
+      tiled<gpu::SwappedShape<1>>(first ? shape.hidden : shape.width, first ? shape.width : shape.hidden, true);
   p.panels = first && shape.gated ? 2 : 1, p.rows = rows;
   p.slots_a_row = first ? shape.protocol.k : 1;
   const Bounds all = bounds_of(p, {}, rates);
@@ -85,9 +88,10 @@ void print_bounds() {
       const std::vector<int32_t> offsets(decision.view.offsets, decision.view.offsets + point.experts + 1);
       const ProductBound first = product_bound(shape, point.tokens, offsets, true, rates),
                          second = product_bound(shape, point.tokens, offsets, false, rates);
-      std::printf("| %s | %lld x %d | %s | %.1f | %s | %s | %.1f | %s | %s |\n", shape.name, static_cast<long long>(point.tokens),
-                  point.experts, to_text(point.load), first.seconds * 1e6, first.what, microseconds(first.unmerged).c_str(),
-                  second.seconds * 1e6, second.what, microseconds(second.unmerged).c_str());
+      std::printf("| %s | %lld x %d | %s | %.1f | %s | %s | %.1f | %s | %s |\n", shape.name,
+                  static_cast<long long>(point.tokens), point.experts, to_text(point.load), first.seconds * 1e6,
+                  first.what, microseconds(first.unmerged).c_str(), second.seconds * 1e6, second.what,
+                  microseconds(second.unmerged).c_str());
     }
 }
 

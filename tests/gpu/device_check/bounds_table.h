@@ -20,6 +20,7 @@ struct ProductBound {
   const char* what = "";  ///< which bound is the largest
 };
 /// [experts + 1] offsets of the slots.
-ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::vector<int32_t>& offsets, bool first, const CardRates& rates);
+ProductBound product_bound(const LayerShape& shape, int64_t cells, const std::vector<int32_t>& offsets, bool first,
+                           const CardRates& rates);
 
 }  // namespace stormcell::device_check

@@ -52,7 +52,8 @@ std::string to_text(int version) { return std::to_string(version / 1000) + "." +
 }  // namespace
 
 void must(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) throw Failure(std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
+  if (error != cudaSuccess)
+    throw Failure(std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
 }
 void must(const gpu::Status& status) {
   if (!status.ok()) throw Failure(status.text());
@@ -72,7 +73,8 @@ bool has_card(std::string& why) {
   if (versions.driver == 0)
     why = "there is no NVIDIA driver (libcuda.so.1)";
   else if (error == cudaErrorInsufficientDriver)
-    why = "the driver is for CUDA " + to_text(versions.driver) + ", needed is one for " + to_text(versions.runtime) + " or later";
+    why = "the driver is for CUDA " + to_text(versions.driver) + ", needed is one for " + to_text(versions.runtime) +
+          " or later";
   else if (error != cudaSuccess)
     why = std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")";
   else if (count == 0)
@@ -84,8 +86,8 @@ std::string card_text() {
   must(cudaGetDeviceProperties(&card, 0), "cudaGetDeviceProperties");
   const Versions versions;
   return std::string(card.name) + ", " + std::to_string(card.major) + "." + std::to_string(card.minor) + ", " +
-         std::to_string(card.multiProcessorCount) + " multiprocessors, driver for CUDA " + to_text(versions.driver) + ", built with " +
-         to_text(versions.runtime);
+         std::to_string(card.multiProcessorCount) + " multiprocessors, driver for CUDA " + to_text(versions.driver) +
+         ", built with " + to_text(versions.runtime);
 }
 
 Memory::Memory(int64_t bytes) {
@@ -134,7 +136,8 @@ double time_calls(const Queue& queue, int calls, const std::function<void(int)>&
       for (int r = 0; r < rounds; ++r) all();
     });
     const double once = median_seconds(queue, 0, [&] { graph.replay(); });
-    if (once >= kReplay || rounds == kMostRounds) return median_seconds(queue, seconds, [&] { graph.replay(); }) / calls / rounds;
+    if (once >= kReplay || rounds == kMostRounds)
+      return median_seconds(queue, seconds, [&] { graph.replay(); }) / calls / rounds;
     rounds = static_cast<int>(std::min<double>(kMostRounds, rounds * std::ceil(kReplay / once) + 1));
   }
 }

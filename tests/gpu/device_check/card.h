@@ -94,8 +94,8 @@ class Graph {
 
 /// Long enough for a card that computes to come down to the clock that it can hold.
 inline constexpr double kSustained = 0.3;
-/// Seconds of one call: `calls` of them (call(i) queues number i) are captured in a graph, over again until a replay takes a millisecond;
-/// it is replayed until `seconds` have passed, and the median of the replays divided by the calls.
+/// Seconds of one call: `calls` of them (call(i) queues number i) are captured in a graph, over again until a replay
+/// takes a millisecond; it is replayed until `seconds` have passed, and the median of the replays divided by the calls.
 double time_calls(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds = 0.04);
 /// The same without a graph, for what cannot be captured.
 double time_calls_plainly(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds);

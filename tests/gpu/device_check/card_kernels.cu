@@ -21,8 +21,8 @@ __global__ void fill(gpu::Bf16* to, int64_t n, float scale, uint32_t seed) {
 
 __global__ void fill_with_whole(gpu::Bf16* to, int64_t n, uint32_t seed) {
   for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < n; i += int64_t{gridDim.x} * blockDim.x)
-    to[i] = gpu::to_bf16(
-        static_cast<float>(static_cast<int>(mixed(static_cast<uint32_t>(i) ^ mixed(static_cast<uint32_t>(i >> 32) + seed)) % 7) - 3));
+    to[i] = gpu::to_bf16(static_cast<float>(
+        static_cast<int>(mixed(static_cast<uint32_t>(i) ^ mixed(static_cast<uint32_t>(i >> 32) + seed)) % 7) - 3));
 }
 
 /// take(i, piece) for all pieces of sixteen bytes, eight loads of a thread on their way.
@@ -67,16 +67,18 @@ void fill_whole(void* to, int64_t n, uint32_t seed, cudaStream_t stream) {
   must(cudaGetLastError(), "fill");
 }
 void copy_all(void* to, const void* from, int64_t bytes, int multiprocessors, cudaStream_t stream) {
-  copied<<<static_cast<unsigned>(multiprocessors) * 8, 256, 0, stream>>>(static_cast<uint4*>(to), static_cast<const uint4*>(from),
-                                                                         bytes / 16);
+  copied<<<static_cast<unsigned>(multiprocessors) * 8, 256, 0, stream>>>(static_cast<uint4*>(to),
+                                                                         static_cast<const uint4*>(from), bytes / 16);
   must(cudaGetLastError(), "copy");
 }
 void read_all(const void* from, int64_t bytes, int multiprocessors, float* sink, cudaStream_t stream) {
-  read<<<static_cast<unsigned>(multiprocessors) * 8, 256, 0, stream>>>(static_cast<const uint4*>(from), bytes / 16, sink);
+  read<<<static_cast<unsigned>(multiprocessors) * 8, 256, 0, stream>>>(static_cast<const uint4*>(from), bytes / 16,
+                                                                       sink);
   must(cudaGetLastError(), "read");
 }
 void count_different(const void* a, const void* b, int64_t bytes, unsigned long long* count, cudaStream_t stream) {
-  different<<<512, 256, 0, stream>>>(static_cast<const uint32_t*>(a), static_cast<const uint32_t*>(b), bytes / 4, count);
+  different<<<512, 256, 0, stream>>>(static_cast<const uint32_t*>(a), static_cast<const uint32_t*>(b), bytes / 4,
+                                     count);
   must(cudaGetLastError(), "count different");
 }
 

@@ -12,8 +12,8 @@ bool find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// A library of this version where loaders look, in the toolkit's folder, or in that of Python's package. The functions used here are the
-// same in versions 12 and 13.
+// A library of this version where loaders look, in the toolkit's folder, or in that of Python's package. The functions
+// used here are the same in versions 12 and 13.
 void* open_cublas(const std::string& version, std::string& name) {
   const std::string file = "libcublas.so." + version;
   for (const std::string& candidate : {file, "/usr/local/cuda/lib64/" + file})
@@ -21,10 +21,11 @@ void* open_cublas(const std::string& version, std::string& name) {
       name = candidate;
       return library;
     }
-  FILE* python = popen(
-      ("python3 -c 'import glob,sys; print([f for p in sys.path for f in glob.glob(p+\"/nvidia/*/lib/" + file + "\")][0])' 2>/dev/null")
-          .c_str(),
-      "r");
+  FILE* python =
+      popen(("python3 -c 'import glob,sys; print([f for p in sys.path for f in glob.glob(p+\"/nvidia/*/lib/" + file +
+             "\")][0])' 2>/dev/null")
+                .c_str(),
+            "r");
   if (!python) return nullptr;
   char path[4096] = {};
   const bool read = std::fgets(path, sizeof path, python) != nullptr;
@@ -38,7 +39,8 @@ void* open_cublas(const std::string& version, std::string& name) {
 }
 
 void must_blas(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw Failure(std::string(what) + ": cuBLAS status " + std::to_string(static_cast<int>(status)));
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw Failure(std::string(what) + ": cuBLAS status " + std::to_string(static_cast<int>(status)));
 }
 }  // namespace
 
@@ -73,8 +75,8 @@ Cublas::~Cublas() {
 // cuBLAS counts columns first: our rows are its columns.
 void Cublas::product(int rows, int n, int k, const void* x, const void* w, void* y) const {
   const float one = 1, zero = 0;
-  must_blas(gemm_(handle_, CUBLAS_OP_T, CUBLAS_OP_N, n, rows, k, &one, w, CUDA_R_16BF, k, x, CUDA_R_16BF, k, &zero, y, CUDA_R_16BF, n,
-                  CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+  must_blas(gemm_(handle_, CUBLAS_OP_T, CUBLAS_OP_N, n, rows, k, &one, w, CUDA_R_16BF, k, x, CUDA_R_16BF, k, &zero, y,
+                  CUDA_R_16BF, n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
             "cublasGemmEx");
 }
 
@@ -85,9 +87,10 @@ void Cublas::Grouped::add(int rows_of_group) {
 }
 void Cublas::grouped(const Grouped& call) const {
   if (!grouped_) throw Failure(name_ + " has no cublasGemmGroupedBatchedEx");
-  must_blas(grouped_(handle_, call.transposed.data(), call.plain.data(), call.n.data(), call.rows.data(), call.k.data(), call.one.data(),
-                     call.w, CUDA_R_16BF, call.k.data(), call.x, CUDA_R_16BF, call.k.data(), call.zero.data(), call.y, CUDA_R_16BF,
-                     call.n.data(), static_cast<int>(call.rows.size()), call.sizes.data(), CUBLAS_COMPUTE_32F),
+  must_blas(grouped_(handle_, call.transposed.data(), call.plain.data(), call.n.data(), call.rows.data(), call.k.data(),
+                     call.one.data(), call.w, CUDA_R_16BF, call.k.data(), call.x, CUDA_R_16BF, call.k.data(),
+                     call.zero.data(), call.y, CUDA_R_16BF, call.n.data(), static_cast<int>(call.rows.size()),
+                     call.sizes.data(), CUBLAS_COMPUTE_32F),
             "cublasGemmGroupedBatchedEx");
 }
 

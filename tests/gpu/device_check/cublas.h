@@ -21,8 +21,8 @@ class Cublas {
 
   /// y [rows, n] = x [rows, k] . w [n, k]^T, bf16, sums in f32.
   void product(int rows, int n, int k, const void* x, const void* w, void* y) const;
-  /// One product a group: rows[g] rows of x with an expert's weights. Pointers lie on the card, and so do those that they point to; the
-  /// other lists are made once, so that a call does nothing but call.
+  /// One product a group: rows[g] rows of x with an expert's weights. Pointers lie on the card, and so do those that
+  /// they point to; the other lists are made once, so that a call does nothing but call.
   struct Grouped {
     Grouped(int columns, int depth) : n_(columns), k_(depth) {}
     void add(int rows_of_group);
@@ -49,9 +49,9 @@ class Cublas {
   cublasHandle_t handle_ = nullptr;
   std::unique_ptr<Memory> workspace_;  // else cuBLAS allocates within a graph that captures it
   // cublasGemmEx, which has an overload in C++.
-  using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*,
-                                  cudaDataType, int, const void*, cudaDataType, int, const void*, void*, cudaDataType, int,
-                                  cublasComputeType_t, cublasGemmAlgo_t);
+  using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*,
+                                  const void*, cudaDataType, int, const void*, cudaDataType, int, const void*, void*,
+                                  cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
   Gemm gemm_ = nullptr;
   decltype(&cublasGemmGroupedBatchedEx) grouped_ = nullptr;
   decltype(&cublasDestroy_v2) destroy_ = nullptr;

@@ -24,7 +24,8 @@ std::vector<float> make_scores(int64_t cells, int32_t branches, Load load, uint3
   std::vector<float> scores(static_cast<size_t>(cells * branches));
   std::uniform_real_distribution<float> uniform(1e-6f, 1 - 1e-6f);
   // With Gumbel noise the largest score falls on a branch as often as exp(share) says.
-  for (size_t i = 0; i < scores.size(); ++i) scores[i] = share[i % static_cast<size_t>(branches)] - std::log(-std::log(uniform(random)));
+  for (size_t i = 0; i < scores.size(); ++i)
+    scores[i] = share[i % static_cast<size_t>(branches)] - std::log(-std::log(uniform(random)));
   return scores;
 }
 
@@ -35,8 +36,8 @@ HostDecision make_decision(const DecisionShape& shape) {
   return d;
 }
 
-HostDecision decide(const std::vector<float>& scores, int64_t cells, int32_t branches, const Protocol& protocol, const ParentMap& parents,
-                    const std::vector<float>& bias) {
+HostDecision decide(const std::vector<float>& scores, int64_t cells, int32_t branches, const Protocol& protocol,
+                    const ParentMap& parents, const std::vector<float>& bias) {
   HostDecision d = make_decision({cells, fan_out_of(protocol, branches), branches});
   ScoreView view{scores.data(), cells, branches};
   view.parents = parents;
@@ -57,7 +58,8 @@ std::string DecisionDifference::note() const {
   return text;
 }
 
-DecisionDifference decision_difference(const DecisionView& want, const DecisionView& card, int64_t cells, bool by_exponential) {
+DecisionDifference decision_difference(const DecisionView& want, const DecisionView& card, int64_t cells,
+                                       bool by_exponential) {
   constexpr float kRounding = 1e-5f;
   const int32_t k = want.fan_out, branches = want.branches;
   const int64_t choices = cells * k;
@@ -126,7 +128,8 @@ void on_all_cores(int64_t n, const std::function<void(int64_t)>& body) {
   for (std::thread& t : threads) t.join();
 }
 
-Difference product_difference(const gpu::GroupedCall& call, int64_t slots, int64_t x_rows, int64_t y_rows, int columns) {
+Difference product_difference(const gpu::GroupedCall& call, int64_t slots, int64_t x_rows, int64_t y_rows,
+                              int columns) {
   const int panels = call.gated ? 2 : 1;
   const auto offsets = from_card(call.offsets, call.experts + 1);
   const auto x = to_floats(call.x, x_rows * call.k, call.format), y = to_floats(call.y, y_rows * call.n, call.format);
@@ -140,7 +143,9 @@ Difference product_difference(const gpu::GroupedCall& call, int64_t slots, int64
   std::atomic<int64_t> numbers{0}, unlike{0};
   on_all_cores(slots, [&](int64_t s) {
     const auto at = static_cast<size_t>(s);
-    const auto e = static_cast<int64_t>(std::upper_bound(offsets.begin(), offsets.end(), static_cast<int32_t>(s)) - offsets.begin()) - 1;
+    const auto e = static_cast<int64_t>(std::upper_bound(offsets.begin(), offsets.end(), static_cast<int32_t>(s)) -
+                                        offsets.begin()) -
+                   1;
     const float* row = x.data() + (gather.empty() ? s : gather[at]) * call.k;
     const float* out = y.data() + (scatter.empty() ? s : scatter[at]) * call.n;
     for (int64_t c = s % step; c < call.n; c += step) {

@@ -35,8 +35,8 @@ struct CardDecision {
   CardDecision(int64_t cells, int32_t fan_out, int32_t branches);
 };
 
-/// How a decision of the card differs from the host's. The index must be core's of the card's own choices; what a cell that chose alike has
-/// besides must be close.
+/// How a decision of the card differs from the host's. The index must be core's of the card's own choices; what a cell
+/// that chose alike has besides must be close.
 struct DecisionDifference {
   int64_t flips = 0;      ///< cells that chose otherwise
   int64_t explained = 0;  ///< of these, so near a tie that rounding may have decided
@@ -44,15 +44,17 @@ struct DecisionDifference {
   bool holds(int64_t cells) const { return flips == explained && explained <= 1 + cells / 100 && other.empty(); }
   std::string note() const;
 };
-/// The card's exponential is not the host's to the last bit, so where a rule decides by sigmoids (`by_exponential`) near ties may fall
-/// differently: such a cell is explained where its margin is within rounding.
-DecisionDifference decision_difference(const DecisionView& want, const DecisionView& card, int64_t cells, bool by_exponential);
+/// The card's exponential is not the host's to the last bit, so where a rule decides by sigmoids (`by_exponential`)
+/// near ties may fall differently: such a cell is explained where its margin is within rounding.
+DecisionDifference decision_difference(const DecisionView& want, const DecisionView& card, int64_t cells,
+                                       bool by_exponential);
 
 /// Numbers as the card has them.
 std::vector<float> to_floats(const void* on_card, int64_t n, gpu::Format format);
 
-/// Rows of one product in double: call's device pointers are read back. Checks `columns` columns of each slot (spread over the row), or all
-/// where that is no more. Returns the largest difference over the largest number; NaN counts as infinite.
+/// Rows of one product in double: call's device pointers are read back. Checks `columns` columns of each slot (spread
+/// over the row), or all where that is no more. Returns the largest difference over the largest number; NaN counts as
+/// infinite.
 struct Difference {
   double relative = 0;
   int64_t numbers = 0;

@@ -1,4 +1,5 @@
-// The families of checks: each runs in a process of its own with a limit, so that one that fails, faults or hangs stops no other.
+// The families of checks: each runs in a process of its own with a limit, so that one that fails, faults or hangs stops
+// no other.
 #pragma once
 #include <climits>
 #include <string>
@@ -16,8 +17,8 @@ struct Task {
   double read_bandwidth = 0;  ///< bytes a second, as the limits family measured; 0: not known
   double copy_bandwidth = 0;  ///< bytes read and written a second
   double bf16_rate = 0;       ///< FLOP a second
-  int blocks = 0;             ///< most blocks of a persistent kernel, so that its ring goes on from tile to tile; 0: all
-  int first_point = 1;        ///< of bench_points(), counted from 1; to last_point
+  int blocks = 0;       ///< most blocks of a persistent kernel, so that its ring goes on from tile to tile; 0: all
+  int first_point = 1;  ///< of bench_points(), counted from 1; to last_point
   int last_point = INT_MAX;
   std::string folder;  ///< where device_check and its scripts lie
 };

@@ -52,7 +52,8 @@ void check_faults(const Task& task, Report& report) {
   queue.wait();
   report.passed("a layer after all of them");
   report.begins("more rows than were told of");
-  expect(report, "more rows than were told of", gpu::check_most_rows(calls.map(0), 0, queue.stream()), StatusCode::bad_input);
+  expect(report, "more rows than were told of", gpu::check_most_rows(calls.map(0), 0, queue.stream()),
+         StatusCode::bad_input);
   if (task.small) return;  // compute-sanitizer would count what follows
   // A pointer of nobody's: the kernel faults, the next call says so, and the process ends clean.
   report.begins("a kernel fault");

@@ -4,7 +4,9 @@
 
 namespace stormcell::device_check {
 
-LayerShape switch_shape() { return {"768/3072 relu top-1", 768, 3072, false, {.k = 1, .softmax = SoftmaxPlace::before}}; }
+LayerShape switch_shape() {
+  return {"768/3072 relu top-1", 768, 3072, false, {.k = 1, .softmax = SoftmaxPlace::before}};
+}
 LayerShape gated_shape() {
   return {"2048/768 gated top-8", 2048, 768, true, {.k = 8, .softmax = SoftmaxPlace::before, .renormalize = true}};
 }
@@ -16,7 +18,8 @@ Weights::Weights(const LayerShape& shape, int32_t n)
   must(cudaDeviceSynchronize(), "fill weights");
 }
 
-LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts, Load load, int variants)
+LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts, Load load,
+                       int variants)
     : x_(cells * shape.width * 2), y_bytes_(cells * shape.width * 2), y_(y_bytes_ + kGuardBytes) {
   fill_bf16(x_.as<void>(), cells * shape.width, 1, 3, nullptr);
   must(cudaDeviceSynchronize(), "fill x");
@@ -36,7 +39,8 @@ LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t 
     workspaces_.emplace_back(static_cast<int64_t>(workspace_bytes_));
     calls_.push_back(call);
   }
-  const gpu::ProductShape products[] = {{gpu::Format::bf16, shape.hidden, shape.width}, {gpu::Format::bf16, shape.width, shape.hidden}};
+  const gpu::ProductShape products[] = {{gpu::Format::bf16, shape.hidden, shape.width},
+                                        {gpu::Format::bf16, shape.width, shape.hidden}};
   const double mean = static_cast<double>(cells * shape.protocol.k) / experts;
   must(gpu::choose_limits(products, 2, {gpu::most_rows(calls_[0]), mean}, limits_));
   maps_.resize(calls_.size());

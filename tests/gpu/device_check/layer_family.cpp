@@ -1,4 +1,5 @@
-// Whole layers: against a reference in double, twice the same to the bit, and captured once and replayed for other routings.
+// Whole layers: against a reference in double, twice the same to the bit, and captured once and replayed for other
+// routings.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -46,17 +47,21 @@ double layer_difference(const LayerShape& shape, const LayerCalls& calls, int v)
       }
       for (int64_t o = 0; o < shape.width; ++o) {
         double s = 0;
-        for (int64_t h = 0; h < shape.hidden; ++h) s += hidden[static_cast<size_t>(h)] * static_cast<double>(second[o * shape.hidden + h]);
+        for (int64_t h = 0; h < shape.hidden; ++h)
+          s += hidden[static_cast<size_t>(h)] * static_cast<double>(second[o * shape.hidden + h]);
         sum[static_cast<size_t>(o)] += static_cast<double>(weight[static_cast<size_t>(c * k + j)]) * s;
       }
     }
     for (int64_t o = 0; o < shape.width; ++o) {
-      const double off = std::fabs(sum[static_cast<size_t>(o)] - static_cast<double>(y[static_cast<size_t>(c * shape.width + o)]));
-      largest[static_cast<size_t>(i)] = std::max(largest[static_cast<size_t>(i)], std::fabs(sum[static_cast<size_t>(o)]));
+      const double off =
+          std::fabs(sum[static_cast<size_t>(o)] - static_cast<double>(y[static_cast<size_t>(c * shape.width + o)]));
+      largest[static_cast<size_t>(i)] =
+          std::max(largest[static_cast<size_t>(i)], std::fabs(sum[static_cast<size_t>(o)]));
       wrong[static_cast<size_t>(i)] = std::isnan(off) ? INFINITY : std::max(wrong[static_cast<size_t>(i)], off);
     }
   });
-  return *std::max_element(wrong.begin(), wrong.end()) / std::max(1e-30, *std::max_element(largest.begin(), largest.end()));
+  return *std::max_element(wrong.begin(), wrong.end()) /
+         std::max(1e-30, *std::max_element(largest.begin(), largest.end()));
 }
 
 /// What the host decides for the scores that a call points to.
@@ -67,8 +72,8 @@ bool is_same_choice(const DecisionView& a, const DecisionView& b, int64_t cells)
   return std::equal(a.choice, a.choice + cells * a.fan_out, b.choice);
 }
 
-void check_one(Report& report, const Queue& queue, const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts,
-               bool tensor_cores) {
+void check_one(Report& report, const Queue& queue, const LayerShape& shape, const Weights& weights, int64_t cells,
+               int32_t experts, bool tensor_cores) {
   LayerCalls calls(shape, weights, cells, experts, Load::zipf, 3);
   if (!tensor_cores) calls.set_limits({8, 0, false});
   const gpu::LayerCall& call = calls.call(0);
@@ -77,8 +82,8 @@ void check_one(Report& report, const Queue& queue, const LayerShape& shape, cons
     queue.wait();
     return from_card(static_cast<const char*>(call.y), bytes);
   };
-  const std::string name = std::string(shape.name) + ", " + std::to_string(cells) + " cells, " + std::to_string(experts) + " experts" +
-                           (tensor_cores ? "" : ", without tensor cores");
+  const std::string name = std::string(shape.name) + ", " + std::to_string(cells) + " cells, " +
+                           std::to_string(experts) + " experts" + (tensor_cores ? "" : ", without tensor cores");
   report.begins(name);
   const auto poison_y = [&] { poison(call.y, static_cast<size_t>(bytes)); };
   poison_y();
@@ -87,7 +92,8 @@ void check_one(Report& report, const Queue& queue, const LayerShape& shape, cons
   HostDecision want = decided(shape, call);
   // Of the decision and the numbers that variant 0 has left; no rule of a layer here decides by an exponential.
   const auto check = [&](const std::string& what, bool is_other) {
-    const DecisionDifference decision = decision_difference(want.view, gpu::layer_decision(call, calls.workspace(0)), cells, false);
+    const DecisionDifference decision =
+        decision_difference(want.view, gpu::layer_decision(call, calls.workspace(0)), cells, false);
     const double difference = layer_difference(shape, calls, 0);
     const int64_t past = calls.written_past();
     const gpu::Status rows = gpu::check_most_rows(calls.map(0), gpu::most_rows(call), queue.stream());
@@ -98,7 +104,9 @@ void check_one(Report& report, const Queue& queue, const LayerShape& shape, cons
     if (!is_other) note += "; the routing before once more";
     if (past > 0) note += "; " + std::to_string(past) + " bytes behind y were written";
     if (!rows.ok()) note += std::string("; ") + rows.text();
-    report.check(difference <= tolerance(gpu::Format::bf16) && decision.holds(cells) && is_other && past == 0 && rows.ok(), what, note);
+    report.check(
+        difference <= tolerance(gpu::Format::bf16) && decision.holds(cells) && is_other && past == 0 && rows.ok(), what,
+        note);
   };
   check(name, true);
 
@@ -134,7 +142,8 @@ void check_layer_calls(const Task& task, Report& report) {
   must(gpu::current_device(device));
   LayerShape little = switch_shape(), little_gated = gated_shape();
   little.name = "128/192 relu top-1", little.width = 128, little.hidden = 192;
-  little_gated.name = "64/128 gated top-4", little_gated.width = 64, little_gated.hidden = 128, little_gated.protocol.k = 4;
+  little_gated.name = "64/128 gated top-4", little_gated.width = 64, little_gated.hidden = 128,
+  little_gated.protocol.k = 4;
   LayerShape limited = little;
   limited.name = "128/192 relu, capacity 5", limited.protocol = {.kind = ProtocolKind::switch_top1, .capacity = 5};
   for (const LayerShape& shape : {little, little_gated, limited}) {
@@ -153,7 +162,8 @@ void check_layer_calls(const Task& task, Report& report) {
     check_one(report, queue, many, of_many, cells, gpu::kMostExperts, device->has_wgmma());
   for (const LayerShape& shape : {switch_shape(), gated_shape()}) {
     const Weights weights(shape, 32);
-    for (const int64_t cells : {int64_t{8}, int64_t{512}}) check_one(report, queue, shape, weights, cells, 32, device->has_wgmma());
+    for (const int64_t cells : {int64_t{8}, int64_t{512}})
+      check_one(report, queue, shape, weights, cells, 32, device->has_wgmma());
   }
 }
 

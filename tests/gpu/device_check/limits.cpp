@@ -19,16 +19,22 @@ void check_limits(const Task&, Report& report) {
   report.begins("copy bandwidth");
   const double by_driver = time_calls(
       queue, 4,
-      [&](int) { must(cudaMemcpyAsync(b.as<void>(), a.as<void>(), kBytes, cudaMemcpyDeviceToDevice, queue.stream()), "cudaMemcpyAsync"); },
+      [&](int) {
+        must(cudaMemcpyAsync(b.as<void>(), a.as<void>(), kBytes, cudaMemcpyDeviceToDevice, queue.stream()),
+             "cudaMemcpyAsync");
+      },
       0.2);
   const double by_kernel = time_calls(
-      queue, 4, [&](int) { copy_all(b.as<void>(), a.as<void>(), kBytes, device->multiprocessors, queue.stream()); }, 0.2);
+      queue, 4, [&](int) { copy_all(b.as<void>(), a.as<void>(), kBytes, device->multiprocessors, queue.stream()); },
+      0.2);
   // Of an H200 the driver's way takes longer than our own combine.
-  report.measured("copy bandwidth", 2 * static_cast<double>(kBytes) / std::min(by_driver, by_kernel) / 1e9, "GB/s", 0,
-                  std::string("bytes read and written, 2 GiB by ") + (by_driver < by_kernel ? "cudaMemcpyAsync" : "a kernel"));
+  report.measured(
+      "copy bandwidth", 2 * static_cast<double>(kBytes) / std::min(by_driver, by_kernel) / 1e9, "GB/s", 0,
+      std::string("bytes read and written, 2 GiB by ") + (by_driver < by_kernel ? "cudaMemcpyAsync" : "a kernel"));
   report.begins("read bandwidth");
   const double read = time_calls(
-      queue, 4, [&](int) { read_all(a.as<void>(), kBytes, device->multiprocessors, sink.as<float>(), queue.stream()); }, 0.2);
+      queue, 4, [&](int) { read_all(a.as<void>(), kBytes, device->multiprocessors, sink.as<float>(), queue.stream()); },
+      0.2);
   report.measured("read bandwidth", static_cast<double>(kBytes) / read / 1e9, "GB/s", 0, "a kernel that reads 2 GiB");
 
   report.begins("bf16 rate");

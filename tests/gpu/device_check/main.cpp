@@ -1,6 +1,6 @@
-// device_check: proves or disproves the GPU kernels on the card that is there, and measures them. No build, nothing but driver and CUDA
-// libraries; every family of checks in a process of its own.
-// Usage: --help. Exit: 0 all passed; 1 something failed or had no time; 2 bad usage; 77 there is no card.
+// device_check: proves or disproves the GPU kernels on the card that is there, and measures them. No build, nothing but
+// driver and CUDA libraries; every family of checks in a process of its own. Usage: --help. Exit: 0 all passed; 1
+// something failed or had no time; 2 bad usage; 77 there is no card.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -42,10 +42,11 @@ void selftest_stays(const Task& task, Report& report) {
   std::this_thread::sleep_for(std::chrono::duration<double>(task.seconds / 2));
   report.passed("knows its limit", std::to_string(static_cast<int>(task.seconds)) + " s");
 }
-constexpr Family kSelftests[] = {{"selftest-stays", selftest_stays, 1, false},    {"selftest-waits", selftest_stays, 60, false},
-                                 {"selftest-passes", selftest_passes, 10, false}, {"selftest-fails", selftest_fails, 10, false},
-                                 {"selftest-throws", selftest_throws, 10, false}, {"selftest-crashes", selftest_crashes, 10, false},
-                                 {"selftest-hangs", selftest_hangs, 1, false},    {"selftest-sanitized", selftest_passes, 10, true}};
+constexpr Family kSelftests[] = {
+    {"selftest-stays", selftest_stays, 1, false},    {"selftest-waits", selftest_stays, 60, false},
+    {"selftest-passes", selftest_passes, 10, false}, {"selftest-fails", selftest_fails, 10, false},
+    {"selftest-throws", selftest_throws, 10, false}, {"selftest-crashes", selftest_crashes, 10, false},
+    {"selftest-hangs", selftest_hangs, 1, false},    {"selftest-sanitized", selftest_passes, 10, true}};
 
 const Family* find_family(const std::string& name) {
   for (const Family& f : families())
@@ -61,8 +62,8 @@ struct Outcome {
   std::string text;  // how it ended, where not well
 };
 
-// Runs a command with a limit, its output to a log; a process that is over its limit is killed with all its children. One that a hung
-// driver keeps even then is left behind.
+// Runs a command with a limit, its output to a log; a process that is over its limit is killed with all its children.
+// One that a hung driver keeps even then is left behind.
 Outcome run_process(const std::vector<std::string>& command, const std::string& log, double seconds) {
   Outcome outcome;
   const pid_t child = fork();
@@ -89,7 +90,8 @@ Outcome run_process(const std::vector<std::string>& command, const std::string& 
   };
   if (!has_ended(seconds)) {
     kill(-child, SIGKILL);
-    outcome.text = "killed after " + std::to_string(static_cast<int>(seconds)) + " s" + (has_ended(10) ? "" : ", and did not end");
+    outcome.text =
+        "killed after " + std::to_string(static_cast<int>(seconds)) + " s" + (has_ended(10) ? "" : ", and did not end");
     return outcome;
   }
   outcome.ended = WIFEXITED(outcome.status);
@@ -146,12 +148,15 @@ bool write_records(const Options& options, const std::vector<Record>& records) {
   char date[32];
   std::strftime(date, sizeof date, "%Y-%m-%d %H:%M", std::gmtime(&now));
   file << "{\"date\": \"" << date << " UTC\",\n";
-  const auto field = [&](const char* name, const std::string& value) { file << " \"" << name << "\": " << quoted(value) << ",\n"; };
+  const auto field = [&](const char* name, const std::string& value) {
+    file << " \"" << name << "\": " << quoted(value) << ",\n";
+  };
   field("card", options.card);
   field("blocks", options.blocks > 0 ? std::to_string(options.blocks) : "all");
   field("points", options.points.empty() ? "all" : options.points);
   file << " \"records\": [\n";
-  for (size_t i = 0; i < records.size(); ++i) file << "  " << to_json(records[i]) << (i + 1 < records.size() ? ",\n" : "\n");
+  for (size_t i = 0; i < records.size(); ++i)
+    file << "  " << to_json(records[i]) << (i + 1 < records.size() ? ",\n" : "\n");
   file << " ]}\n";
   file.flush();
   return static_cast<bool>(file);
@@ -159,7 +164,8 @@ bool write_records(const Options& options, const std::vector<Record>& records) {
 
 class Checks {
  public:
-  Checks(std::string self, Options options) : self_(std::move(self)), options_(std::move(options)), begin_(Clock::now()) {
+  Checks(std::string self, Options options)
+      : self_(std::move(self)), options_(std::move(options)), begin_(Clock::now()) {
     const char* temporary = std::getenv("TMPDIR");
     std::string pattern = std::string(temporary ? temporary : "/tmp") + "/device_check.XXXXXX";
     if (!mkdtemp(pattern.data())) throw Failure("no temporary folder: " + pattern);
@@ -179,7 +185,8 @@ class Checks {
     for (const std::string& name : options_.wanted) run_family(*find_family(name), {});
     if (options_.rivals > 0) run_rivals();
     write_out();
-    // Its findings are told and change no exit code: it takes registers that setmaxnreg has given away, and takes wgmma's reads for races.
+    // Its findings are told and change no exit code: it takes registers that setmaxnreg has given away, and takes
+    // wgmma's reads for races.
     if (options_.sanitize)
       for (const char* tool : {"memcheck", "racecheck", "synccheck"}) run_sanitizer(tool);
     print_sum();
@@ -193,8 +200,8 @@ class Checks {
     failed_ = failed_ || record.result == "failed";
     std::string share;
     if (record.share > 0) share = std::to_string(static_cast<int>(record.share * 100 + 0.5)) + " %";
-    std::printf("%-9s %-16s %-44s %-16s %-6s %s\n", record.result.c_str(), record.family.c_str(), record.name.c_str(), record.value.c_str(),
-                share.c_str(), record.note.c_str());
+    std::printf("%-9s %-16s %-44s %-16s %-6s %s\n", record.result.c_str(), record.family.c_str(), record.name.c_str(),
+                record.value.c_str(), share.c_str(), record.note.c_str());
     std::fflush(stdout);
     if (record.family == "limits" && record.name == "read bandwidth") read_bandwidth_ = record.number * 1e9;
     if (record.family == "limits" && record.name == "copy bandwidth") copy_bandwidth_ = record.number * 1e9;
@@ -209,11 +216,13 @@ class Checks {
       failed_ = failed_ || prefix.empty();  // asked for and not run
       return take({shown, "all", "absent", "", "no time left"});
     }
-    const std::string files = folder_ + "/" + shown + "-" + family.name, records = files + ".jsonl", log = files + ".log";
+    const std::string files = folder_ + "/" + shown + "-" + family.name, records = files + ".jsonl",
+                      log = files + ".log";
     const double limit = std::min<double>(family.seconds, left());
     std::vector<std::string> command = prefix;
     for (const std::string& word :
-         {self_, std::string("--family"), std::string(family.name), std::string("--records"), records, std::string("--ceilings"),
+         {self_, std::string("--family"), std::string(family.name), std::string("--records"), records,
+          std::string("--ceilings"),
           std::to_string(read_bandwidth_) + "," + std::to_string(copy_bandwidth_) + "," + std::to_string(bf16_rate_)})
       command.push_back(word);
     command.emplace_back("--limit"), command.push_back(std::to_string(limit));
@@ -233,14 +242,15 @@ class Checks {
         continue;
       }
       begun.clear();
-      if (!prefix.empty() && record.result == "failed") record.result = "absent", record.note = "under " + shown + ": " + record.note;
+      if (!prefix.empty() && record.result == "failed")
+        record.result = "absent", record.note = "under " + shown + ": " + record.note;
       if (prefix.empty() || record.result == "absent") take(record);
       ++count;
     }
     if (!outcome.ended || !outcome.text.empty())
       take({shown, "all", prefix.empty() ? "failed" : "absent", "",
-            outcome.text + (begun.empty() ? "" : " in '" + begun + "'") + " after " + std::to_string(count) + " records; " +
-                last_line(log)});
+            outcome.text + (begun.empty() ? "" : " in '" + begun + "'") + " after " + std::to_string(count) +
+                " records; " + last_line(log)});
     else if (!prefix.empty())
       take({shown, family.name, WEXITSTATUS(outcome.status) == 0 ? "passed" : "absent", "",
             std::to_string(count) + " little cases; " + last_line(log)});
@@ -252,20 +262,23 @@ class Checks {
   void run_rivals() {
     const std::string script = fs::path(self_).parent_path() / "rivals.py", records = folder_ + "/rivals.jsonl",
                       log = folder_ + "/rivals.log";
-    if (!fs::exists(script)) return take({"rivals", "PyTorch, Triton", "absent", "", "rivals.py is not beside device_check"});
+    if (!fs::exists(script))
+      return take({"rivals", "PyTorch, Triton", "absent", "", "rivals.py is not beside device_check"});
     const std::string mine = folder_ + "/mine.jsonl";
     {
       std::ofstream file(mine);
       for (const Record& r : records_) file << to_json(r) << '\n';
     }
     const double limit = options_.rivals;  // the script ends by itself before
-    const Outcome outcome = run_process(
-        {"python3", script, "--records", records, "--mine", mine, "--seconds", std::to_string(std::max(1.0, limit - 12))}, log, limit);
+    const Outcome outcome = run_process({"python3", script, "--records", records, "--mine", mine, "--seconds",
+                                         std::to_string(std::max(1.0, limit - 12))},
+                                        log, limit);
     std::ifstream file(records);
     for (std::string line; std::getline(file, line);)
       if (Record record; from_json(line, record)) take(record);
     if (!outcome.ended || WEXITSTATUS(outcome.status) != 0)
-      take({"rivals", "PyTorch, Triton", "absent", "", (outcome.text.empty() ? "" : outcome.text + "; ") + last_line(log)});
+      take({"rivals", "PyTorch, Triton", "absent", "",
+            (outcome.text.empty() ? "" : outcome.text + "; ") + last_line(log)});
   }
 
   void run_sanitizer(const std::string& tool) {
@@ -281,15 +294,16 @@ class Checks {
   }
 
   void write_out() const {
-    if (!write_records(options_, records_)) std::fprintf(stderr, "device_check: %s could not be written\n", options_.out.c_str());
+    if (!write_records(options_, records_))
+      std::fprintf(stderr, "device_check: %s could not be written\n", options_.out.c_str());
   }
   void print_sum() const {
     const auto count = [&](const char* result) {
       return std::count_if(records_.begin(), records_.end(), [&](const Record& r) { return r.result == result; });
     };
     std::printf("%ld passed, %ld failed, %ld measured, %ld absent, %.0f s\n", static_cast<long>(count("passed")),
-                static_cast<long>(count("failed")), static_cast<long>(count("measured")), static_cast<long>(count("absent")),
-                options_.seconds - left());
+                static_cast<long>(count("failed")), static_cast<long>(count("measured")),
+                static_cast<long>(count("absent")), options_.seconds - left());
   }
 
   std::string self_, folder_;
@@ -322,18 +336,22 @@ int help() {
       "device_check [OPTION]...: proves or disproves the GPU kernels on the card that is there, and measures them.\n"
       "  --out FILE           the records as JSON, written after each family\n"
       "  --families NAME,...  these families alone (--list), each in a process of its own\n"
-      "  --seconds N          of all families together (460); what is over is killed, what is left is `absent` (exit 1)\n"
+      "  --seconds N          of all families together (460); what is over is killed, what is left is `absent` (exit "
+      "1)\n"
       "  --rivals SECONDS     then PyTorch and Triton, in so many seconds of their own\n"
       "  --sanitize           then compute-sanitizer on the little cases of the families; its findings fail nothing\n"
       "  --blocks N           kernels that take a block a multiprocessor take at most N\n"
-      "  --points FIRST[-LAST]  of bench-switch and bench-gated these points alone, from 1 on as --bounds lists them for each layer\n"
-      "  --family NAME        one family in this process, without its limit: for ncu, a debugger and device_check_stall\n"
+      "  --points FIRST[-LAST]  of bench-switch and bench-gated these points alone, from 1 on as --bounds lists them "
+      "for each layer\n"
+      "  --family NAME        one family in this process, without its limit: for ncu, a debugger and "
+      "device_check_stall\n"
       "  --records FILE       with --family: where its records go, a line each (standard output)\n"
       "  --limit SECONDS      with --family: the time that it is to end in by itself\n"
       "  --ceilings A,B,C     with --family: bytes a second read and copied, FLOP a second, as `limits` measured them\n"
       "  --small              with --family: little cases alone\n"
       "  --compare A B        of two files of --out: the times that are in both, and how many times B's is A's\n"
-      "  --calls FILE LAB     the products over rows of a file of --out as `stormcell calibrate` reads them; LAB: who measured\n"
+      "  --calls FILE LAB     the products over rows of a file of --out as `stormcell calibrate` reads them; LAB: who "
+      "measured\n"
       "  --bounds             the lower bounds of the points; needs no card\n"
       "  --list               the families\n"
       "Exit: 0 all passed; 1 something failed or had no time; 2 bad usage; 77 there is no card.\n");
@@ -417,8 +435,9 @@ int run(int argc, char** argv) {
   for (const std::string& name : options.wanted)
     if (!find_family(name)) return usage("no family '" + name + "' (--list)");
   if (!one.empty()) return run_one(*find_family(one), task, records);
-  const bool needs_card = options.wanted.empty() || std::any_of(options.wanted.begin(), options.wanted.end(),
-                                                                [](const std::string& name) { return name.rfind("selftest-", 0) != 0; });
+  const bool needs_card =
+      options.wanted.empty() || std::any_of(options.wanted.begin(), options.wanted.end(),
+                                            [](const std::string& name) { return name.rfind("selftest-", 0) != 0; });
   std::string why;
   const bool lacks_card = needs_card && !has_card(why);
   options.card = lacks_card ? "none: " + why : needs_card ? card_text() : "not asked for";

@@ -26,9 +26,9 @@ const char* to_text(gpu::Activation activation) {
 std::string ProductCase::name() const {
   std::string of_rows;
   for (size_t e = 0; e < rows.size() && e < 6; ++e) of_rows += (e ? " " : "") + std::to_string(rows[e]);
-  return std::string(to_text(format)) + (whole ? ", whole numbers" : "") + (may_be_many ? ", maybe many" : "") + (gated ? ", gated" : "") +
-         (gathered ? ", gathered" : "") + to_text(activation) + (bias ? "" : ", no bias") + ", n " + std::to_string(n) + ", k " +
-         std::to_string(k) + ", rows " + of_rows;
+  return std::string(to_text(format)) + (whole ? ", whole numbers" : "") + (may_be_many ? ", maybe many" : "") +
+         (gated ? ", gated" : "") + (gathered ? ", gathered" : "") + to_text(activation) + (bias ? "" : ", no bias") +
+         ", n " + std::to_string(n) + ", k " + std::to_string(k) + ", rows " + of_rows;
 }
 
 ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue)
@@ -49,11 +49,13 @@ ProductOnCard::ProductOnCard(const ProductCase& product, const gpu::RegimeLimits
   std::vector<float> weight, bias;
   std::normal_distribution<float> normal;
   for (int64_t s = 0; s < slots_; ++s)
-    gather.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(x_rows_))), scatter.push_back(static_cast<int32_t>(s));
+    gather.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(x_rows_))),
+        scatter.push_back(static_cast<int32_t>(s));
   std::shuffle(scatter.begin(), scatter.end(), random);
   constexpr float kPowers[] = {0.5f, 1, 2, -1};
   for (int64_t s = 0; s < slots_; ++s) weight.push_back(product.whole ? kPowers[random() % 4] : normal(random));
-  for (int64_t i = 0; i < experts * panels * product.n; ++i) bias.push_back(product.whole ? std::round(normal(random)) : normal(random));
+  for (int64_t i = 0; i < experts * panels * product.n; ++i)
+    bias.push_back(product.whole ? std::round(normal(random)) : normal(random));
   char *const x = x_.as<char>() + kShift, *const w = w_.as<char>() + kShift;
   const float w_scale = 1 / std::sqrt(static_cast<float>(product.k));
   if (product.whole) {

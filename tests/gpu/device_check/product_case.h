@@ -14,8 +14,8 @@ struct ProductCase {
   gpu::Format format = gpu::Format::bf16;
   bool gated = false, gathered = false;
   gpu::Activation activation = gpu::Activation::none;
-  /// Small whole numbers, whose sums f32 holds exactly: each result must be the reference's, rounded. Takes an activation that keeps them
-  /// whole.
+  /// Small whole numbers, whose sums f32 holds exactly: each result must be the reference's, rounded. Takes an
+  /// activation that keeps them whole.
   bool whole = false;
   bool may_be_many = false;  ///< as far as the host can tell, some expert has more rows than swapped takes
   bool bias = true;

@@ -13,7 +13,8 @@ struct Shape {
   std::vector<int32_t> rows;  // of each expert
 };
 
-/// How a product is stored: as layers do, whose epilogues have code of their own (with_epilogue), then by that of all others.
+/// How a product is stored: as layers do, whose epilogues have code of their own (with_epilogue), then by that of all
+/// others.
 struct Stored {
   bool gated, gathered;
   gpu::Activation activation;
@@ -32,7 +33,8 @@ ProductCase stored_case(const Shape& shape, const Stored& stored, bool may_be_ma
 }
 
 /// `kernel`: what it must have been computed by; empty: by several.
-bool check_product(Report& report, const ProductCase& product, ProductOnCard& on_card, const Queue& queue, const std::string& kernel) {
+bool check_product(Report& report, const ProductCase& product, ProductOnCard& on_card, const Queue& queue,
+                   const std::string& kernel) {
   on_card.make_map();
   on_card.run();
   queue.wait();
@@ -46,8 +48,9 @@ bool check_product(Report& report, const ProductCase& product, ProductOnCard& on
   const int64_t past = on_card.written_past();
   char note[160];
   if (product.whole)
-    std::snprintf(note, sizeof note, "%lld of %lld numbers are not the reference's; %s", static_cast<long long>(difference.unlike),
-                  static_cast<long long>(difference.numbers), on_card.kernels().c_str());
+    std::snprintf(note, sizeof note, "%lld of %lld numbers are not the reference's; %s",
+                  static_cast<long long>(difference.unlike), static_cast<long long>(difference.numbers),
+                  on_card.kernels().c_str());
   else
     std::snprintf(note, sizeof note, "relative difference %.2e over %lld numbers; %s", difference.relative,
                   static_cast<long long>(difference.numbers), on_card.kernels().c_str());
@@ -56,23 +59,27 @@ bool check_product(Report& report, const ProductCase& product, ProductOnCard& on
     return false;
   }
   const bool is_meant = kernel.empty() || on_card.kernels() == kernel;
-  const bool right = is_meant && (product.whole ? difference.unlike == 0 : difference.relative <= tolerance(product.format));
+  const bool right =
+      is_meant && (product.whole ? difference.unlike == 0 : difference.relative <= tolerance(product.format));
   report.check(right, product.name(), note);
   return right;
 }
-void check_product(Report& report, const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue, const char* kernel) {
+void check_product(Report& report, const ProductCase& product, const gpu::RegimeLimits& limits, const Queue& queue,
+                   const char* kernel) {
   report.begins(product.name());
   ProductOnCard on_card(product, limits, queue);
   check_product(report, product, on_card, queue, kernel);
 }
 
-/// Every combination on small shapes, then real ones; both once more as layers store them and with whole numbers, in which one missing step
-/// of one slot shows.
-void check_regime(const Task& task, Report& report, const char* kernel, const gpu::RegimeLimits& limits, const std::vector<Shape>& small,
-                  const std::vector<Shape>& real, bool f32_too, bool may_be_many = false) {
+/// Every combination on small shapes, then real ones; both once more as layers store them and with whole numbers, in
+/// which one missing step of one slot shows.
+void check_regime(const Task& task, Report& report, const char* kernel, const gpu::RegimeLimits& limits,
+                  const std::vector<Shape>& small, const std::vector<Shape>& real, bool f32_too,
+                  bool may_be_many = false) {
   const gpu::Device* device = nullptr;
   must(gpu::current_device(device));
-  if (limits.tensor_cores && !device->has_wgmma()) return report.absent("all", std::string(device->name) + " has no wgmma");
+  if (limits.tensor_cores && !device->has_wgmma())
+    return report.absent("all", std::string(device->name) + " has no wgmma");
   const Queue queue;
   int turn = 0;
   for (const gpu::Format format : {gpu::Format::bf16, gpu::Format::f32}) {
@@ -80,19 +87,23 @@ void check_regime(const Task& task, Report& report, const char* kernel, const gp
     for (const Shape& shape : small)
       for (const bool gated : {false, true})
         for (const bool gathered : {false, true})
-          check_product(
-              report, {shape.n, shape.k, shape.rows, format, gated, gathered, static_cast<gpu::Activation>(turn++ % 5), false, may_be_many},
-              limits, queue, kernel);
+          check_product(report,
+                        {shape.n, shape.k, shape.rows, format, gated, gathered,
+                         static_cast<gpu::Activation>(turn++ % 5), false, may_be_many},
+                        limits, queue, kernel);
   }
   const auto check_stored = [&](const Shape& shape) {
-    for (const Stored& stored : kStored) check_product(report, stored_case(shape, stored, may_be_many), limits, queue, kernel);
+    for (const Stored& stored : kStored)
+      check_product(report, stored_case(shape, stored, may_be_many), limits, queue, kernel);
   };
   for (const Shape& shape : small) check_stored(shape);
   if (task.small) return;
   for (const Shape& shape : real) {
     for (const bool gated : {false, true})
-      check_product(report, {shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::silu, false, may_be_many},
-                    limits, queue, kernel);
+      check_product(
+          report,
+          {shape.n, shape.k, shape.rows, gpu::Format::bf16, gated, true, gpu::Activation::silu, false, may_be_many},
+          limits, queue, kernel);
     check_stored(shape);
   }
 }
@@ -100,24 +111,26 @@ void check_regime(const Task& task, Report& report, const char* kernel, const gp
 }  // namespace
 
 void check_plain(const Task& task, Report& report) {
-  check_regime(task, report, "plain", {0, 0, false}, {{5, 3, {1, 0, 2}}, {70, 33, {65, 0, 3, 130}}}, {{768, 512, {100, 0, 300, 7}}}, true);
+  check_regime(task, report, "plain", {0, 0, false}, {{5, 3, {1, 0, 2}}, {70, 33, {65, 0, 3, 130}}},
+               {{768, 512, {100, 0, 300, 7}}}, true);
 }
 void check_gemv(const Task& task, Report& report) {
   check_regime(task, report, "gemv", {8, 0, false}, {{5, 8, {1, 0, 2}}, {34, 264, {1, 2, 3, 4, 5, 0, 8}}},
                {{3072, 768, {1, 1, 1, 1, 0, 0, 1, 1}}, {768, 3072, {2, 4, 8, 1}}, {2048, 768, {3, 7}}}, true);
 }
-// What goes wrong first in a tensor-core kernel shows in the first of these: one tile, one stage; then several stages, tiles, experts.
-// By the kernel of few rows alone, then by that of both kinds of tiles; the latter not under compute-sanitizer, which takes registers that
-// setmaxnreg has given away (`large` and `mixed` have it there too).
+// What goes wrong first in a tensor-core kernel shows in the first of these: one tile, one stage; then several stages,
+// tiles, experts. By the kernel of few rows alone, then by that of both kinds of tiles; the latter not under
+// compute-sanitizer, which takes registers that setmaxnreg has given away (`large` and `mixed` have it there too).
 void check_swapped(const Task& task, Report& report) {
   for (const bool may_be_many : {false, true}) {
     if (task.small && may_be_many) break;
     std::vector<Shape> small = {{64, 64, {8}}, {64, 64, {3}},      {64, 1024, {16}}, {200, 136, {33, 0, 64, 1, 9}},
                                 {8, 8, {5}},   {72, 8, {3, 0, 61}}};
     if (may_be_many) small.push_back({64, 64, {0, 0}});  // as a decision may be that drops or chooses nothing
-    check_regime(task, report, may_be_many ? "joined" : "swapped", {0, 64, true}, small,
-                 {{3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}, {768, 3072, {9, 64}}, {768, 2048, std::vector<int32_t>(128, 6)}}, false,
-                 may_be_many);
+    check_regime(
+        task, report, may_be_many ? "joined" : "swapped", {0, 64, true}, small,
+        {{3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}, {768, 3072, {9, 64}}, {768, 2048, std::vector<int32_t>(128, 6)}},
+        false, may_be_many);
   }
 }
 void check_large(const Task& task, Report& report) {
@@ -129,17 +142,22 @@ void check_large(const Task& task, Report& report) {
                 {200, 136, {129, 0, 64, 300}},
                 {8, 8, {5}},
                 {72, 8, {3, 0, 70}}},
-               {{3072, 768, {512, 65, 0, 700}}, {768, 3072, {129, 2048}}, {2048, 768, std::vector<int32_t>(64, 130)}}, false);
+               {{3072, 768, {512, 65, 0, 700}}, {768, 3072, {129, 2048}}, {2048, 768, std::vector<int32_t>(64, 130)}},
+               false);
 }
 
 // All regimes in one map and one product; then each of two without tiles in its place.
 void check_mixed(const Task& task, Report& report) {
   check_regime(task, report, "", {4, 64, true},
-               {{200, 136, {1, 65, 0, 5, 64, 3, 300}}, {200, 136, {9, 0, 64, 33, 10}}, {200, 136, {65, 300}}, {72, 8, {3, 0, 70}}},
+               {{200, 136, {1, 65, 0, 5, 64, 3, 300}},
+                {200, 136, {9, 0, 64, 33, 10}},
+                {200, 136, {65, 300}},
+                {72, 8, {3, 0, 70}}},
                {{768, 3072, {2, 900, 40, 0, 4, 128, 9}}}, false);
 }
 
-// The same product over and over: a fence that is missing shows as a number that differs now and then, and nowhere else.
+// The same product over and over: a fence that is missing shows as a number that differs now and then, and nowhere
+// else.
 void check_repeats(const Task&, Report& report) {
   const gpu::Device* device = nullptr;
   must(gpu::current_device(device));
@@ -151,9 +169,10 @@ void check_repeats(const Task&, Report& report) {
     gpu::RegimeLimits limits;
     Shape shape;
   };
-  for (const Repeated& repeated : {Repeated{"swapped", "swapped", {0, 64, true}, {3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}},
-                                   Repeated{"large", "joined", {0, 0, true}, {2048, 768, {512, 65, 0, 300}}},
-                                   Repeated{"both", "joined", {0, 64, true}, {2048, 768, {512, 5, 0, 300, 64, 9}}}})
+  for (const Repeated& repeated :
+       {Repeated{"swapped", "swapped", {0, 64, true}, {3072, 768, {64, 5, 0, 17, 33, 1, 8, 16}}},
+        Repeated{"large", "joined", {0, 0, true}, {2048, 768, {512, 65, 0, 300}}},
+        Repeated{"both", "joined", {0, 64, true}, {2048, 768, {512, 5, 0, 300, 64, 9}}}})
     for (const Stored& stored : kStored) {
       ProductCase product = stored_case(repeated.shape, stored, false);
       product.whole = false;
@@ -163,14 +182,18 @@ void check_repeats(const Task&, Report& report) {
       if (!check_product(report, product, on_card, queue, repeated.kernel)) continue;
       report.begins(name);
       const Memory once(on_card.y_bytes()), differ = to_card(std::vector<unsigned long long>{0});
-      must(cudaMemcpy(once.as<void>(), on_card.call().y, static_cast<size_t>(on_card.y_bytes()), cudaMemcpyDeviceToDevice), "copy");
+      must(cudaMemcpy(once.as<void>(), on_card.call().y, static_cast<size_t>(on_card.y_bytes()),
+                      cudaMemcpyDeviceToDevice),
+           "copy");
       unsigned long long numbers = 0;
       int run = 0;
       while (run < kRuns && numbers == 0) {
         for (const int until = run + kAtOnce; run < until; ++run) {
-          must(cudaMemsetAsync(on_card.call().y, 0xff, static_cast<size_t>(on_card.y_bytes()), queue.stream()), "poison");
+          must(cudaMemsetAsync(on_card.call().y, 0xff, static_cast<size_t>(on_card.y_bytes()), queue.stream()),
+               "poison");
           on_card.run();
-          count_different(on_card.call().y, once.as<void>(), on_card.y_bytes(), differ.as<unsigned long long>(), queue.stream());
+          count_different(on_card.call().y, once.as<void>(), on_card.y_bytes(), differ.as<unsigned long long>(),
+                          queue.stream());
         }
         queue.wait();
         numbers = from_card(differ.as<unsigned long long>(), 1)[0];
@@ -178,7 +201,9 @@ void check_repeats(const Task&, Report& report) {
       const int64_t past = on_card.written_past();
       if (past > 0) report.failed(name, std::to_string(past) + " bytes behind y were written");
       report.check(numbers == 0, name,
-                   numbers == 0 ? "" : std::to_string(numbers) + " words differ from the first run's, up to run " + std::to_string(run));
+                   numbers == 0 ? ""
+                                : std::to_string(numbers) + " words differ from the first run's, up to run " +
+                                      std::to_string(run));
     }
 }
 

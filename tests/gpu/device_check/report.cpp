@@ -57,14 +57,15 @@ std::string quoted(std::string_view text) {
 }
 std::string to_json(const Record& r) {
   return "{\"family\": " + quoted(r.family) + ", \"case\": " + quoted(r.name) + ", \"result\": " + quoted(r.result) +
-         ", \"value\": " + quoted(r.value) + ", \"number\": " + number_text(r.number) + ", \"share\": " + number_text(r.share) +
-         ", \"note\": " + quoted(r.note) + "}";
+         ", \"value\": " + quoted(r.value) + ", \"number\": " + number_text(r.number) +
+         ", \"share\": " + number_text(r.share) + ", \"note\": " + quoted(r.note) + "}";
 }
 
 bool from_json(std::string_view line, Record& r) {
   std::string number, share;
   if (!field(line, "family", r.family) || !field(line, "case", r.name) || !field(line, "result", r.result) ||
-      !field(line, "value", r.value) || !field(line, "number", number) || !field(line, "share", share) || !field(line, "note", r.note))
+      !field(line, "value", r.value) || !field(line, "number", number) || !field(line, "share", share) ||
+      !field(line, "note", r.note))
     return false;
   r.number = std::atof(number.c_str()), r.share = std::atof(share.c_str());
   return true;
@@ -102,14 +103,16 @@ bool print_calls(const std::string& path, const std::string& laboratory, std::st
       continue;
     if (calls++ == 0) std::printf("op,gpu,dtype,inputs,outputs,experts,rows,us,laboratory,source\n");
     const std::string gpu = card.substr(0, card.find(','));
-    std::printf("product,%s,bf16,%d,%d,%d,%d,%.6g,%s,device_check %s\n", gpu.substr(gpu.starts_with("NVIDIA ") ? 7 : 0).c_str(), inputs,
-                outputs, weights, rows, r.number, laboratory.c_str(), date.c_str());
+    std::printf("product,%s,bf16,%d,%d,%d,%d,%.6g,%s,device_check %s\n",
+                gpu.substr(gpu.starts_with("NVIDIA ") ? 7 : 0).c_str(), inputs, outputs, weights, rows, r.number,
+                laboratory.c_str(), date.c_str());
   }
   if (calls == 0) why = path + " has no times of bench-rows";
   return calls > 0;
 }
 
-Report::Report(const std::string& family, const std::string& path) : family_(family), file_(std::fopen(path.c_str(), "a")) {
+Report::Report(const std::string& family, const std::string& path)
+    : family_(family), file_(std::fopen(path.c_str(), "a")) {
   if (!file_) file_ = stdout;
 }
 Report::~Report() {
@@ -131,6 +134,8 @@ void Report::measured(const std::string& name, double number, const char* unit, 
   std::snprintf(value, sizeof value, "%.4g %s", number, unit);
   add({family_, name, "measured", value, note, number, share});
 }
-void Report::check(bool holds, const std::string& name, const std::string& note) { holds ? passed(name, note) : failed(name, note); }
+void Report::check(bool holds, const std::string& name, const std::string& note) {
+  holds ? passed(name, note) : failed(name, note);
+}
 
 }  // namespace stormcell::device_check

@@ -22,12 +22,14 @@ std::string quoted(std::string_view text);
 std::string to_json(const Record& record);
 bool from_json(std::string_view line, Record& record);
 
-/// Prints the times that two files of records have in common, and their quotient. False, with the reason, where there are none.
+/// Prints the times that two files of records have in common, and their quotient. False, with the reason, where there
+/// are none.
 bool compare(const std::string& a, const std::string& b, std::string& why);
 
 /// Names of what bench-rows measures, to be written and read: inputs, outputs, weights of a call, rows of each.
 inline constexpr char kRowsName[] = "%d x %d, %d weights, %d rows each";
-/// Prints the products over rows of a file of records as `stormcell calibrate` reads calls. False, with the reason, where there are none.
+/// Prints the products over rows of a file of records as `stormcell calibrate` reads calls. False, with the reason,
+/// where there are none.
 bool print_calls(const std::string& path, const std::string& laboratory, std::string& why);
 
 /// Appends records to a file, each flushed.
@@ -43,7 +45,8 @@ class Report {
   void failed(const std::string& name, const std::string& why);
   void absent(const std::string& name, const std::string& why);
   /// `share`: of the limit that the note names.
-  void measured(const std::string& name, double number, const char* unit, double share = 0, const std::string& note = {});
+  void measured(const std::string& name, double number, const char* unit, double share = 0,
+                const std::string& note = {});
   /// passed or failed.
   void check(bool holds, const std::string& name, const std::string& note);
   bool all_passed() const { return all_passed_; }

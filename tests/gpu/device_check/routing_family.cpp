@@ -13,15 +13,17 @@
 namespace stormcell::device_check {
 namespace {
 
-void check_one(Report& report, const Queue& queue, const std::string& name, const Protocol& protocol, int64_t cells, int32_t branches,
-               std::vector<float> scores, int64_t per_parent = 0, bool broken = false, const std::vector<int32_t>& parent = {}) {
+void check_one(Report& report, const Queue& queue, const std::string& name, const Protocol& protocol, int64_t cells,
+               int32_t branches, std::vector<float> scores, int64_t per_parent = 0, bool broken = false,
+               const std::vector<int32_t>& parent = {}) {
   report.begins(name);
   if (broken)
     for (size_t i = 0; i < scores.size(); i += 5) scores[i] = i % 3 == 0 ? NAN : i % 3 == 1 ? INFINITY : -INFINITY;
   std::vector<float> bias;
   if (protocol.kind == ProtocolKind::sigmoid_groups)
     for (int32_t b = 0; b < branches; ++b) bias.push_back(0.01f * static_cast<float>(b % 7));
-  const HostDecision want = decide(scores, cells, branches, protocol, {per_parent, parent.empty() ? nullptr : parent.data()}, bias);
+  const HostDecision want =
+      decide(scores, cells, branches, protocol, {per_parent, parent.empty() ? nullptr : parent.data()}, bias);
   const Memory on_card = to_card(scores), bias_on_card = to_card(bias), parent_on_card = to_card(parent);
   const CardDecision card(cells, want.view.fan_out, branches);
   gpu::RouteCall call;
@@ -62,8 +64,8 @@ constexpr Combining kCombining[] = {{"", true, true, false},
                                     {", cells without a slot alone", true, true, true}};
 
 /// Rows of a decision of the host, moved over: this does not depend on routing.
-void check_rows(Report& report, const Queue& queue, const std::string& name, const HostDecision& decision, int64_t cells, int64_t width,
-                gpu::Format format) {
+void check_rows(Report& report, const Queue& queue, const std::string& name, const HostDecision& decision,
+                int64_t cells, int64_t width, gpu::Format format) {
   report.begins("dispatch " + name);
   const DecisionView& d = decision.view;
   const int32_t k = d.fan_out;
@@ -74,16 +76,20 @@ void check_rows(Report& report, const Queue& queue, const std::string& name, con
   fill_numbers(from, cells * width, 1, format, queue);
   queue.wait();
   gpu::DispatchCall out;
-  out.decision = card.view, out.cells = cells, out.width = width, out.format = format, out.from = from.as<void>(), out.to = rows.as<void>();
+  out.decision = card.view, out.cells = cells, out.width = width, out.format = format, out.from = from.as<void>(),
+  out.to = rows.as<void>();
   must(gpu::dispatch(out, queue.stream()));
   queue.wait();
-  const auto source = to_floats(from.as<void>(), cells * width, format), sent = to_floats(rows.as<void>(), slots * width, format);
+  const auto source = to_floats(from.as<void>(), cells * width, format),
+             sent = to_floats(rows.as<void>(), slots * width, format);
   int64_t wrong = 0;
   for (int64_t s = 0; s < slots; ++s)
-    wrong += std::memcmp(sent.data() + s * width, source.data() + d.cell[s] * width, static_cast<size_t>(width) * 4) != 0;
+    wrong +=
+        std::memcmp(sent.data() + s * width, source.data() + d.cell[s] * width, static_cast<size_t>(width) * 4) != 0;
   report.check(wrong == 0, "dispatch " + name, std::to_string(wrong) + " rows differ");
 
-  // Rows that have nothing in common, so that a weight with another choice's row shows; dropped choices contribute their cell's.
+  // Rows that have nothing in common, so that a weight with another choice's row shows; dropped choices contribute
+  // their cell's.
   fill_numbers(rows, slots * width, 5, format, queue);
   queue.wait();
   const auto kept = to_floats(rows.as<void>(), slots * width, format);
@@ -106,7 +112,8 @@ void check_rows(Report& report, const Queue& queue, const std::string& name, con
     double error = 0, largest = 0;
     int64_t touched = 0;
     for (int64_t c = 0; c < cells; ++c) {
-      const bool left = how.unrouted_only && std::any_of(d.slot + c * k, d.slot + (c + 1) * k, [](int32_t slot) { return slot >= 0; });
+      const bool left = how.unrouted_only &&
+                        std::any_of(d.slot + c * k, d.slot + (c + 1) * k, [](int32_t slot) { return slot >= 0; });
       for (int64_t i = 0; i < width; ++i) {
         const auto number = static_cast<double>(got[static_cast<size_t>(c * width + i)]);
         if (left) {
@@ -116,8 +123,8 @@ void check_rows(Report& report, const Queue& queue, const std::string& name, con
         double want = 0;
         for (int64_t j = c * k; j < (c + 1) * k; ++j) {
           if (!is_kept(d.choice[j]) && !(how.dropped && is_dropped(d.choice[j]))) continue;
-          const float row =
-              is_kept(d.choice[j]) ? kept[static_cast<size_t>(d.slot[j] * width + i)] : source[static_cast<size_t>(c * width + i)];
+          const float row = is_kept(d.choice[j]) ? kept[static_cast<size_t>(d.slot[j] * width + i)]
+                                                 : source[static_cast<size_t>(c * width + i)];
           want += (how.weighted ? static_cast<double>(d.choice_weight[j]) : 1.0) * static_cast<double>(row);
         }
         const double off = std::fabs(want - number);
@@ -126,7 +133,8 @@ void check_rows(Report& report, const Queue& queue, const std::string& name, con
     }
     const bool repeats = from_card(to.as<char>(), bytes) == from_card(again.as<char>(), bytes);
     report.check(error <= largest * (format == gpu::Format::f32 ? 4e-6 : 5e-3) && repeats && touched == 0, what,
-                 "relative error " + std::to_string(error / std::max(largest, 1e-30)) + (repeats ? "" : ", not repeatable") +
+                 "relative error " + std::to_string(error / std::max(largest, 1e-30)) +
+                     (repeats ? "" : ", not repeatable") +
                      (touched == 0 ? "" : ", " + std::to_string(touched) + " numbers of routed cells were written"));
   }
 }
@@ -156,33 +164,43 @@ void check_routing(const Task& task, Report& report) {
       {"top-4, softmax after", {.k = 4, .softmax = SoftmaxPlace::after}},
       {"switch, capacity", {.kind = ProtocolKind::switch_top1, .capacity = 40}, true},
       {"sigmoid, groups",
-       {.kind = ProtocolKind::sigmoid_groups, .k = 4, .renormalize = true, .groups = 4, .groups_kept = 2, .scale = 2.5f}},
+       {.kind = ProtocolKind::sigmoid_groups,
+        .k = 4,
+        .renormalize = true,
+        .groups = 4,
+        .groups_kept = 2,
+        .scale = 2.5f}},
       {"threshold", {.kind = ProtocolKind::threshold, .threshold = 1.5f, .residual = 0}},
   };
   for (const Rule& rule : rules)
     for (const int32_t branches : {4, 8, 32, 64, 128, 256, 1024})
       for (const int64_t cells : {int64_t{1}, int64_t{64}, int64_t{4096}}) {
         if (task.small && (cells > 64 || (branches != 8 && branches != 64))) continue;
-        const std::string name = std::string(rule.name) + ", " + std::to_string(cells) + " x " + std::to_string(branches);
-        check_one(report, queue, name, rule.protocol, cells, branches, make_scores(cells, branches, Load::zipf, 7), rule.limited ? 512 : 0);
+        const std::string name =
+            std::string(rule.name) + ", " + std::to_string(cells) + " x " + std::to_string(branches);
+        check_one(report, queue, name, rule.protocol, cells, branches, make_scores(cells, branches, Load::zipf, 7),
+                  rule.limited ? 512 : 0);
       }
   for (const Rule& rule : rules)
-    check_one(report, queue, std::string("broken scores, ") + rule.name, rule.protocol, 100, 16, make_scores(100, 16, Load::uniform, 3), 0,
-              true);
+    check_one(report, queue, std::string("broken scores, ") + rule.name, rule.protocol, 100, 16,
+              make_scores(100, 16, Load::uniform, 3), 0, true);
   check_one(report, queue, "one branch", {.k = 1}, 1000, 1, make_scores(1000, 1, Load::uniform, 1));
   check_one(report, queue, "no cells", {.k = 2}, 0, 8, {});
   // Parents longer than a tile of choices: what tiles hand on to each other.
-  const auto limited = [](int32_t capacity) { return Protocol{.kind = ProtocolKind::switch_top1, .capacity = capacity}; };
+  const auto limited = [](int32_t capacity) {
+    return Protocol{.kind = ProtocolKind::switch_top1, .capacity = capacity};
+  };
   for (const int64_t per_parent : {0, 3000})
-    check_one(report, queue, "capacity over " + (per_parent ? std::to_string(per_parent) : "all") + " of 5000 cells", limited(300), 5000, 8,
-              make_scores(5000, 8, Load::zipf, 13), per_parent);
+    check_one(report, queue, "capacity over " + (per_parent ? std::to_string(per_parent) : "all") + " of 5000 cells",
+              limited(300), 5000, 8, make_scores(5000, 8, Load::zipf, 13), per_parent);
   std::vector<int32_t> parent;
   for (int32_t cell = 0; cell < 5000; ++cell)
     parent.push_back((cell >= 1) + (cell >= 34) + (cell >= 300) + (cell >= 2500) + (cell >= 4900));
-  check_one(report, queue, "capacity over parents of 1 to 2200 cells", limited(60), 5000, 8, make_scores(5000, 8, Load::zipf, 13), 0, false,
-            parent);
+  check_one(report, queue, "capacity over parents of 1 to 2200 cells", limited(60), 5000, 8,
+            make_scores(5000, 8, Load::zipf, 13), 0, false, parent);
   if (task.small) return;
-  check_one(report, queue, "a million cells, top-2 of 64", {.k = 2}, 1000000, 64, make_scores(1000000, 64, Load::zipf, 5));
+  check_one(report, queue, "a million cells, top-2 of 64", {.k = 2}, 1000000, 64,
+            make_scores(1000000, 64, Load::zipf, 5));
   const auto million = make_scores(1000000, 8, Load::zipf, 5);
   check_one(report, queue, "a million cells, capacity over 512", limited(64), 1000000, 8, million, 512);
   check_one(report, queue, "a million cells, capacity over all", limited(100000), 1000000, 8, million);

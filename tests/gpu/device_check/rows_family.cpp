@@ -1,4 +1,5 @@
-// The time of one product over rows, alike for each of its weights: what `stormcell calibrate` takes as a GPU's curve of an expert.
+// The time of one product over rows, alike for each of its weights: what `stormcell calibrate` takes as a GPU's curve
+// of an expert.
 #include <cstdio>
 #include <string>
 

@@ -1,4 +1,5 @@
-// Messages of an exchange: their sums are what the closed form counts by ports, and filling their links takes at least as long.
+// Messages of an exchange: their sums are what the closed form counts by ports, and filling their links takes at least
+// as long.
 #include "simulator/network/exchange.h"
 
 #include <cmath>
@@ -18,7 +19,9 @@ namespace {
 
 constexpr int32_t kBranches = 16, kK = 3;
 
-bool near(double a, double b, double share = 1e-9) { return std::abs(a - b) <= share * std::max({1e-9, std::abs(a), std::abs(b)}); }
+bool near(double a, double b, double share = 1e-9) {
+  return std::abs(a - b) <= share * std::max({1e-9, std::abs(a), std::abs(b)});
+}
 
 Cluster cluster_of(int32_t nodes, int32_t gpus_per_node) {
   Cluster c;
@@ -136,19 +139,22 @@ class ExchangeTest : public QObject {
       const RankRows rows = dispatched_rows(routes, all_of(routes), 0, shares, b, network, replicas);
       const std::vector<RankWork> sums = by_ports(rows, network);
       LayerCost closed;
-      StepWork(p, 2, b, model, replicas).of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost& cost) {
-        const std::span<const RankWork> ranks = done.ranks;
-        closed = cost;
-        for (size_t r = 0; r < ranks.size(); ++r)
-          QVERIFY(near(ranks[r].fabric_out, sums[r].fabric_out) && near(ranks[r].fabric_in, sums[r].fabric_in) &&
-                  near(ranks[r].network_out, sums[r].network_out) && near(ranks[r].network_in, sums[r].network_in));
-      });
+      StepWork(p, 2, b, model, replicas)
+          .of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost& cost) {
+            const std::span<const RankWork> ranks = done.ranks;
+            closed = cost;
+            for (size_t r = 0; r < ranks.size(); ++r)
+              QVERIFY(near(ranks[r].fabric_out, sums[r].fabric_out) && near(ranks[r].fabric_in, sums[r].fabric_in) &&
+                      near(ranks[r].network_out, sums[r].network_out) && near(ranks[r].network_in, sums[r].network_in));
+          });
       const double there = fill(network.links(), flows_of(rows, model.dispatch_row_bytes, network)).seconds,
-                   back = fill(network.links(), flows_of(combined_rows(rows, 8), model.combine_row_bytes, network)).seconds;
+                   back = fill(network.links(), flows_of(combined_rows(rows, 8), model.combine_row_bytes, network))
+                              .seconds;
       QVERIFY(there >= closed.dispatch_s * (1 - 1e-9) && back >= closed.combine_s * (1 - 1e-9));
       // Expected rows are alike enough that no port waits for another for long.
       if (!homes && replicas == ReplicaRule::even)
-        QVERIFY2(near(there, closed.dispatch_s, 0.01), (std::to_string(there) + " " + std::to_string(closed.dispatch_s)).c_str());
+        QVERIFY2(near(there, closed.dispatch_s, 0.01),
+                 (std::to_string(there) + " " + std::to_string(closed.dispatch_s)).c_str());
     }
   }
 
@@ -162,34 +168,41 @@ class ExchangeTest : public QObject {
     const TokenRoutes routes = drawn(150, kAll, homes, 12);
     const Placement p = contiguous_placement(1, kBranches, kBranches + spare, kAll);
     const auto b = static_cast<Backend>(backend);
-    const RankRows rows = dispatched_rows(routes, all_of(routes), 0, shares_of(p.layers[0], kBranches, kAll), b, network);
+    const RankRows rows =
+        dispatched_rows(routes, all_of(routes), 0, shares_of(p.layers[0], kBranches, kAll), b, network);
     testing::Drawn<std::mt19937> random(31);
     std::vector<double> cost(kAll * kAll);  // one way is not the other
-    for (size_t i = 0; i < cost.size(); ++i) cost[i] = i % (kAll + 1) == 0 ? 0 : 0.001 * static_cast<double>(1 + random() % 99);
+    for (size_t i = 0; i < cost.size(); ++i)
+      cost[i] = i % (kAll + 1) == 0 ? 0 : 0.001 * static_cast<double>(1 + random() % 99);
     std::vector<RankWork> sums(kAll);
     for (size_t from = 0; from < kAll; ++from)
       for (size_t to = 0; to < kAll; ++to) {
-        const double sent = rows[from * kAll + to], there = sent * cost[from * kAll + to], back = sent * cost[to * kAll + from];
+        const double sent = rows[from * kAll + to], there = sent * cost[from * kAll + to],
+                     back = sent * cost[to * kAll + from];
         sums[from].dispatch_out += there, sums[to].dispatch_in += there;
         sums[to].combine_out += back, sums[from].combine_in += back;
       }
     double dispatch = 0, combine = 0;
     for (const RankWork& r : sums)
-      dispatch = std::max({dispatch, r.dispatch_out, r.dispatch_in}), combine = std::max({combine, r.combine_out, r.combine_in});
+      dispatch = std::max({dispatch, r.dispatch_out, r.dispatch_in}),
+      combine = std::max({combine, r.combine_out, r.combine_in});
     CostModel model = model_of(cluster_of(2, 4));
     model.rank_cost = std::make_shared<const std::vector<double>>(cost);
-    StepWork(p, 2, b, model).of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost& told) {
-      const std::span<const RankWork> ranks = done.ranks;
-      for (size_t r = 0; r < kAll; ++r)
-        QVERIFY(near(ranks[r].dispatch_out, sums[r].dispatch_out) && near(ranks[r].dispatch_in, sums[r].dispatch_in) &&
-                near(ranks[r].combine_out, sums[r].combine_out) && near(ranks[r].combine_in, sums[r].combine_in));
-      QVERIFY(near(told.dispatch_s, 4 * dispatch) && near(told.combine_s, 8 * combine));
-    });
+    StepWork(p, 2, b, model)
+        .of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost& told) {
+          const std::span<const RankWork> ranks = done.ranks;
+          for (size_t r = 0; r < kAll; ++r)
+            QVERIFY(near(ranks[r].dispatch_out, sums[r].dispatch_out) &&
+                    near(ranks[r].dispatch_in, sums[r].dispatch_in) &&
+                    near(ranks[r].combine_out, sums[r].combine_out) && near(ranks[r].combine_in, sums[r].combine_in));
+          QVERIFY(near(told.dispatch_s, 4 * dispatch) && near(told.combine_s, 8 * combine));
+        });
     // By filling, ports share their time: no less than the busiest one's, and no message is lost on the way.
     Cluster costly = cluster_of(2, 4);
     costly.rank_cost = cost;
     const Network ports(costly, 1);
-    for (const auto& [sent, row_bytes, closed] : {std::tuple(rows, 4., 4 * dispatch), {combined_rows(rows, kAll), 8., 8 * combine}}) {
+    for (const auto& [sent, row_bytes, closed] :
+         {std::tuple(rows, 4., 4 * dispatch), {combined_rows(rows, kAll), 8., 8 * combine}}) {
       const std::vector<NetworkFlow> flows = flows_of(sent, row_bytes, ports);
       const Filling filled = fill(ports.links(), flows);
       QVERIFY(filled.seconds >= closed * (1 - 1e-9));
@@ -209,11 +222,13 @@ class ExchangeTest : public QObject {
     const TokenRoutes routes = drawn(120, 8, true, 17);
     const Network one(fabric, 1), other(costly, 1);
     const Placement p = contiguous_placement(1, kBranches, kBranches, 8);
-    const RankRows rows = dispatched_rows(routes, all_of(routes), 0, shares_of(p.layers[0], kBranches, 8), Backend::per_rank, one);
+    const RankRows rows =
+        dispatched_rows(routes, all_of(routes), 0, shares_of(p.layers[0], kBranches, 8), Backend::per_rank, one);
     const std::vector<NetworkFlow> a = flows_of(rows, 4, one), b = flows_of(rows, 4, other);
     const Filling by_fabric = fill(one.links(), a), by_costs = fill(other.links(), b);
     QCOMPARE(a.size(), b.size());
-    for (size_t f = 0; f < a.size(); ++f) QVERIFY(a[f].bytes == b[f].bytes && near(by_fabric.end_s[f], by_costs.end_s[f]));
+    for (size_t f = 0; f < a.size(); ++f)
+      QVERIFY(a[f].bytes == b[f].bytes && near(by_fabric.end_s[f], by_costs.end_s[f]));
   }
 
   void counts_are_sent_like_the_choices_that_they_count() {

@@ -12,7 +12,9 @@
 namespace stormcell::testing {
 namespace {
 
-bool near(double a, double b, double share = 1e-9) { return std::abs(a - b) <= share * std::max({1e-12, std::abs(a), std::abs(b)}); }
+bool near(double a, double b, double share = 1e-9) {
+  return std::abs(a - b) <= share * std::max({1e-12, std::abs(a), std::abs(b)});
+}
 
 Cluster cluster_of(int32_t nodes, int32_t gpus_per_node) {
   Cluster c;
@@ -32,8 +34,8 @@ std::vector<NetworkFlow> random_flows(const Network& network, size_t count, uint
 }
 
 /// Rates rise by small steps, one flow after the other, as long as all of its links have room.
-std::vector<double> poured(const std::vector<Link>& links, const std::vector<NetworkFlow>& flows, const std::vector<double>& left,
-                           double drop) {
+std::vector<double> poured(const std::vector<Link>& links, const std::vector<NetworkFlow>& flows,
+                           const std::vector<double>& left, double drop) {
   std::vector<double> rates(flows.size()), room;
   for (const Link& l : links) room.push_back(l.per_s);
   std::vector<bool> stuck(flows.size());
@@ -115,12 +117,14 @@ class FillingTest : public QObject {
     for (uint32_t seed = 0; seed < 4; ++seed) {
       const Network network(cluster_of(2, 3), seed % 2 ? 2 : 1);
       const std::vector<NetworkFlow> flows = random_flows(network, 12, seed);
-      const double expected = poured_seconds(network.links(), flows, 5e-4), seconds = fill(network.links(), flows).seconds;
+      const double expected = poured_seconds(network.links(), flows, 5e-4),
+                   seconds = fill(network.links(), flows).seconds;
       QVERIFY2(near(seconds, expected, 1e-3), (std::to_string(seconds) + " " + std::to_string(expected)).c_str());
     }
   }
 
-  // A flow could have more only at the cost of one that has no more: on one of its links, which is full, its rate is the largest.
+  // A flow could have more only at the cost of one that has no more: on one of its links, which is full, its rate is
+  // the largest.
   void every_flow_is_held_by_a_full_link_where_none_is_faster() {
     for (uint32_t seed = 0; seed < 20; ++seed) {
       const Network network(cluster_of(3, 4), 1.5);
@@ -133,8 +137,9 @@ class FillingTest : public QObject {
         for (const size_t l : flows[f].links) used[l] += rates[f], most[l] = std::max(most[l], rates[f]);
       for (size_t l = 0; l < used.size(); ++l) QVERIFY(used[l] <= network.links()[l].per_s * (1 + 1e-9));
       for (size_t f = 0; f < flows.size(); ++f)
-        QVERIFY(std::any_of(flows[f].links.begin(), flows[f].links.end(),
-                            [&](size_t l) { return near(used[l], network.links()[l].per_s) && near(rates[f], most[l]); }));
+        QVERIFY(std::any_of(flows[f].links.begin(), flows[f].links.end(), [&](size_t l) {
+          return near(used[l], network.links()[l].per_s) && near(rates[f], most[l]);
+        }));
     }
   }
 
@@ -150,7 +155,8 @@ class FillingTest : public QObject {
     QVERIFY(near(end, filling.seconds));
     for (size_t l = 0; l < bytes.size(); ++l) {
       double carried = 0;
-      for (const FillingInterval& i : filling.intervals) carried += i.link_share[l] * network.links()[l].per_s * (i.end_s - i.begin_s);
+      for (const FillingInterval& i : filling.intervals)
+        carried += i.link_share[l] * network.links()[l].per_s * (i.end_s - i.begin_s);
       QVERIFY(near(filling.link_load[l], bytes[l]) && near(carried, bytes[l]));
       // No port is faster than it is.
       QVERIFY(filling.seconds * network.links()[l].per_s >= bytes[l] * (1 - 1e-9));

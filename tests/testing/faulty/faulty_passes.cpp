@@ -1,5 +1,6 @@
-// The program with one pass more, which is wrong: STORMCELL_FAULT names it. It stands before all others, so that they work upon what it
-// did. Linked with the objects of the command line, so that options, exit code, files and what is printed are those of the program.
+// The program with one pass more, which is wrong: STORMCELL_FAULT names it. It stands before all others, so that they
+// work upon what it did. Linked with the objects of the command line, so that options, exit code, files and what is
+// printed are those of the program.
 #include <array>
 #include <cstdlib>
 #include <set>
@@ -30,13 +31,15 @@ PassResult swap_experts(const PassInput& input) {
   for (const NodeId n : graph.nodes.ids()) {
     const Node& node = graph.node(n);
     if (!is(node, "linear")) continue;
-    const CellSpace* to =
-        graph.value(node.outputs[0]).type.space == kNone ? nullptr : &graph.space(graph.value(node.outputs[0]).type.space);
+    const CellSpace* to = graph.value(node.outputs[0]).type.space == kNone
+                              ? nullptr
+                              : &graph.space(graph.value(node.outputs[0]).type.space);
     if (!to || to->kind != SpaceKind::routed) continue;
     for (const NodeId other : products) {
       const Node& o = graph.node(other);
       const CellSpace& from = graph.space(graph.value(o.outputs[0]).type.space);
-      if (from.decision != to->decision || from.branch == to->branch || graph.value(o.inputs[1]).type != graph.value(node.inputs[1]).type)
+      if (from.decision != to->decision || from.branch == to->branch ||
+          graph.value(o.inputs[1]).type != graph.value(node.inputs[1]).type)
         continue;
       std::swap(graph.node(n).inputs[1], graph.node(other).inputs[1]);
       return changed(std::move(graph), true, "two experts hold each other's weights");
@@ -76,8 +79,10 @@ PassResult unguarded(const PassInput& input) {
       const SpaceId space = rewriter.graph().value(v).type.space;
       const CellSpace& s = rewriter.graph().space(space);
       if (s.kind != SpaceKind::routed || node.inputs.size() < 2) return false;
-      const auto router = input.profile.routers.find(rewriter.graph().node(rewriter.graph().value(s.decision).producer).name);
-      const bool dead = router != input.profile.routers.end() && router->second.load[static_cast<size_t>(s.branch)] == 0;
+      const auto router =
+          input.profile.routers.find(rewriter.graph().node(rewriter.graph().value(s.decision).producer).name);
+      const bool dead =
+          router != input.profile.routers.end() && router->second.load[static_cast<size_t>(s.branch)] == 0;
       applied |= dead;
       return dead;
     });
@@ -89,7 +94,8 @@ PassResult unguarded(const PassInput& input) {
 PassResult detour(const PassInput& input, double factor) {
   GraphBuilder builder(input.graph);
   ValueId y = input.graph.outputs[0].value;
-  for (int i = 0; i < 600; ++i) y = builder.value("scale", {builder.value("add", {y, y}, {}, "twice")}, {{"factor", 0.5}}, "half");
+  for (int i = 0; i < 600; ++i)
+    y = builder.value("scale", {builder.value("add", {y, y}, {}, "twice")}, {{"factor", 0.5}}, "half");
   builder.graph().outputs[0].value = builder.value("scale", {y}, {{"factor", factor}}, "end");
   return changed(builder.finish(), true, "the first output takes a detour");
 }

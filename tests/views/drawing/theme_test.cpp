@@ -24,7 +24,8 @@ class ThemeTest : public QObject {
       QVERIFY2(most < 3 * least, qPrintable(QString("%1 %2").arg(most).arg(least)));
       // Both sides of the diverging map are as far from its middle.
       for (int i = 1; i <= 8; ++i) {
-        const double middle = oklab_lightness(theme->diverging(0)), below = std::abs(oklab_lightness(theme->diverging(-i / 8.0)) - middle),
+        const double middle = oklab_lightness(theme->diverging(0)),
+                     below = std::abs(oklab_lightness(theme->diverging(-i / 8.0)) - middle),
                      above = std::abs(oklab_lightness(theme->diverging(i / 8.0)) - middle);
         QVERIFY(std::abs(below - above) < 0.1);
       }
@@ -36,8 +37,10 @@ class ThemeTest : public QObject {
       for (const QColor& c : {theme->text, theme->faint, theme->accent, theme->good, theme->bad, theme->warn})
         for (const QColor& on : {theme->background, theme->surface})
           QVERIFY2(contrast(c, on) >= 4.5, qPrintable(c.name() + " on " + on.name()));
-      for (int i = 0; i <= 100; ++i) QVERIFY(contrast(Theme::text_on(theme->sequential(i / 100.0)), theme->sequential(i / 100.0)) >= 4.5);
-      for (int i = -100; i <= 100; ++i) QVERIFY(contrast(Theme::text_on(theme->diverging(i / 100.0)), theme->diverging(i / 100.0)) >= 4.5);
+      for (int i = 0; i <= 100; ++i)
+        QVERIFY(contrast(Theme::text_on(theme->sequential(i / 100.0)), theme->sequential(i / 100.0)) >= 4.5);
+      for (int i = -100; i <= 100; ++i)
+        QVERIFY(contrast(Theme::text_on(theme->diverging(i / 100.0)), theme->diverging(i / 100.0)) >= 4.5);
     }
   }
 };

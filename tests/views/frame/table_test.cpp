@@ -20,9 +20,11 @@ class TableTest : public QObject {
     QCOMPARE(model.data(model.index(0, 1), Qt::AccessibleTextRole).toString(), QString("count: 12,345"));
     QCOMPARE(model.data(model.index(0, 1), TableModel::kSortRole).toLongLong(), 12345LL);
     QVERIFY(model.headerData(2, Qt::Horizontal, Qt::ToolTipRole).toString().contains("of all"));
-    QCOMPARE(to_csv(model.table()), QString("name,count,share\r\n\"a,b\",12345,0.5\r\n\"say \"\"x\"\"\",,1.0000000000000001e-09\r\n"));
+    QCOMPARE(to_csv(model.table()),
+             QString("name,count,share\r\n\"a,b\",12345,0.5\r\n\"say \"\"x\"\"\",,1.0000000000000001e-09\r\n"));
     // Lines above that say where a table comes from; a text that looks like one is quoted.
-    QCOMPARE(to_csv({{{"name", ""}}, {{QString("#1")}}}, {"of a\nrun", "two"}), QString("# of a run\r\n# two\r\nname\r\n\"#1\"\r\n"));
+    QCOMPARE(to_csv({{{"name", ""}}, {{QString("#1")}}}, {"of a\nrun", "two"}),
+             QString("# of a run\r\n# two\r\nname\r\n\"#1\"\r\n"));
     model.set({});
     QCOMPARE(model.rowCount(), 0);
   }

@@ -11,8 +11,10 @@ class FaultWordsTest : public QObject {
 
  private slots:
   void options_are_left_out() {
-    QCOMPARE(without_options("--cluster: 128 experts do not divide among 72 GPUs (--placement of one (of 144 slots), made by place)"),
-             QString("128 experts do not divide among 72 GPUs"));
+    QCOMPARE(
+        without_options(
+            "--cluster: 128 experts do not divide among 72 GPUs (--placement of one (of 144 slots), made by place)"),
+        QString("128 experts do not divide among 72 GPUs"));
     QCOMPARE(without_options("s.storm: says no sizes (--hidden N)"), QString("s.storm: says no sizes"));
     QCOMPARE(without_options("cal.json: is no calibration (stormcell calibrate writes one)"),
              QString("cal.json: is no calibration (stormcell calibrate writes one)"));

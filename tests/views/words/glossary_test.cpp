@@ -23,7 +23,8 @@ class GlossaryTest : public QObject {
   void terms_are_whole_and_found_in_any_form() {
     std::set<QString> names;
     for (const Term& t : glossary()) {
-      QVERIFY2(!t.definition.isEmpty() && !t.definition.endsWith('.') && names.insert(t.name).second, qPrintable(t.name));
+      QVERIFY2(!t.definition.isEmpty() && !t.definition.endsWith('.') && names.insert(t.name).second,
+               qPrintable(t.name));
       QVERIFY2(t.formula.isEmpty() || !t.origin.isEmpty(), qPrintable(t.name));  // a figure says where it comes from
       QVERIFY(glossary_page().contains(t.definition.toHtmlEscaped()));
     }
@@ -36,7 +37,8 @@ class GlossaryTest : public QObject {
 
   void every_column_and_every_choice_has_a_tip_data() {
     QTest::addColumn<int>("view");
-    for (int i = 0; i < static_cast<int>(all_views().size()); ++i) QTest::newRow(all_views()[static_cast<size_t>(i)].id) << i;
+    for (int i = 0; i < static_cast<int>(all_views().size()); ++i)
+      QTest::newRow(all_views()[static_cast<size_t>(i)].id) << i;
   }
   void every_column_and_every_choice_has_a_tip() {
     QFETCH(int, view);
@@ -45,7 +47,8 @@ class GlossaryTest : public QObject {
     const std::string placed = make_mixture_session(folder.filePath("b.storm").toStdString());
     const std::unique_ptr<View> shown(all_views()[static_cast<size_t>(view)].make(nullptr));
     run_load(*shown, context_of(session));
-    if (shown->table().columns.empty()) run_load(*shown, context_of(placed));  // it is about mixtures whose sizes are told
+    if (shown->table().columns.empty())
+      run_load(*shown, context_of(placed));  // it is about mixtures whose sizes are told
     shown->show_table(true);
     TableModel model;
     model.set(shown->table());
@@ -58,7 +61,8 @@ class GlossaryTest : public QObject {
       QVERIFY2(!box->toolTip().isEmpty(), qPrintable(box->accessibleName()));
       for (int i = 0; i < box->count(); ++i) {
         const bool named_by_the_model = box->itemData(i).isValid();  // routers
-        QVERIFY2(named_by_the_model || !box->itemData(i, Qt::ToolTipRole).toString().isEmpty(), qPrintable(box->itemText(i)));
+        QVERIFY2(named_by_the_model || !box->itemData(i, Qt::ToolTipRole).toString().isEmpty(),
+                 qPrintable(box->itemText(i)));
       }
     }
   }

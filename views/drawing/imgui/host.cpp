@@ -52,7 +52,8 @@ int button_index(Qt::MouseButton button) {
 }
 
 ImVec4 vec(const QColor& c) {
-  return {static_cast<float>(c.redF()), static_cast<float>(c.greenF()), static_cast<float>(c.blueF()), static_cast<float>(c.alphaF())};
+  return {static_cast<float>(c.redF()), static_cast<float>(c.greenF()), static_cast<float>(c.blueF()),
+          static_cast<float>(c.alphaF())};
 }
 
 }  // namespace
@@ -67,7 +68,9 @@ ImGuiHost::ImGuiHost(QWidget* widget) : widget_(widget) {
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
   io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors | ImGuiBackendFlags_RendererHasVtxOffset;
   for (const ImGuiKey key : key_table()) io.KeyMap[key] = key;
-  io.SetClipboardTextFn = [](void*, const char* text) { QGuiApplication::clipboard()->setText(QString::fromUtf8(text)); };
+  io.SetClipboardTextFn = [](void*, const char* text) {
+    QGuiApplication::clipboard()->setText(QString::fromUtf8(text));
+  };
   io.GetClipboardTextFn = [](void*) -> const char* {
     static thread_local QByteArray text;
     text = QGuiApplication::clipboard()->text().toUtf8();
@@ -221,8 +224,10 @@ void ImGuiHost::take_wheel(const QWheelEvent& event) {
 void ImGuiHost::take_key(const QKeyEvent& event) {
   const bool press = event.type() == QEvent::KeyPress;
   const auto known = key_table().constFind(event.key());
-  queue_.push_back({Input::key, known == key_table().cend() ? -1 : static_cast<int>(*known), press, {}, {}, event.modifiers()});
-  if (press && !event.modifiers().testFlag(Qt::ControlModifier) && !event.text().isEmpty() && event.text().at(0).isPrint())
+  queue_.push_back(
+      {Input::key, known == key_table().cend() ? -1 : static_cast<int>(*known), press, {}, {}, event.modifiers()});
+  if (press && !event.modifiers().testFlag(Qt::ControlModifier) && !event.text().isEmpty() &&
+      event.text().at(0).isPrint())
     queue_.push_back({Input::text, 0, false, {}, event.text().toUtf8(), {}});
 }
 

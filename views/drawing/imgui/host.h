@@ -1,7 +1,7 @@
 // One Dear ImGui context for one widget: Qt events in, draw lists out. No OpenGL.
 //
-// ImGui 1.86 (Debian 12) samples input once a frame. Events are queued, and a second change of the same button or key waits for the next
-// frame, so that no fast click is lost.
+// ImGui 1.86 (Debian 12) samples input once a frame. Events are queued, and a second change of the same button or key
+// waits for the next frame, so that no fast click is lost.
 #pragma once
 #include <QByteArray>
 #include <QElapsedTimer>
@@ -30,7 +30,8 @@ class ImGuiHost {
   void make_current() const;
   /// Colours and font from the widget; call it with the context current.
   void apply_theme();
-  void load_font(double ratio);  ///< `ratio`: pixels a unit; the first of the atlas is the text's, the second one for headings
+  void load_font(
+      double ratio);  ///< `ratio`: pixels a unit; the first of the atlas is the text's, the second one for headings
   /// One frame: queued input, the frame function, draw lists.
   ImDrawData* build_frame(double ratio);
   /// True where ImGui wants the event for itself.

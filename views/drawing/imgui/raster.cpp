@@ -19,15 +19,20 @@ struct Tone {
 void blend(QRgb& to, uint r, uint g, uint b, uint a) {
   if (a == 0) return;
   const uint rest = 255 - a;
-  const auto mix = [&](uint over, int under) { return static_cast<int>((over * a + static_cast<uint>(under) * rest + 127) / 255); };
+  const auto mix = [&](uint over, int under) {
+    return static_cast<int>((over * a + static_cast<uint>(under) * rest + 127) / 255);
+  };
   to = qRgb(mix(r, qRed(to)), mix(g, qGreen(to)), mix(b, qBlue(to)));
 }
 
 /// An upright rectangle of one colour: backgrounds, bars and every glyph.
-void fill_quad(QImage& target, const Clip& clip, const ImGuiAtlas& atlas, const ImDrawVert& p, const ImDrawVert& q, ImVec2 scale) {
+void fill_quad(QImage& target, const Clip& clip, const ImGuiAtlas& atlas, const ImDrawVert& p, const ImDrawVert& q,
+               ImVec2 scale) {
   const float fx0 = p.pos.x * scale.x, fy0 = p.pos.y * scale.y, fx1 = q.pos.x * scale.x, fy1 = q.pos.y * scale.y;
-  const int x0 = std::max(clip.x0, static_cast<int>(std::lround(fx0))), x1 = std::min(clip.x1, static_cast<int>(std::lround(fx1)));
-  const int y0 = std::max(clip.y0, static_cast<int>(std::lround(fy0))), y1 = std::min(clip.y1, static_cast<int>(std::lround(fy1)));
+  const int x0 = std::max(clip.x0, static_cast<int>(std::lround(fx0))),
+            x1 = std::min(clip.x1, static_cast<int>(std::lround(fx1)));
+  const int y0 = std::max(clip.y0, static_cast<int>(std::lround(fy0))),
+            y1 = std::min(clip.y1, static_cast<int>(std::lround(fy1)));
   if (x0 >= x1 || y0 >= y1) return;
   const Tone tone(p.col);
   const bool solid = p.uv.x == q.uv.x && p.uv.y == q.uv.y;
@@ -36,16 +41,19 @@ void fill_quad(QImage& target, const Clip& clip, const ImGuiAtlas& atlas, const 
   for (int y = y0; y < y1; ++y) {
     auto* line = reinterpret_cast<QRgb*>(target.scanLine(y));
     if (solid && tone.a == 255) {
-      std::fill(line + x0, line + x1, qRgb(static_cast<int>(tone.r), static_cast<int>(tone.g), static_cast<int>(tone.b)));
+      std::fill(line + x0, line + x1,
+                qRgb(static_cast<int>(tone.r), static_cast<int>(tone.g), static_cast<int>(tone.b)));
       continue;
     }
-    const int v = std::clamp(static_cast<int>(p.uv.y * static_cast<float>(atlas.height) + (static_cast<float>(y) + 0.5f - fy0) * dv), 0,
-                             atlas.height - 1);
+    const int v = std::clamp(
+        static_cast<int>(p.uv.y * static_cast<float>(atlas.height) + (static_cast<float>(y) + 0.5f - fy0) * dv), 0,
+        atlas.height - 1);
     for (int x = x0; x < x1; ++x) {
       uint cover = 255;
       if (!solid) {
-        const int u = std::clamp(static_cast<int>(p.uv.x * static_cast<float>(atlas.width) + (static_cast<float>(x) + 0.5f - fx0) * du), 0,
-                                 atlas.width - 1);
+        const int u = std::clamp(
+            static_cast<int>(p.uv.x * static_cast<float>(atlas.width) + (static_cast<float>(x) + 0.5f - fx0) * du), 0,
+            atlas.width - 1);
         cover = atlas.texels[static_cast<size_t>(v) * static_cast<size_t>(atlas.width) + static_cast<size_t>(u)];
       }
       blend(line[x], tone.r, tone.g, tone.b, tone.a * cover / 255);
@@ -53,12 +61,13 @@ void fill_quad(QImage& target, const Clip& clip, const ImGuiAtlas& atlas, const 
   }
 }
 
-/// Any other triangle, in sixteenths of a pixel with the top-left rule: shared edges are drawn exactly once, so translucent shapes have
-/// no seams.
+/// Any other triangle, in sixteenths of a pixel with the top-left rule: shared edges are drawn exactly once, so
+/// translucent shapes have no seams.
 void fill_triangle(QImage& target, const Clip& clip, const ImDrawVert* v[3], ImVec2 scale) {
   constexpr int kSub = 16;
   qint64 x[3], y[3];
-  for (int i = 0; i < 3; ++i) x[i] = std::lround(v[i]->pos.x * scale.x * kSub), y[i] = std::lround(v[i]->pos.y * scale.y * kSub);
+  for (int i = 0; i < 3; ++i)
+    x[i] = std::lround(v[i]->pos.x * scale.x * kSub), y[i] = std::lround(v[i]->pos.y * scale.y * kSub);
   qint64 area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]);
   if (area == 0) return;
   if (area < 0) {
@@ -66,8 +75,10 @@ void fill_triangle(QImage& target, const Clip& clip, const ImDrawVert* v[3], ImV
     area = -area;
   }
   const auto pixel = [](qint64 f) { return static_cast<int>(f >= 0 ? f / kSub : -((-f + kSub - 1) / kSub)); };
-  const int x0 = std::max(clip.x0, pixel(std::min({x[0], x[1], x[2]}))), x1 = std::min(clip.x1, pixel(std::max({x[0], x[1], x[2]})) + 1);
-  const int y0 = std::max(clip.y0, pixel(std::min({y[0], y[1], y[2]}))), y1 = std::min(clip.y1, pixel(std::max({y[0], y[1], y[2]})) + 1);
+  const int x0 = std::max(clip.x0, pixel(std::min({x[0], x[1], x[2]}))),
+            x1 = std::min(clip.x1, pixel(std::max({x[0], x[1], x[2]})) + 1);
+  const int y0 = std::max(clip.y0, pixel(std::min({y[0], y[1], y[2]}))),
+            y1 = std::min(clip.y1, pixel(std::max({y[0], y[1], y[2]})) + 1);
   qint64 bias[3], dx[3], dy[3];
   for (int e = 0; e < 3; ++e) {  // edge e lies opposite to corner e
     const int i = (e + 1) % 3, j = (e + 2) % 3;
@@ -102,8 +113,8 @@ void fill_triangle(QImage& target, const Clip& clip, const ImDrawVert* v[3], ImV
 bool is_quad(const ImDrawVert* v, const ImDrawIdx* i) {
   if (i[3] != i[0] || i[4] != i[2]) return false;
   const ImDrawVert &a = v[i[0]], &b = v[i[1]], &c = v[i[2]], &d = v[i[5]];
-  return a.pos.y == b.pos.y && b.pos.x == c.pos.x && c.pos.y == d.pos.y && d.pos.x == a.pos.x && a.col == b.col && a.col == c.col &&
-         a.col == d.col;
+  return a.pos.y == b.pos.y && b.pos.x == c.pos.x && c.pos.y == d.pos.y && d.pos.x == a.pos.x && a.col == b.col &&
+         a.col == c.col && a.col == d.col;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Draws ImGui's lists into an image on the CPU: quicker than OpenGL in software, works without a display, and every picture is the same.
+// Draws ImGui's lists into an image on the CPU: quicker than OpenGL in software, works without a display, and every
+// picture is the same.
 #pragma once
 #include <QImage>
 #include <vector>

@@ -66,9 +66,9 @@ bool ImGuiWidget::event(QEvent* event) {
 bool begin_whole_window(const char* name) {
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
-  return ImGui::Begin(
-      name, nullptr,
-      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
+  return ImGui::Begin(name, nullptr,
+                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                          ImGuiWindowFlags_NoBringToFrontOnFocus);
 }
 
 void heading(const QByteArray& utf8) {

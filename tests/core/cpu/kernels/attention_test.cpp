@@ -56,7 +56,8 @@ struct Case {
     return addresses;
   }
   Floats room_for_pages(int64_t ld) const {
-    return Floats(static_cast<size_t>(p.sequences * pages_of_sequence() * kPage * ld), std::numeric_limits<float>::quiet_NaN());
+    return Floats(static_cast<size_t>(p.sequences * pages_of_sequence() * kPage * ld),
+                  std::numeric_limits<float>::quiet_NaN());
   }
   int64_t pages_of_sequence() const { return (p.k_length + kPage - 1) / kPage; }
 
@@ -104,7 +105,9 @@ struct Case {
             double x = dot * p.scale;
             if (p.bias_table)
               x += table[static_cast<size_t>(
-                  relative_bucket(static_cast<int>(j - position), p.bidirectional, p.buckets, p.max_distance) * p.heads + h)];
+                  relative_bucket(static_cast<int>(j - position), p.bidirectional, p.buckets, p.max_distance) *
+                      p.heads +
+                  h)];
             const bool hidden = (p.causal && j > position) || (p.window > 0 && position - j >= p.window) ||
                                 (p.key_mask && p.key_mask[s * p.k_length + j] == 0);
             score[static_cast<size_t>(j)] = static_cast<float>(x) + (hidden ? least : 0.0f);
@@ -129,7 +132,8 @@ struct Case {
     for_each_isa([&](Isa isa) {
       const Floats one = run(1);
       // Scores are sums of head_dim terms of up to 4; an error in a score is a relative error of the weight.
-      const double tolerance = 4 * kEpsilon * (4.0 * p.head_dim * std::fabs(p.scale) + static_cast<double>(p.k_length) / 8 + 20);
+      const double tolerance =
+          4 * kEpsilon * (4.0 * p.head_dim * std::fabs(p.scale) + static_cast<double>(p.k_length) / 8 + 20);
       if (error.isEmpty()) error = worst(one.data(), reference, tolerance, name + " " + to_text(isa).data());
       if (error.isEmpty() && !(run(2) == one && run(3) == one)) error = name + ": depends on the thread count";
     });
@@ -137,7 +141,8 @@ struct Case {
   }
 };
 
-AttentionProblem problem(int64_t sequences, int32_t heads, int32_t kv_heads, int32_t dim, int64_t q_length, int64_t k_length) {
+AttentionProblem problem(int64_t sequences, int32_t heads, int32_t kv_heads, int32_t dim, int64_t q_length,
+                         int64_t k_length) {
   AttentionProblem p;
   p.sequences = sequences, p.heads = heads, p.kv_heads = kv_heads, p.head_dim = p.value_dim = dim;
   p.q_length = q_length, p.k_length = k_length;
@@ -169,7 +174,8 @@ class AttentionTest : public QObject {
       for (const int64_t k : {1, 2, 17, 64, 65, 300})
         for (const int32_t dim : {1, 5, 16, 33, 64}) {
           if (q == 130 && dim < 33) continue;
-          const QString error = Case(problem(2, 2, 2, dim, q, k)).check(QString("q %1 k %2 dim %3").arg(q).arg(k).arg(dim));
+          const QString error =
+              Case(problem(2, 2, 2, dim, q, k)).check(QString("q %1 k %2 dim %3").arg(q).arg(k).arg(dim));
           QVERIFY2(error.isEmpty(), qPrintable(error));
         }
   }
@@ -189,7 +195,8 @@ class AttentionTest : public QObject {
         AttentionProblem p = problem(2, 2, 2, 16, q, 320);
         p.causal = true;
         for (const int32_t other : {offset, 150}) {
-          const QString error = Case(p).from({offset, other}).check(QString("offsets %1 %2 q %3").arg(offset).arg(other).arg(q));
+          const QString error =
+              Case(p).from({offset, other}).check(QString("offsets %1 %2 q %3").arg(offset).arg(other).arg(q));
           QVERIFY2(error.isEmpty(), qPrintable(error));
         }
       }
@@ -235,7 +242,8 @@ class AttentionTest : public QObject {
 
   void a_query_without_visible_keys_weighs_all_alike() {
     for (const bool causal : {false, true}) {
-      AttentionProblem p = problem(4, 2, 2, 16, 12, 12);  // sequence 1 is masked throughout, others lose their first keys
+      // sequence 1 is masked throughout, others lose their first keys
+      AttentionProblem p = problem(4, 2, 2, 16, 12, 12);
       p.causal = causal;
       const QString error = Case(p, true, true).check(QString("causal %1").arg(causal));
       QVERIFY2(error.isEmpty(), qPrintable(error));
@@ -254,8 +262,9 @@ class AttentionTest : public QObject {
         one.p.q_length = 1, one.from({static_cast<int32_t>(130 + i)});
         std::copy_n(all.q.data() + i * all.ldq, all.ldq, one.q.data());
         const Floats alone = one.run(1);
-        QVERIFY2(std::memcmp(alone.data(), together.data() + i * all.ldo, static_cast<size_t>(all.ldo) * sizeof(float)) == 0,
-                 to_text(isa).data());
+        QVERIFY2(
+            std::memcmp(alone.data(), together.data() + i * all.ldo, static_cast<size_t>(all.ldo) * sizeof(float)) == 0,
+            to_text(isa).data());
       }
     });
   }
@@ -270,7 +279,8 @@ class AttentionTest : public QObject {
           Case c(p, true);
           c.from({last, 0, last / 2});
           const Floats expected = c.run(2), came = c.run_in_pages(2);
-          QVERIFY2(std::memcmp(came.data(), expected.data(), static_cast<size_t>(p.sequences * q * c.ldo) * sizeof(float)) == 0,
+          QVERIFY2(std::memcmp(came.data(), expected.data(),
+                               static_cast<size_t>(p.sequences * q * c.ldo) * sizeof(float)) == 0,
                    to_text(isa).data());
         });
       }

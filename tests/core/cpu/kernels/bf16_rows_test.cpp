@@ -1,4 +1,5 @@
-// Rows that lie in bf16: read, they give the bits that their f32 numbers give; written, they are the f32 results rounded to nearest even.
+// Rows that lie in bf16: read, they give the bits that their f32 numbers give; written, they are the f32 results
+// rounded to nearest even.
 #include <QTest>
 #include <algorithm>
 #include <limits>
@@ -59,7 +60,8 @@ class Bf16RowsTest : public QObject {
         for (const auto& [n, k] : {std::pair<int64_t, int64_t>{192, 76}, {40, 130}, {66, 64}})
           for (const bool gathers : {false, true})
             for (const int threads : {1, 3}) {
-              const QString where = QString("%1 %2 %3x%4").arg(to_text(isa).data(), to_text(dtype).data()).arg(n).arg(k);
+              const QString where =
+                  QString("%1 %2 %3x%4").arg(to_text(isa).data(), to_text(dtype).data()).arg(n).arg(k);
               Grouped g(n, k, dtype);
               if (!gathers) g.rows.row_of_slot = nullptr;
               const Halves x = rounded(random_floats(static_cast<size_t>(Grouped::kSlots * k), 9));
@@ -90,7 +92,8 @@ class Bf16RowsTest : public QObject {
       const Floats wide = widened(x);
       ThreadTeam team(1);
       Floats expected(5 * 66), came(5 * 66);
-      Scratch scratch(linear_scratch_bytes(5, 64, DType::bf16, 1)), less(linear_scratch_bytes(5, 64, DType::bf16, 1, DType::bf16));
+      Scratch scratch(linear_scratch_bytes(5, 64, DType::bf16, 1)),
+          less(linear_scratch_bytes(5, 64, DType::bf16, 1, DType::bf16));
       linear(team, wide.data(), 64, 5, g.packed[0], {}, expected.data(), 66, scratch.data());
       linear(team, x.data(), 64, 5, g.packed[0], {}, came.data(), 66, less.data());
       QVERIFY2(came == expected, to_text(isa).data());
@@ -108,7 +111,8 @@ class Bf16RowsTest : public QObject {
           rms_norm(team, x.data(), rows, d, gain.data(), 1e-6f, expected.data());
           rms_norm(team, x.data(), rows, d, gain.data(), 1e-6f, came.data());
           QVERIFY2(came == rounded(expected) && came.intact(), to_text(isa).data());
-          for (const Activation kind : {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu}) {
+          for (const Activation kind :
+               {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu}) {
             activate(team, kind, x.data(), rows * d, expected.data());
             activate(team, kind, x.data(), rows * d, came.data());
             QVERIFY2(came == rounded(expected) && came.intact(), to_text(isa).data());

@@ -14,11 +14,12 @@ struct Named {
   const char* name;
   Conv2dShape shape;
 };
-Conv2dShape shape(int64_t images, int64_t height, int64_t width, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad,
-                  int64_t groups = 1) {
+Conv2dShape shape(int64_t images, int64_t height, int64_t width, int64_t in, int64_t out, int64_t kernel,
+                  int64_t stride, int64_t pad, int64_t groups = 1) {
   Conv2dShape s;
   s.images = images, s.height = height, s.width = width, s.in_channels = in, s.out_channels = out, s.groups = groups;
-  s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride, s.pad_height = s.pad_width = pad;
+  s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride,
+  s.pad_height = s.pad_width = pad;
   return s;
 }
 std::vector<Named> cases() {
@@ -46,7 +47,8 @@ class Conv2dTest : public QObject {
   void equals_double_loops() {
     for (const auto& [name, s] : cases())
       for (const DType dtype : {DType::f32, DType::bf16}) {
-        const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups, rows = s.images * s.out_height() * s.out_width();
+        const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups,
+                      rows = s.images * s.out_height() * s.out_width();
         const Floats x = random_floats(static_cast<size_t>(s.images * s.height * s.width * s.in_channels), 1);
         const Floats w = random_floats(static_cast<size_t>(s.out_channels * s.group_k()), 2),
                      scale = random_floats(static_cast<size_t>(s.out_channels), 3);
@@ -61,7 +63,8 @@ class Conv2dTest : public QObject {
           std::vector<double> y;
           for (int64_t r = 0; r < rows; ++r)
             for (int64_t c = 0; c < s.out_channels; ++c) {
-              const int64_t ox = r % s.out_width(), oy = r / s.out_width() % s.out_height(), image = r / (s.out_width() * s.out_height());
+              const int64_t ox = r % s.out_width(), oy = r / s.out_width() % s.out_height(),
+                            image = r / (s.out_width() * s.out_height());
               double sum = bias[static_cast<size_t>(c)];
               for (int64_t ky = 0; ky < s.kernel_height; ++ky)
                 for (int64_t kx = 0; kx < s.kernel_width; ++kx) {
@@ -69,10 +72,13 @@ class Conv2dTest : public QObject {
                   const int64_t ix = ox * s.stride_width - s.pad_width + kx * s.dilation_width;
                   if (iy < 0 || iy >= s.height || ix < 0 || ix >= s.width) continue;
                   for (int64_t i = 0; i < in; ++i) {
-                    const float a = x[static_cast<size_t>(((image * s.height + iy) * s.width + ix) * s.in_channels + c / out * in + i)];
+                    const float a = x[static_cast<size_t>(((image * s.height + iy) * s.width + ix) * s.in_channels +
+                                                          c / out * in + i)];
                     const float b =
-                        w[static_cast<size_t>(((c * in + i) * s.kernel_height + ky) * s.kernel_width + kx)] * scale[static_cast<size_t>(c)];
-                    sum += double{rounds ? bf16_to_f32(f32_to_bf16(a)) : a} * (narrow ? bf16_to_f32(f32_to_bf16(b)) : b);
+                        w[static_cast<size_t>(((c * in + i) * s.kernel_height + ky) * s.kernel_width + kx)] *
+                        scale[static_cast<size_t>(c)];
+                    sum +=
+                        double{rounds ? bf16_to_f32(f32_to_bf16(a)) : a} * (narrow ? bf16_to_f32(f32_to_bf16(b)) : b);
                   }
                 }
               y.push_back((sum < 0 ? 0 : sum) + residual[static_cast<size_t>(r * s.out_channels + c)]);
@@ -81,7 +87,8 @@ class Conv2dTest : public QObject {
         };
         const std::vector<double> exact = reference(false), rounded = narrow ? reference(true) : exact;
         Epilogue e;
-        e.bias = bias.data(), e.activation = Activation::relu, e.residual = residual.data(), e.ld_extra = s.out_channels;
+        e.bias = bias.data(), e.activation = Activation::relu, e.residual = residual.data(),
+        e.ld_extra = s.out_channels;
         for_each_isa([&](Isa isa) {
           const auto run = [&](int threads) {
             ThreadTeam team(threads);
@@ -93,8 +100,9 @@ class Conv2dTest : public QObject {
           };
           const Floats y = run(1);
           const double k = static_cast<double>(s.group_k());
-          const QString error = worst(y.data(), kernels().product_bf16_rounds_x ? rounded : exact, kEpsilon * (k * std::sqrt(k) + 8),
-                                      QString("%1 %2 %3").arg(name, to_text(isa).data(), to_text(dtype).data()));
+          const QString error =
+              worst(y.data(), kernels().product_bf16_rounds_x ? rounded : exact, kEpsilon * (k * std::sqrt(k) + 8),
+                    QString("%1 %2 %3").arg(name, to_text(isa).data(), to_text(dtype).data()));
           QVERIFY2(error.isEmpty(), qPrintable(error));
           QVERIFY2(run(2) == y && run(3) == y, name);
         });
@@ -107,7 +115,8 @@ class Conv2dTest : public QObject {
         const Floats x = random_floats(static_cast<size_t>(s.images * s.height * s.width * s.in_channels), 1),
                      w = random_floats(static_cast<size_t>(s.out_channels * s.group_k()), 2),
                      bias = random_floats(static_cast<size_t>(s.out_channels), 4),
-                     residual = random_floats(static_cast<size_t>(s.images * s.out_height() * s.out_width() * s.out_channels), 5);
+                     residual = random_floats(
+                         static_cast<size_t>(s.images * s.out_height() * s.out_width() * s.out_channels), 5);
         Scratch packed(packed_conv2d_bytes(s, dtype));
         pack_conv2d(s, w.data(), DType::f32, nullptr, dtype, packed.data());
         for_each_isa([&](Isa isa) {

@@ -17,10 +17,12 @@ struct Named {
   const char* name;
   Conv2dShape shape;
 };
-Conv2dShape shape(int64_t images, int64_t height, int64_t width, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad) {
+Conv2dShape shape(int64_t images, int64_t height, int64_t width, int64_t in, int64_t out, int64_t kernel,
+                  int64_t stride, int64_t pad) {
   Conv2dShape s;
   s.images = images, s.height = height, s.width = width, s.in_channels = in, s.out_channels = out;
-  s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride, s.pad_height = s.pad_width = pad;
+  s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride,
+  s.pad_height = s.pad_width = pad;
   return s;
 }
 std::vector<Named> cases() {
@@ -46,7 +48,8 @@ std::vector<Named> cases() {
 }
 
 /// relu(x * w + bias) + residual by loops in double; weights are [out, kh, kw, in].
-std::vector<double> by_loops(const Conv2dShape& s, const Floats& x, const Floats& w, const Floats& bias, const Floats& residual) {
+std::vector<double> by_loops(const Conv2dShape& s, const Floats& x, const Floats& w, const Floats& bias,
+                             const Floats& residual) {
   std::vector<double> y;
   for (int64_t image = 0; image < s.images; ++image)
     for (int64_t oy = 0; oy < s.out_height(); ++oy)
@@ -96,11 +99,13 @@ class DirectConv2dTest : public QObject {
         const Floats bias = random_floats(static_cast<size_t>(s.out_channels), 4),
                      residual = random_floats(static_cast<size_t>(rows * s.out_channels), 5);
         Floats packed(direct_conv2d_bytes(s) / sizeof(float));
-        pack_direct_conv2d(s, stored == DType::bf16 ? static_cast<const void*>(halves.data()) : w.data(), stored, packed.data());
+        pack_direct_conv2d(s, stored == DType::bf16 ? static_cast<const void*>(halves.data()) : w.data(), stored,
+                           packed.data());
         QVERIFY2(packed.intact(), name);
         const std::vector<double> expected = by_loops(s, x, w, bias, residual);
         Epilogue e;
-        e.bias = bias.data(), e.activation = Activation::relu, e.residual = residual.data(), e.ld_extra = s.out_channels;
+        e.bias = bias.data(), e.activation = Activation::relu, e.residual = residual.data(),
+        e.ld_extra = s.out_channels;
         for_each_isa([&](Isa isa) {
           const auto run = [&](int threads) {
             ThreadTeam team(threads);
@@ -112,8 +117,8 @@ class DirectConv2dTest : public QObject {
           };
           const Floats y = run(1);
           const double k = static_cast<double>(s.group_k());
-          const QString error =
-              worst(y.data(), expected, kEpsilon * (k * std::sqrt(k) + 8), QString("%1 %2").arg(name, to_text(isa).data()));
+          const QString error = worst(y.data(), expected, kEpsilon * (k * std::sqrt(k) + 8),
+                                      QString("%1 %2").arg(name, to_text(isa).data()));
           QVERIFY2(error.isEmpty(), qPrintable(error));
           QVERIFY2(run(2) == y && run(3) == y && run(7) == y, name);
           const NonTemporalResults past_the_caches;
@@ -127,7 +132,8 @@ class DirectConv2dTest : public QObject {
       const Floats x = random_floats(static_cast<size_t>(s.images * s.height * s.width * s.in_channels), 1),
                    w = random_floats(static_cast<size_t>(s.out_channels * s.group_k()), 2),
                    bias = random_floats(static_cast<size_t>(s.out_channels), 4),
-                   residual = random_floats(static_cast<size_t>(s.images * s.out_height() * s.out_width() * s.out_channels), 5);
+                   residual = random_floats(
+                       static_cast<size_t>(s.images * s.out_height() * s.out_width() * s.out_channels), 5);
       Floats packed(direct_conv2d_bytes(s) / sizeof(float));
       pack_direct_conv2d(s, w.data(), DType::f32, packed.data());
       for_each_isa([&](Isa isa) {

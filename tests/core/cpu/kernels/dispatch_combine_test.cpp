@@ -29,10 +29,12 @@ class DispatchCombineTest : public QObject {
     for (const int64_t d : {1, 5, 16, 65, 100})
       for (const int32_t fan_out : {1, 2, 4}) {
         const int64_t choices = cells * fan_out;
-        const Floats y = random_floats(static_cast<size_t>(choices * d), 1), weight = random_floats(static_cast<size_t>(choices), 2);
+        const Floats y = random_floats(static_cast<size_t>(choices * d), 1),
+                     weight = random_floats(static_cast<size_t>(choices), 2);
         const Floats residual = random_floats(static_cast<size_t>(cells * d), 3);
         std::vector<int32_t> slot_of;
-        for (int32_t i = 0; i < choices; ++i) slot_of.push_back(i % 7 == 3 ? -1 : i * 13 % static_cast<int32_t>(choices));
+        for (int32_t i = 0; i < choices; ++i)
+          slot_of.push_back(i % 7 == 3 ? -1 : i * 13 % static_cast<int32_t>(choices));
         for (const bool weighted : {false, true})
           for (const bool added : {false, true}) {
             std::vector<double> expected;
@@ -41,7 +43,8 @@ class DispatchCombineTest : public QObject {
                 double sum = added ? residual[static_cast<size_t>(c * d + i)] : 0;
                 for (int32_t j = 0; j < fan_out; ++j)
                   if (const int32_t slot = slot_of[static_cast<size_t>(c * fan_out + j)]; slot >= 0)
-                    sum += (weighted ? weight[static_cast<size_t>(c * fan_out + j)] : 1.0) * y[static_cast<size_t>(slot * d + i)];
+                    sum += (weighted ? weight[static_cast<size_t>(c * fan_out + j)] : 1.0) *
+                           y[static_cast<size_t>(slot * d + i)];
                 expected.push_back(sum);
               }
             for_each_isa([&](Isa isa) {

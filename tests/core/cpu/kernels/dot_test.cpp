@@ -66,7 +66,8 @@ class DotTest : public QObject {
 
   void a_scale_that_is_not_finite_is_not_hidden() {
     const std::vector<float> values = decoded(0x7c00, some_elements());
-    QVERIFY(values[0] == -std::numeric_limits<float>::infinity() && values[5] == std::numeric_limits<float>::infinity());
+    QVERIFY(values[0] == -std::numeric_limits<float>::infinity() &&
+            values[5] == std::numeric_limits<float>::infinity());
     QVERIFY(std::isnan(values[3]) && std::isnan(decoded(0x7e00, some_elements())[5]));
   }
 
@@ -84,15 +85,18 @@ class DotTest : public QObject {
       double sum = 0, sizes = 0, plain = 0, plain_sizes = 0;
       for (int64_t i = 0; i < n; ++i) {
         const std::byte* block = row.data() + i / 32 * 34;
-        const double scale = f16_to_f32(static_cast<uint16_t>(std::to_integer<int>(block[0]) | std::to_integer<int>(block[1]) << 8));
+        const double scale =
+            f16_to_f32(static_cast<uint16_t>(std::to_integer<int>(block[0]) | std::to_integer<int>(block[1]) << 8));
         const double element = scale * std::bit_cast<int8_t>(block[2 + i % 32]);
         const double at = x[static_cast<size_t>(i)], exact = w[static_cast<size_t>(i)];
-        sum += at * element, sizes += std::fabs(at * element), plain += at * exact, plain_sizes += std::fabs(at * exact);
+        sum += at * element, sizes += std::fabs(at * element), plain += at * exact,
+            plain_sizes += std::fabs(at * exact);
       }
       // Each of 16 lanes rounds a sum of n / 16 terms; the tolerance is a generous bound on all of them.
       const double unit = 0x1p-23 * (static_cast<double>(n) / 16 + 16);
       QVERIFY(std::fabs(dot_q8_0(x.data(), row.data(), n) - sum) <= unit * sizes);
-      QVERIFY(std::fabs(dot_f32(x.data(), reinterpret_cast<const std::byte*>(w.data()), n) - plain) <= unit * plain_sizes);
+      QVERIFY(std::fabs(dot_f32(x.data(), reinterpret_cast<const std::byte*>(w.data()), n) - plain) <=
+              unit * plain_sizes);
     }
   }
 
@@ -104,7 +108,8 @@ class DotTest : public QObject {
         const double at = ones[static_cast<size_t>(i)];
         sum += at * at, sizes += at * at;
       }
-      QVERIFY(std::fabs(dot_f32(ones.data(), reinterpret_cast<const std::byte*>(ones.data()), n) - sum) <= 1e-5 * sizes);
+      QVERIFY(std::fabs(dot_f32(ones.data(), reinterpret_cast<const std::byte*>(ones.data()), n) - sum) <=
+              1e-5 * sizes);
     }
   }
 
@@ -116,11 +121,13 @@ class DotTest : public QObject {
       QVERIFY(panel_format(row.format) == (row.panel_step > 0 ? row.format : DType::f32));
       QVERIFY(plain_format(row.format) == (row.dot ? row.format : DType::f32));
     }
-    QVERIFY(panel_format(DType::f16) == DType::f32 && plain_format(DType::f16) == DType::f32 && plain_format(DType::bf16) == DType::f32);
+    QVERIFY(panel_format(DType::f16) == DType::f32 && plain_format(DType::f16) == DType::f32 &&
+            plain_format(DType::bf16) == DType::f32);
     QVERIFY(plain_format(DType::q8_0) == DType::q8_0 && !find_kernels(DType::i8));
     QVERIFY(!rounds_rows_of_x(DType::f32) && !rounds_rows_of_x(DType::q8_0) && !rounds_rows_of_x(DType::i8));
     QCOMPARE(rounds_rows_of_x(DType::bf16), kernels().product_bf16_rounds_x);
-    QCOMPARE(stormcell::testing::complaint([] { panel_kernels(DType::q8_0); }), std::string("product: no panels in q8_0"));
+    QCOMPARE(stormcell::testing::complaint([] { panel_kernels(DType::q8_0); }),
+             std::string("product: no panels in q8_0"));
   }
 };
 

@@ -43,16 +43,16 @@ class ElementwiseTest : public QObject {
       sigmoid.push_back(1 / (1 + std::exp(-v)));
       tolerance.push_back(2.5e-7 * std::max(1.0, std::fabs(v)));
     }
-    const std::pair<Activation, std::vector<double>*> cases[] = {{Activation::gelu_erf, &gelu}, {Activation::gelu_tanh, &gelu_tanh},
-                                                                 {Activation::silu, &silu},     {Activation::relu, &relu},
-                                                                 {Activation::tanh, &tanh},     {Activation::sigmoid, &sigmoid}};
+    const std::pair<Activation, std::vector<double>*> cases[] = {
+        {Activation::gelu_erf, &gelu}, {Activation::gelu_tanh, &gelu_tanh}, {Activation::silu, &silu},
+        {Activation::relu, &relu},     {Activation::tanh, &tanh},           {Activation::sigmoid, &sigmoid}};
     for_each_isa([&](Isa isa) {
       for (const auto& [activation, expected] : cases) {
         ThreadTeam team(2);
         Floats y(x.size());
         activate(team, activation, x.data(), static_cast<int64_t>(x.size()), y.data());
-        const QString error =
-            worst(y.data(), *expected, tolerance, QString("%1 activation %2").arg(to_text(isa).data()).arg(int(activation)));
+        const QString error = worst(y.data(), *expected, tolerance,
+                                    QString("%1 activation %2").arg(to_text(isa).data()).arg(int(activation)));
         QVERIFY2(error.isEmpty() && y.intact(), qPrintable(error));
       }
     });
@@ -114,14 +114,16 @@ class ElementwiseTest : public QObject {
         add(team, a.data(), b.data(), n, again.data());
         QVERIFY(again.intact() && again == sum);
         multiply(team, a.data() + offset, b.data() + offset, rest, again.data() + offset);
-        QVERIFY(again.intact() && std::memcmp(again.data() + offset, product.data() + offset, static_cast<size_t>(rest) * 4) == 0);
+        QVERIFY(again.intact() &&
+                std::memcmp(again.data() + offset, product.data() + offset, static_cast<size_t>(rest) * 4) == 0);
         scale(team, a.data(), 3.0f, n, again.data());
         QVERIFY(again.intact() && again == scaled);
         activate(team, Activation::relu, a.data(), n, again.data());
         for (size_t i = 0; i < a.size(); ++i) QCOMPARE(again[i], std::max(a[i], 0.0f));
         const float factors[] = {2, -3};
         scale_rows(team, a.data(), factors, 2, n / 2, ramp.data());
-        for (int64_t i = 0; i < n / 2 * 2; ++i) QCOMPARE(ramp[static_cast<size_t>(i)], a[static_cast<size_t>(i)] * factors[i / (n / 2)]);
+        for (int64_t i = 0; i < n / 2 * 2; ++i)
+          QCOMPARE(ramp[static_cast<size_t>(i)], a[static_cast<size_t>(i)] * factors[i / (n / 2)]);
         QVERIFY(again.intact() && ramp.intact());
       }
       const Floats x = random_floats(35, 3), row = random_floats(7, 4);
@@ -170,7 +172,8 @@ class ElementwiseTest : public QObject {
         }
         ThreadTeam team(2);
         softmax_rows(team, x.data(), 9, d, x.data());
-        const QString error = worst(x.data(), expected, 40 * kEpsilon, QString("%1 d %2").arg(to_text(isa).data()).arg(d));
+        const QString error =
+            worst(x.data(), expected, 40 * kEpsilon, QString("%1 d %2").arg(to_text(isa).data()).arg(d));
         QVERIFY2(error.isEmpty() && x.intact(), qPrintable(error));
         if (d > 1) QCOMPARE(x[0], 0.0f);
       }
@@ -179,8 +182,14 @@ class ElementwiseTest : public QObject {
 
   void argmax_takes_the_lowest_of_equals_and_never_nan() {
     const std::pair<std::vector<float>, int> cases[] = {
-        {{1, 3, 3, 2}, 1},          {{kNan, 1, 2}, 2},        {{kNan, kNan}, 0},  {{kNan, -kInfinity}, 1}, {{-kInfinity, -kInfinity}, 0},
-        {{5, kNan, 5, 7, kNan}, 3}, {{0.0f, -0.0f, 0.0f}, 0}, {{-0.0f, 0.0f}, 0},
+        {{1, 3, 3, 2}, 1},
+        {{kNan, 1, 2}, 2},
+        {{kNan, kNan}, 0},
+        {{kNan, -kInfinity}, 1},
+        {{-kInfinity, -kInfinity}, 0},
+        {{5, kNan, 5, 7, kNan}, 3},
+        {{0.0f, -0.0f, 0.0f}, 0},
+        {{-0.0f, 0.0f}, 0},
     };
     for_each_isa([&](Isa) {
       ThreadTeam team(2);
@@ -204,7 +213,8 @@ class ElementwiseTest : public QObject {
       Guarded<int32_t> index(200);
       argmax_rows(team, x.data(), 200, 70, index.data(), nullptr);
       for (size_t r = 0; r < 200; ++r)
-        QCOMPARE(index[r], static_cast<int32_t>(std::max_element(x.data() + r * 70, x.data() + r * 70 + 70) - (x.data() + r * 70)));
+        QCOMPARE(index[r], static_cast<int32_t>(std::max_element(x.data() + r * 70, x.data() + r * 70 + 70) -
+                                                (x.data() + r * 70)));
       QVERIFY(index.intact());
     });
   }

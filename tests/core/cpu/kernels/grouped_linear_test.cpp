@@ -91,7 +91,8 @@ class GroupedLinearTest : public QObject {
       Epilogue own = e;
       own.bias = bias_of[b], own.residual = residual.data() + first * n, own.row_scale = scales.data();
       Scratch room(linear_scratch_bytes(count, k, dtype, threads));
-      linear(team, gathered.data(), k, count, packed[static_cast<size_t>(b)], own, expected.data() + first * n, n, room.data());
+      linear(team, gathered.data(), k, count, packed[static_cast<size_t>(b)], own, expected.data() + first * n, n,
+             room.data());
     }
     return y == expected ? QString() : where + ": other bits than branch by branch";
   }

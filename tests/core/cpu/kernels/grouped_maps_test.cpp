@@ -1,5 +1,5 @@
-// Maps of all branches on one line: the bits of the same kernel branch by branch, whatever threads there are; absent branches are left
-// untouched.
+// Maps of all branches on one line: the bits of the same kernel branch by branch, whatever threads there are; absent
+// branches are left untouched.
 #include "core/cpu/kernels/grouped_maps.h"
 
 #include <QTest>
@@ -20,7 +20,8 @@ constexpr bool absent(int32_t branch) { return branch == 3 || branch == 4; }
 Conv2dShape shape(int64_t height, int64_t width, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad) {
   Conv2dShape s;
   s.height = height, s.width = width, s.in_channels = in, s.out_channels = out;
-  s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride, s.pad_height = s.pad_width = pad;
+  s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride,
+  s.pad_height = s.pad_width = pad;
   return s;
 }
 size_t floats_in(const Conv2dShape& s) { return static_cast<size_t>(s.height * s.width * s.in_channels); }
@@ -35,7 +36,8 @@ struct Weights {
   Weights(const Conv2dShape& s, size_t bytes, Pack pack, unsigned seed) {
     packed.reserve(kBranches), biases.reserve(kBranches);
     for (int32_t b = 0; b < kBranches; ++b) {
-      const Floats stored = random_floats(static_cast<size_t>(s.out_channels * s.group_k()), seed + static_cast<unsigned>(b));
+      const Floats stored =
+          random_floats(static_cast<size_t>(s.out_channels * s.group_k()), seed + static_cast<unsigned>(b));
       packed.emplace_back(bytes / sizeof(float));
       pack(s, stored.data(), DType::f32, packed.back().data());
       biases.push_back(random_floats(static_cast<size_t>(s.out_channels), seed + 100 + static_cast<unsigned>(b)));
@@ -56,12 +58,14 @@ Floats of_branch(const Floats& x, const std::vector<int32_t>* cells, int32_t b, 
   const auto first = static_cast<size_t>(kOffsets[b]), count = static_cast<size_t>(kOffsets[b + 1]) - first;
   Floats rows(count * floats);
   for (size_t i = 0; i < count; ++i)
-    std::copy_n(x.data() + (cells ? static_cast<size_t>((*cells)[first + i]) : first + i) * floats, floats, rows.data() + i * floats);
+    std::copy_n(x.data() + (cells ? static_cast<size_t>((*cells)[first + i]) : first + i) * floats, floats,
+                rows.data() + i * floats);
   return rows;
 }
 
 template <class W>
-GroupedMaps<W> grouped(const float* x, const std::vector<int32_t>* cells, const W* const* weights, const float* const* biases) {
+GroupedMaps<W> grouped(const float* x, const std::vector<int32_t>* cells, const W* const* weights,
+                       const float* const* biases) {
   return {x, cells ? cells->data() : nullptr, kOffsets, kBranches, weights, biases};
 }
 
@@ -97,14 +101,16 @@ class GroupedMapsTest : public QObject {
   }
   void convolutions_give_the_bits_of_one_branch_after_the_other() {
     QFETCH(int, index);
-    const Conv2dShape shapes[] = {shape(8, 18, 8, 8, 3, 1, 1), shape(40, 33, 3, 12, 3, 1, 1), shape(6, 7, 5, 112, 3, 1, 1),
-                                  shape(9, 8, 6, 20, 3, 2, 1), shape(5, 7, 11, 66, 1, 1, 0),  shape(50, 41, 8, 16, 1, 1, 0),
+    const Conv2dShape shapes[] = {shape(8, 18, 8, 8, 3, 1, 1),  shape(40, 33, 3, 12, 3, 1, 1),
+                                  shape(6, 7, 5, 112, 3, 1, 1), shape(9, 8, 6, 20, 3, 2, 1),
+                                  shape(5, 7, 11, 66, 1, 1, 0), shape(50, 41, 8, 16, 1, 1, 0),
                                   shape(1, 1, 4, 8, 1, 1, 0)};
     const Conv2dShape s = shapes[index];
     const std::vector<int32_t> cells = cells_of_slots();
     const size_t in = floats_in(s), out = floats_out(s);
     const Floats x = random_floats(kSlots * in, 1), residual = random_floats(kSlots * out, 2);
-    const Weights direct(s, direct_conv2d_bytes(s), pack_direct_conv2d, 10), planar(s, planar_conv2d_bytes(s), pack_planar_conv2d, 10);
+    const Weights direct(s, direct_conv2d_bytes(s), pack_direct_conv2d, 10),
+        planar(s, planar_conv2d_bytes(s), pack_planar_conv2d, 10);
     for_each_isa([&](Isa) {
       for (const std::vector<int32_t>* from : {static_cast<const std::vector<int32_t>*>(nullptr), &cells}) {
         const bool residual_first = from == &cells;
@@ -119,22 +125,26 @@ class GroupedMapsTest : public QObject {
           const size_t first = static_cast<size_t>(kOffsets[b]) * out;
           e.residual = residual.data() + first, e.ld_extra = s.out_channels, e.residual_first = residual_first;
           Scratch scratch(direct_conv2d_scratch_bytes(one, 1));
-          direct_conv2d(alone, one, of_branch(x, from, b, in).data(), direct.of[b], e, expected.data() + first, scratch.data());
+          direct_conv2d(alone, one, of_branch(x, from, b, in).data(), direct.of[b], e, expected.data() + first,
+                        scratch.data());
         }
         for (const int threads : {1, 2, 3, 7}) {
           ThreadTeam team(threads);
           Epilogue e;
-          e.activation = Activation::relu, e.residual = residual.data(), e.ld_extra = s.out_channels, e.residual_first = residual_first;
+          e.activation = Activation::relu, e.residual = residual.data(), e.ld_extra = s.out_channels,
+          e.residual_first = residual_first;
           Floats y(kSlots * out, -7.0f);
           Scratch scratch(direct_conv2d_scratch_bytes(s, threads));
-          direct_conv2d(team, s, grouped<float>(x.data(), from, direct.of, direct.bias_of), e, y.data(), scratch.data());
+          direct_conv2d(team, s, grouped<float>(x.data(), from, direct.of, direct.bias_of), e, y.data(),
+                        scratch.data());
           QVERIFY(y.intact() && scratch.intact());
           QVERIFY(y == expected);
           if (!is_planar(s)) continue;
           Floats in_planes(kSlots * out, -7.0f);
           Scratch room(planar_conv2d_scratch_bytes(s, threads));
           const PlanarEpilogue of_planes{nullptr, true, residual.data(), residual_first};
-          planar_conv2d(team, s, grouped<float>(x.data(), from, planar.of, planar.bias_of), of_planes, in_planes.data(), room.data());
+          planar_conv2d(team, s, grouped<float>(x.data(), from, planar.of, planar.bias_of), of_planes, in_planes.data(),
+                        room.data());
           QVERIFY(in_planes.intact() && room.intact());
           QVERIFY(in_planes == expected);
         }
@@ -161,8 +171,8 @@ class GroupedMapsTest : public QObject {
     const ResidualBlockWeights* of[kBranches];
     for (size_t b = 0; b < kBranches; ++b) {
       for (size_t i = 0; i < convolutions.size(); i += 2)
-        blocks[b].push_back({convolutions[i].packed[b].data(), convolutions[i].biases[b].data(), convolutions[i + 1].packed[b].data(),
-                             convolutions[i + 1].biases[b].data()});
+        blocks[b].push_back({convolutions[i].packed[b].data(), convolutions[i].biases[b].data(),
+                             convolutions[i + 1].packed[b].data(), convolutions[i + 1].biases[b].data()});
       of[b] = absent(static_cast<int32_t>(b)) ? nullptr : blocks[b].data();
     }
     for_each_isa([&](Isa) {
@@ -181,7 +191,8 @@ class GroupedMapsTest : public QObject {
           ThreadTeam team(threads);
           Floats y(kSlots * map, -7.0f);
           Scratch scratch(residual_blocks_scratch_bytes(s, threads));
-          residual_blocks(team, s, grouped<ResidualBlockWeights>(x.data(), from, of, nullptr), 2, y.data(), scratch.data());
+          residual_blocks(team, s, grouped<ResidualBlockWeights>(x.data(), from, of, nullptr), 2, y.data(),
+                          scratch.data());
           QVERIFY(y.intact() && scratch.intact());
           QVERIFY(y == expected);
         }
@@ -208,8 +219,8 @@ class GroupedMapsTest : public QObject {
           ThreadTeam alone(1);
           for (int32_t b = 0; b < kBranches; ++b)
             if (!absent(b))
-              layer_norm(alone, of_branch(x, from, b, d).data(), kOffsets[b + 1] - kOffsets[b], static_cast<int64_t>(d), gain_of[b],
-                         bias_of[b], 1e-5f, expected.data() + static_cast<size_t>(kOffsets[b]) * d);
+              layer_norm(alone, of_branch(x, from, b, d).data(), kOffsets[b + 1] - kOffsets[b], static_cast<int64_t>(d),
+                         gain_of[b], bias_of[b], 1e-5f, expected.data() + static_cast<size_t>(kOffsets[b]) * d);
           for (const int threads : {1, 2, 3}) {
             ThreadTeam team(threads);
             Floats y(kSlots * d, -7.0f);

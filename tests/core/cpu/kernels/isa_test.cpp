@@ -38,9 +38,9 @@ class IsaTest : public QObject {
     QVERIFY(std::find(isas.begin(), isas.end(), active_isa()) != isas.end());
   }
 
-  // An inline function that such an object shares with baseline code could replace the baseline copy at link time, and the program would
-  // stop with an illegal instruction on older processors.
-  // Hence every symbol that might be shared must carry the name of its instruction set.
+  // An inline function that such an object shares with baseline code could replace the baseline copy at link time, and
+  // the program would stop with an illegal instruction on older processors. Hence every symbol that might be shared
+  // must carry the name of its instruction set.
   void special_objects_share_no_functions_with_baseline_code() {
     const QString nm = QStandardPaths::findExecutable("nm"),
                   library = QString::fromStdString(checkout_build_folder()) + "/libstormcell_cpu.a";
@@ -53,15 +53,17 @@ class IsaTest : public QObject {
     for (const QString& line : QString::fromLocal8Bit(process.readAllStandardOutput()).split('\n')) {
       if (line.endsWith(':')) object = line;
       const QString kind = line.section(' ', 1, 1), name = line.section(' ', 2);
-      if (!object.contains(".avx") || !QString("WVuw").contains(kind) || kind.isEmpty() || name.startsWith("DW.ref.")) continue;
+      if (!object.contains(".avx") || !QString("WVuw").contains(kind) || kind.isEmpty() || name.startsWith("DW.ref."))
+        continue;
       ++symbols;
       QVERIFY2(name.contains("avx", Qt::CaseInsensitive), qPrintable(object + " " + name));
     }
     QVERIFY(symbols > 0);
   }
 
-  // GCC keeps an array of vectors in memory as soon as one loop over it is not unrolled in time; that costs a factor of 2.4 to 4 and no
-  // test of values sees it. A tile may touch the stack for constants before its loop, not for its sums at every step.
+  // GCC keeps an array of vectors in memory as soon as one loop over it is not unrolled in time; that costs a factor
+  // of 2.4 to 4 and no test of values sees it. A tile may touch the stack for constants before its loop, not for its
+  // sums at every step.
   void tiles_keep_their_sums_in_registers() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     QSKIP("sanitized code uses the stack");

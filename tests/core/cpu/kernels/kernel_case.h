@@ -36,7 +36,9 @@ class Guarded {
       if ((i < begin_ || i >= begin_ + n_ * sizeof(T)) && bytes_[i] != kPattern) return false;
     return true;
   }
-  bool operator==(const Guarded& other) const { return n_ == other.n_ && std::memcmp(data(), other.data(), n_ * sizeof(T)) == 0; }
+  bool operator==(const Guarded& other) const {
+    return n_ == other.n_ && std::memcmp(data(), other.data(), n_ * sizeof(T)) == 0;
+  }
 
  private:
   static constexpr size_t kGuard = 1024;
@@ -71,7 +73,8 @@ void for_each_isa(F&& f) {
 }
 
 /// The worst element against the reference: empty if |actual - expected| <= tolerance everywhere, else a sentence.
-inline QString worst(const float* actual, const std::vector<double>& expected, const std::vector<double>& tolerance, const QString& where) {
+inline QString worst(const float* actual, const std::vector<double>& expected, const std::vector<double>& tolerance,
+                     const QString& where) {
   double most = 1;
   QString text;
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -15,7 +15,8 @@ struct Packed {
       : rows(random_floats(static_cast<size_t>(n * k), seed)), bytes(packed_bytes(n, k, dtype)) {
     pack({rows.data(), DType::f32, n, k}, dtype, bytes.data(), 0, panel_count(n));
     weight = {bytes.data(), n, k, dtype};
-    for (size_t i = 0; i < rows.size(); ++i) stored.push_back(dtype == DType::bf16 ? bf16_to_f32(f32_to_bf16(rows[i])) : rows[i]);
+    for (size_t i = 0; i < rows.size(); ++i)
+      stored.push_back(dtype == DType::bf16 ? bf16_to_f32(f32_to_bf16(rows[i])) : rows[i]);
   }
   Floats rows;
   Scratch bytes;
@@ -66,9 +67,10 @@ struct Reference {
   std::vector<double> sum, size;
 };
 
-/// linear() of the last `rows` of all the rows of x against the reference; the tolerance is the worst case of one chain of k f32 additions.
-QString check_product(const Packed& w, const Reference& reference, int64_t rows, const Epilogue& e, const Floats& x, int64_t ldx,
-                      ThreadTeam& team, const QString& where) {
+/// linear() of the last `rows` of all the rows of x against the reference; the tolerance is the worst case of one chain
+/// of k f32 additions.
+QString check_product(const Packed& w, const Reference& reference, int64_t rows, const Epilogue& e, const Floats& x,
+                      int64_t ldx, ThreadTeam& team, const QString& where) {
   const int64_t n = w.weight.n, k = w.weight.k, ldy = n + 3, first = static_cast<int64_t>(x.size()) / ldx - rows;
   Floats y(static_cast<size_t>(rows * ldy), -7.0f);
   Scratch scratch(linear_scratch_bytes(rows, k, w.weight.dtype, team.size()));
@@ -83,9 +85,11 @@ QString check_product(const Packed& w, const Reference& reference, int64_t rows,
       }
       const size_t at = static_cast<size_t>((first + r) * n + c);
       const double scale = double{e.scale} * (e.row_scale ? e.row_scale[r] : 1.0f);
-      const double gate = e.multiply ? e.multiply[r * e.ld_extra + c] : 1, rest = e.residual ? e.residual[r * e.ld_extra + c] : 0;
+      const double gate = e.multiply ? e.multiply[r * e.ld_extra + c] : 1,
+                   rest = e.residual ? e.residual[r * e.ld_extra + c] : 0;
       const double sum = reference.sum[at] * scale + (e.bias ? e.bias[c] : 0);
-      expected.push_back(e.residual_first ? activated(e.activation, sum + rest) * gate : activated(e.activation, sum) * gate + rest);
+      expected.push_back(e.residual_first ? activated(e.activation, sum + rest) * gate
+                                          : activated(e.activation, sum) * gate + rest);
       tolerance.push_back(kEpsilon * (1.2 * (static_cast<double>(k) + 4) * reference.size[at] * std::fabs(scale) + 8) *
                           (std::fabs(gate) + 0.1));
     }
@@ -110,8 +114,11 @@ class LinearTest : public QObject {
             for (const int64_t rows : {0, 1, 2, 3, 4, 5, 6, 7, 11, 13, 17, 64, 130}) {
               if (rows > most) continue;
               ThreadTeam team(rows == 130 ? 3 : rows == 17 ? 2 : 1);
-              const QString where =
-                  QString("%1 %2 n %3 k %4 rows %5").arg(to_text(isa).data(), to_text(dtype).data()).arg(n).arg(k).arg(rows);
+              const QString where = QString("%1 %2 n %3 k %4 rows %5")
+                                        .arg(to_text(isa).data(), to_text(dtype).data())
+                                        .arg(n)
+                                        .arg(k)
+                                        .arg(rows);
               const QString error = check_product(w, rounds_x(w) ? rounded : exact, rows, {}, x, k, team, where);
               QVERIFY2(error.isEmpty(), qPrintable(error));
             }
@@ -130,8 +137,8 @@ class LinearTest : public QObject {
       for (const DType dtype : {DType::f32, DType::bf16}) {
         const Packed w(n, k, dtype, 8);
         const Reference reference(w, x, rows, k + 2, rounds_x(w));
-        for (const Activation a : {Activation::none, Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu,
-                                   Activation::tanh, Activation::sigmoid})
+        for (const Activation a : {Activation::none, Activation::relu, Activation::gelu_erf, Activation::gelu_tanh,
+                                   Activation::silu, Activation::tanh, Activation::sigmoid})
           for (int parts = 0; parts < 32; ++parts) {
             Epilogue e;
             e.activation = a, e.scale = 0.5f, e.ld_extra = extra;
@@ -140,8 +147,9 @@ class LinearTest : public QObject {
             if (parts & 4) e.residual = residual.data();
             if (parts & 8) e.row_scale = row_scale.data();
             e.residual_first = (parts & 16) != 0;
-            const QString error = check_product(w, reference, rows, e, x, k + 2, team,
-                                                QString("%1 activation %2 parts %3").arg(to_text(isa).data()).arg(int(a)).arg(parts));
+            const QString error =
+                check_product(w, reference, rows, e, x, k + 2, team,
+                              QString("%1 activation %2 parts %3").arg(to_text(isa).data()).arg(int(a)).arg(parts));
             QVERIFY2(error.isEmpty(), qPrintable(error));
           }
       }
@@ -199,7 +207,8 @@ class LinearTest : public QObject {
         for (const int64_t count : {1, 2, 5, 6, 7, 13, 40})
           for (int64_t first = 0; first + count <= rows; first += 29) {
             const Floats some = product(first, count, 1 + static_cast<int>(count % 2));
-            QVERIFY2(std::memcmp(some.data(), all.data() + first * n, some.size() * sizeof(float)) == 0, to_text(isa).data());
+            QVERIFY2(std::memcmp(some.data(), all.data() + first * n, some.size() * sizeof(float)) == 0,
+                     to_text(isa).data());
           }
       }
     });
@@ -208,7 +217,8 @@ class LinearTest : public QObject {
   void residual_and_gate_may_be_the_output() {
     const int64_t rows = 14, n = 100, k = 50;
     const Packed w(n, k, DType::f32, 11);
-    const Floats x = random_floats(static_cast<size_t>(rows * k), 12), before = random_floats(static_cast<size_t>(rows * n), 13);
+    const Floats x = random_floats(static_cast<size_t>(rows * k), 12),
+                 before = random_floats(static_cast<size_t>(rows * n), 13);
     ThreadTeam team(2);
     Scratch scratch(linear_scratch_bytes(rows, k, DType::f32, 2));
     Floats apart(static_cast<size_t>(rows * n)), in_place(before);

@@ -54,7 +54,8 @@ class NonTemporalTest : public QObject {
       QCOMPARE(pieces, non_temporal ? int64_t{3} : int64_t{1});
       QCOMPARE(in_place, !non_temporal);
       QVERIFY(y.intact());
-      for (int64_t i = 0; i < n; ++i) QCOMPARE(y[static_cast<size_t>(i)], i < 7 || i >= n - 3 ? 0.0f : static_cast<float>(i));
+      for (int64_t i = 0; i < n; ++i)
+        QCOMPARE(y[static_cast<size_t>(i)], i < 7 || i >= n - 3 ? 0.0f : static_cast<float>(i));
     }
   }
 
@@ -65,7 +66,8 @@ class NonTemporalTest : public QObject {
         const Floats above = random_floats(static_cast<size_t>(3 * channels), 1),
                      below = random_floats(static_cast<size_t>(3 * channels), 2);
         Floats y(taps.size() * static_cast<size_t>(channels)), past(y.size());
-        ResizeTask task{above.data(), below.data(), 0.3f, taps.data(), static_cast<int64_t>(taps.size()), channels, y.data()};
+        ResizeTask task{above.data(), below.data(), 0.3f, taps.data(), static_cast<int64_t>(taps.size()),
+                        channels,     y.data()};
         kernels().resize(task);
         task.y = past.data(), task.non_temporal = true;
         kernels().resize(task);

@@ -1,4 +1,5 @@
-// Convolutions in planes give the direct kernel's bits; a chain of residual blocks gives those of its convolutions one after the other.
+// Convolutions in planes give the direct kernel's bits; a chain of residual blocks gives those of its convolutions one
+// after the other.
 #include "core/cpu/kernels/planar_conv2d.h"
 
 #include <QTest>
@@ -56,19 +57,22 @@ struct Weights {
 Floats map_of(const Conv2dShape& s, int seed) {
   return random_floats(static_cast<size_t>(s.images * s.height * s.width * s.in_channels), seed);
 }
-size_t results(const Conv2dShape& s) { return static_cast<size_t>(s.images * s.out_height() * s.out_width() * s.out_channels); }
+size_t results(const Conv2dShape& s) {
+  return static_cast<size_t>(s.images * s.out_height() * s.out_width() * s.out_channels);
+}
 
 Floats planar(const Conv2dShape& s, const Floats& x, const Weights& w, bool relu, const Floats* residual, int threads,
               bool residual_first = false) {
   ThreadTeam team(threads);
   Floats y(results(s));
   Scratch scratch(planar_conv2d_scratch_bytes(s, threads));
-  planar_conv2d(team, s, x.data(), w.planar.data(), {w.bias.data(), relu, residual ? residual->data() : nullptr, residual_first}, y.data(),
-                scratch.data());
+  planar_conv2d(team, s, x.data(), w.planar.data(),
+                {w.bias.data(), relu, residual ? residual->data() : nullptr, residual_first}, y.data(), scratch.data());
   if (!y.intact() || !scratch.intact()) qFatal("planar_conv2d wrote outside its output");
   return y;
 }
-Floats direct(const Conv2dShape& s, const Floats& x, const Weights& w, bool relu, const Floats* residual, bool residual_first = false) {
+Floats direct(const Conv2dShape& s, const Floats& x, const Weights& w, bool relu, const Floats* residual,
+              bool residual_first = false) {
   ThreadTeam team(1);
   Floats y(results(s));
   Scratch scratch(direct_conv2d_scratch_bytes(s, 1));
@@ -94,7 +98,8 @@ class PlanarConv2dTest : public QObject {
         const QString where = QString("%1 %2").arg(name, to_text(isa).data());
         for (const bool first : {false, true}) {
           const Floats expected = direct(s, x, w, true, &residual, first);
-          for (const int threads : {1, 2, 3, 7}) QVERIFY2(planar(s, x, w, true, &residual, threads, first) == expected, qPrintable(where));
+          for (const int threads : {1, 2, 3, 7})
+            QVERIFY2(planar(s, x, w, true, &residual, threads, first) == expected, qPrintable(where));
         }
         QVERIFY2(planar(s, x, w, false, nullptr, 2) == direct(s, x, w, false, nullptr), qPrintable(where));
       });
@@ -116,7 +121,8 @@ class PlanarConv2dTest : public QObject {
       weights.reserve(6);
       for (int i = 0; i < 6; ++i) weights.emplace_back(s, 10 * i);
       for (size_t i = 0; i < weights.size(); i += 2)
-        blocks.push_back({weights[i].planar.data(), weights[i].bias.data(), weights[i + 1].planar.data(), weights[i + 1].bias.data()});
+        blocks.push_back({weights[i].planar.data(), weights[i].bias.data(), weights[i + 1].planar.data(),
+                          weights[i + 1].bias.data()});
       for_each_isa([&](Isa isa) {
         std::vector<Floats> maps{map_of(s, 1)};
         for (size_t i = 0; i < weights.size(); i += 2) {
@@ -148,7 +154,8 @@ class PlanarConv2dTest : public QObject {
     QCOMPARE(maps_shared_by_threads(shape(1, 4, 4, 8, 8, 3, 1), 1, 2), int64_t{0});
     QCOMPARE(maps_shared_by_threads(shape(1, 1, 60, 20, 20, 3, 1), 1, 2), int64_t{0});
     for (const int threads : {2, 3, 8})
-      for (const Conv2dShape& s : {shape(1, 2, 21, 20, 20, 3, 1), shape(1, 3, 40, 12, 12, 5, 2), shape(1, 17, 33, 8, 8, 3, 1)})
+      for (const Conv2dShape& s :
+           {shape(1, 2, 21, 20, 20, 3, 1), shape(1, 3, 40, 12, 12, 5, 2), shape(1, 17, 33, 8, 8, 3, 1)})
         QCOMPARE(maps_shared_by_threads(s, 1, threads), int64_t{1});
   }
 

@@ -14,10 +14,12 @@ class PoolTest : public QObject {
  private slots:
   void windows_equal_double_loops() {
     for (const int64_t channels : {1, 7, 16, 70})
-      for (const auto& [kernel, stride, pad] : {std::tuple<int64_t, int64_t, int64_t>{2, 2, 0}, {3, 2, 1}, {3, 1, 1}, {5, 3, 2}}) {
+      for (const auto& [kernel, stride, pad] :
+           {std::tuple<int64_t, int64_t, int64_t>{2, 2, 0}, {3, 2, 1}, {3, 1, 1}, {5, 3, 2}}) {
         Pool2dShape s;
         s.images = 2, s.height = 11, s.width = 13, s.channels = channels;
-        s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride, s.pad_height = s.pad_width = pad;
+        s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride,
+        s.pad_height = s.pad_width = pad;
         const Floats x = random_floats(static_cast<size_t>(s.images * s.height * s.width * channels), 1);
         std::vector<double> largest, mean;
         for (int64_t image = 0; image < s.images; ++image)
@@ -51,12 +53,17 @@ class PoolTest : public QObject {
 
   void global_average_is_the_mean_of_the_pixels() {
     // One pixel, a part of a map that threads share, several and a rest, several channels of 64.
-    for (const auto& [images, pixels, channels] :
-         {std::tuple<int64_t, int64_t, int64_t>{3, 49, 37}, {2, 1, 5}, {1, 1024, 8}, {1, 2048, 70}, {2, 5000, 3}, {1, 3077, 130}}) {
+    for (const auto& [images, pixels, channels] : {std::tuple<int64_t, int64_t, int64_t>{3, 49, 37},
+                                                   {2, 1, 5},
+                                                   {1, 1024, 8},
+                                                   {1, 2048, 70},
+                                                   {2, 5000, 3},
+                                                   {1, 3077, 130}}) {
       const auto map = static_cast<size_t>(pixels * channels), wide = static_cast<size_t>(channels);
       const Floats x = random_floats(static_cast<size_t>(images) * map, 2);
       std::vector<double> expected(static_cast<size_t>(images) * wide);
-      for (size_t i = 0; i < x.size(); ++i) expected[i / map * wide + i % wide] += double{x[i]} / static_cast<double>(pixels);
+      for (size_t i = 0; i < x.size(); ++i)
+        expected[i / map * wide + i % wide] += double{x[i]} / static_cast<double>(pixels);
       for_each_isa([&](Isa) {
         Floats alone(expected.size());
         for (const int threads : {1, 2, 3, 8}) {
@@ -74,7 +81,8 @@ class PoolTest : public QObject {
   }
 
   void a_map_is_summed_in_pairs_whoever_sums_its_parts() {
-    // Runs of 32 pixels, from the front on powers of two of them, each halved again and again; the smallest is added first.
+    // Runs of 32 pixels, from the front on powers of two of them, each halved again and again; the smallest is added
+    // first.
     for (const int64_t pixels : {int64_t{31}, int64_t{1023}, int64_t{2040}, int64_t{5000}}) {
       const Floats x = random_floats(static_cast<size_t>(pixels), 3);
       const auto whole = [&](const auto& self, int64_t run, int64_t runs) -> float {

@@ -22,7 +22,8 @@ class RotaryTest : public QObject {
       for (int64_t r = 0; r < rows; ++r)
         for (int32_t h = 0; h < heads; ++h)
           for (int32_t i = 0; i < dim / 2; ++i) {
-            const double position = positions[static_cast<size_t>(r)], angle = position * std::pow(10000.0, -2.0 * i / dim);
+            const double position = positions[static_cast<size_t>(r)],
+                         angle = position * std::pow(10000.0, -2.0 * i / dim);
             const size_t a = static_cast<size_t>(r * ldx + h * dim + i), b = a + static_cast<size_t>(dim / 2);
             expected[a] = before[a] * std::cos(angle) - before[b] * std::sin(angle);
             expected[b] = before[b] * std::cos(angle) + before[a] * std::sin(angle);
@@ -33,7 +34,8 @@ class RotaryTest : public QObject {
           ThreadTeam team(threads);
           Floats x(before);
           rotate_halves(team, x.data(), ldx, rows, heads, dim, positions.data(), 10000.0f);
-          const QString error = worst(x.data(), expected, tolerance, QString("%1 dim %2").arg(to_text(isa).data()).arg(dim));
+          const QString error =
+              worst(x.data(), expected, tolerance, QString("%1 dim %2").arg(to_text(isa).data()).arg(dim));
           QVERIFY2(error.isEmpty() && x.intact(), qPrintable(error));
         }
       });

@@ -18,10 +18,12 @@ struct Named {
   Conv2dShape depthwise;
   int64_t outputs;
 };
-Conv2dShape shape(int64_t images, int64_t height, int64_t width, int64_t channels, int64_t kernel, int64_t stride, int64_t pad) {
+Conv2dShape shape(int64_t images, int64_t height, int64_t width, int64_t channels, int64_t kernel, int64_t stride,
+                  int64_t pad) {
   Conv2dShape s;
   s.images = images, s.height = height, s.width = width, s.in_channels = s.out_channels = s.groups = channels;
-  s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride, s.pad_height = s.pad_width = pad;
+  s.kernel_height = s.kernel_width = kernel, s.stride_height = s.stride_width = stride,
+  s.pad_height = s.pad_width = pad;
   return s;
 }
 std::vector<Named> cases() {
@@ -61,7 +63,8 @@ class SeparableConv2dTest : public QObject {
       const auto* const w = reinterpret_cast<const float*>(depthwise_weights.data());
       const auto* const v = reinterpret_cast<const float*>(pointwise_weights.data());
       Epilogue full;
-      full.bias = bias.data(), full.activation = Activation::relu, full.residual = residual.data(), full.ld_extra = outputs;
+      full.bias = bias.data(), full.activation = Activation::relu, full.residual = residual.data(),
+      full.ld_extra = outputs;
       Epilogue of_sum = full;
       of_sum.residual_first = true;
       for (const Epilogue& epilogue : {Epilogue{}, full, of_sum})
@@ -69,7 +72,8 @@ class SeparableConv2dTest : public QObject {
           const QString where = QString("%1 %2").arg(name, to_text(isa).data());
           ThreadTeam alone(1);
           Floats between(static_cast<size_t>(pixels * s.in_channels)), expected(static_cast<size_t>(pixels * outputs));
-          Scratch of_first(conv2d_scratch_bytes(s, DType::f32, 1)), of_second(direct_conv2d_scratch_bytes(pointwise, 1));
+          Scratch of_first(conv2d_scratch_bytes(s, DType::f32, 1)),
+              of_second(direct_conv2d_scratch_bytes(pointwise, 1));
           conv2d(alone, s, x.data(), depthwise_weights.data(), DType::f32, {}, between.data(), of_first.data());
           direct_conv2d(alone, pointwise, between.data(), v, epilogue, expected.data(), of_second.data());
           for (const int threads : {1, 2, 3, 7}) {
