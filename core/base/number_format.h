@@ -27,8 +27,8 @@ struct NumberFormat {
   std::string_view name;       ///< in graphs, recipes, options and JSON
   int32_t block_elements = 1;  ///< neighbours along the last extent
   int32_t block_bytes = 0;     ///< with everything that belongs to the block, such as its scale
-  /// mask of the exponent of the number that a block begins with, which has 4 bytes where the mask has more than 16
-  /// bits, else 2; all ones there: NaN or infinite. 0: the block begins with no such number
+  /// Mask of the exponent of the number that a block begins with. More than 16 bits: this number has 4 bytes, else 2.
+  /// All ones: NaN or infinite. 0: the block begins with no such number.
   uint32_t exponent = 0;
   bool converts = false;      ///< to_f32() and from_f32() know it, and so do recipes and --dtype
   bool multiplies = false;    ///< the weights of `linear` may be stored in it

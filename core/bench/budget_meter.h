@@ -38,13 +38,13 @@ class BudgetMeter {
     BudgetMeter& meter_;
     WeightCounters before_;
   };
-  /// Batches after which a plan finds in the slots what it left itself, as far as what the executions so far filled
-  /// tells: in steady state so many fill all slots anew. 1 where nothing ever gives way, or without a budget.
+  /// Batches to run before timing, until the slots hold only what this plan loaded. Estimated from the fills so far. 1
+  /// without a budget, or if nothing gave way.
   int64_t settling_batches() const;
   /// Bytes of slots that were filled since the store was made; 0 without a budget.
   int64_t filled() const { return store_ ? store_->counters().bytes_filled : 0; }
-  /// All has run that was asked for: what is held from here on, to verify it, is no part of it, neither of the readings
-  /// after executions nor of `peak`, the most bytes that were resident in the process until now.
+  /// Ends the readings of held memory: the verification that follows is not counted. `peak`: the most resident bytes of
+  /// the process so far.
   void end_readings(int64_t peak) { peak_ = peak, ended_ = true; }
   /// From here on, the process's peak too.
   void restart();

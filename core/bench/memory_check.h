@@ -43,13 +43,12 @@ struct MemoryRoom {
 /// What this process and the device may still take.
 MemoryRoom memory_room(const Device& device);
 
-/// What running and verifying graphs of one model will take beyond what is held already. The graphs are held together
-/// and run one at a time, for pictures of several sizes: weights once, states of all, the rest as the graph that takes
-/// most of it. Of the device: weights in the layouts and formats in which the device will hold them, those that `store`
-/// has loaded left out, and those of nothing but fallbacks; activations, states, scratch and records at the bounds of
-/// `options`; inputs. Of the host: inputs and outputs; outputs and values as the oracle has them; what is held while a
-/// weight is read, at most: its tensor, and those that a recipe makes it from, under a budget for each thread that
-/// reads.
+/// Bytes that running and verifying these graphs will take beyond what is held already. The graphs run one at a time,
+/// so weights count once, states of all count, and the rest counts for the graph that takes most of it.
+/// Device: weights that `store` has not loaded, in the layouts and formats of the device; activations, states, scratch
+/// and records at the bounds of `options`; inputs. Weights that only fallbacks read count with FallbackWeights::loaded.
+/// Host: inputs; outputs; the values of the oracle; the largest tensor that is held while a weight is read, with the
+/// tensors that a recipe makes it from, for each reading thread under a budget.
 MemoryNeed memory_need(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
                        FallbackWeights fallbacks = FallbackWeights::spared);
 /// The same of one memory that serves as both.

@@ -28,8 +28,8 @@ std::shared_ptr<const Graph> annotated(std::shared_ptr<const Graph> graph, const
 struct PhaseGraphs {
   std::shared_ptr<const Graph> forward, decode;  ///< decode null: the model cannot generate
 };
-/// Whether what runs in `phase` has the annotations' names: a sentence for each that only a graph has which does not
-/// run then. Throws Error(bad_input) for one that no graph of the model has.
+/// Checks that the names of annotations occur in a graph that runs in `phase`. Returns a sentence for each name that
+/// only another graph has. Throws Error(bad_input) if no graph of the model has it.
 std::vector<std::string> check_annotated_names(const PhaseGraphs& graphs, WorkPhase phase, const SaidAnnotations& said);
 /// A sentence for each of `list` of which a later one says something else.
 std::vector<std::string> overruled(const Graph& graph, const SaidAnnotations& said);
@@ -42,10 +42,10 @@ struct PlanSite {
   std::shared_ptr<const WeightSource> weights;
   int64_t budget = 0;  ///< --weight-budget, bytes; 0: none
 };
-/// More than any model has: which weights a budget makes come and go is known then, and all of them fit.
+/// A budget that no model exceeds: weights of branches are marked as streamed, and all fit.
 inline constexpr int64_t kBudgetForAll = int64_t{1} << 62;
-/// Lays the plan of a graph out and loads nothing: a store that its weights were asked of. It is one of its own,
-/// because a weight that was asked for in a layout stays listed in it, and another plan may hold it otherwise.
+/// Lays out the plan of a graph without loading weights. Returns a store that lists the weights it needs: a new one for
+/// each plan, because a layout that was requested once stays listed.
 std::unique_ptr<WeightStore> asked_weights(const PlanSite& site, std::shared_ptr<const Graph> graph,
                                            const Bindings& bounds);
 /// The device has kernels for what annotations ask of a graph, of which they were said; Error(bad_input) that begins
@@ -55,8 +55,8 @@ std::vector<std::string> check_annotations(const PlanSite& site, const std::shar
 
 /// Throws Error(bad_input) that begins with `file`, where a configuration was found for another phase.
 void check_phase_of(const PlanConfig& config, WorkPhase phase, const std::string& file);
-/// The same where it was found for another model: other weights go other ways, and what was left out for them is what
-/// these may need.
+/// The same for a configuration of another model: other weights route otherwise, so this model may need what that plan
+/// leaves out.
 void check_model_of(const PlanConfig& config, const Model& model, const std::string& file);
 /// Replays the passes of a configuration; what it says wrongly of one is an Error(bad_input) that begins with `file`.
 PipelineResult replay_config(const PassInput& input, const PlanConfig& config, const std::string& file);

@@ -38,8 +38,8 @@ struct PlanPromises {
 /// Tokens that were written, of those in ReadyPlan::decoded.
 int64_t count_written(std::span<const int32_t> tokens);
 
-/// A plan of a model, with the figures of its runs. What it inherits is compiled for the size in use, that of the batch
-/// that ran last; the plans of at most four sizes are held. Of a model without pictures there is one, of size 0x0.
+/// A plan of a model, with the figures of its runs. The base class holds the plan as it is compiled for the pictures of
+/// the last batch; plans for at most four sizes are held. A model without pictures has one size, 0x0.
 class ReadyPlan : public CompiledPlan {
  public:
   using Lower = std::function<CompiledPlan(PictureSize)>;           ///< graph, program and records for a size
@@ -73,7 +73,7 @@ class ReadyPlan : public CompiledPlan {
 
   int64_t new_tokens = 0;  ///< that it decodes at most; 0: one forward pass
   PlanPromises promises;
-  /// What is verified in its place: the same plan with outputs more that nobody else reads; empty: itself.
+  /// The graph that a verification runs instead: the same plan with further outputs. Empty: the plan itself.
   std::function<std::shared_ptr<const Graph>()> judged;
 
   ExecutionResult result;  ///< of the last batch

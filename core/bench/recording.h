@@ -57,9 +57,9 @@ class SessionRun {
   std::unique_ptr<Recorder> recorder_;           // into one of the two
 };
 
-/// Records a plan's executions into a session of its own in the folder for temporary files, which nobody sees and which
-/// goes away with this object: so recording can be measured any number of times. A place where nothing can be written
-/// says nothing about the cost, and does not end a run that is otherwise done.
+/// Records a plan's executions into a session of its own in the folder for temporary files, which goes away with this
+/// object: so recording can be measured any number of times. If that folder is not writable, the cost is not stated and
+/// the run goes on.
 class RecordingMeasure {
  public:
   RecordingMeasure(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about);

@@ -75,8 +75,8 @@ struct ExperimentState {
   PlanSite site() const { return {*device, model->weights, options.weight_budget}; }
   /// With what --annotate says, in the number format that runs.
   PhaseGraphs phase_graphs() const;
-  /// What passes see beside the profile, which must outlive it as the graph must. What they only tell of a budget is a
-  /// workload's.
+  /// The input of passes. The graph and the profile must outlive it. Annotations about a budget are not in it:
+  /// Workload::pass_input() adds them.
   PassInput pass_input(const Graph& graph, const LoadProfile& profile) const;
   /// The same of what a configuration says, where no profile is asked.
   PassInput pass_input(const Graph& graph) const;
@@ -87,17 +87,16 @@ struct ExperimentState {
   /// for last.
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;
 
-  /// Adds a reading of ceilings and placement; where nothing is measured, the one of opening is enough. Resets the peak
-  /// of resident memory, so the probe's buffer is not charged to a run. `brief`: between two executions, in a tenth of
-  /// the time.
   enum class ProbeTime : uint8_t { whole, brief };
+  /// Adds a reading of ceilings and placement; where nothing is measured, the one of opening is enough. Resets the peak
+  /// of resident memory, so that the buffer of the probe is not charged to a run. `brief`: between two executions, in a
+  /// tenth of the time.
   void probe(ProbeTime time, const Progress& progress);
   /// The most resident memory of this call, in bytes, without what probes take.
   int64_t peak_resident() const;
 
-  /// Throws Error(bad_input) where a plan of these graphs does not fit into what is left, before anything of it is
-  /// loaded. Where only what its fallbacks would load does not fit beside it, or where it fits only with rows copied,
-  /// that is a warning.
+  /// Throws Error(bad_input) if a plan of these graphs does not fit into `left`, before anything of it is loaded. Warns
+  /// if it fits only without the weights of its fallbacks, or only with copied rows.
   void check_fits(const GraphOfSize& graphs, const MemoryRoom& left, std::vector<std::string>& warnings,
                   int64_t new_tokens = 0);
   /// Compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has them. The

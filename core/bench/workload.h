@@ -58,19 +58,17 @@ class Workload {
   virtual void set_rates(double cells, PlanFigures& figures) const { figures.cells_per_s = cells; }
 
   // How its plans are verified (workload_judge.h):
-  /// What rounds: products, as the device computes them, states that the graph keeps in bf16, or what annotations ask
-  /// to lie so. The oracle rounds states alike, but a value in the middle between two goes either way; of annotations
-  /// it knows nothing.
+  /// Whether anything rounds to bf16: products on this device, states that the graph keeps in bf16, or values that an
+  /// annotation stores in bf16. The oracle rounds states too, but a value halfway between two numbers may go either
+  /// way. The oracle ignores annotations.
   Arithmetic arithmetic() const;
   /// How far outputs may lie from the oracle's, as a share of the largest value.
   double tolerance() const;
-  /// The same beside the baseline. It rounds as the plan does, so that only what changes the last bit of a number
-  /// before it is rounded can make the two differ by as much as rounding does: a plan of the same bits is held to f32,
-  /// on a device that keeps them.
+  /// For the comparison with the baseline. Both round alike, so a plan that promises the same bits is held to f32, if
+  /// the device keeps bits. Any other plan is held to tolerance(): one last bit that differs can round the other way.
   Arithmetic arithmetic_beside_baseline(const ReadyPlan& plan) const;
   double tolerance_beside_baseline(const ReadyPlan& plan) const;
-  /// The same of a plan beside itself, which runs once more with other outputs: held to f32 on a device that keeps
-  /// bits.
+  /// For a plan that runs once more with further outputs, beside itself: held to f32 if the device keeps bits.
   Arithmetic arithmetic_beside_itself() const;
   double tolerance_beside_itself() const;
   /// What the oracle runs in the place of a plan, for pictures of a size: in the number format that runs, and as the

@@ -34,103 +34,83 @@ std::vector<float> VideoFrame::pixels() const {
 #ifdef STORMCELL_WITH_VIDEO
 namespace {
 
+/// A library that the loader looks for when it is made.
+class Library {
+ public:
+  Library(const char* name, int version)
+      : handle_(dlopen((std::string(name) + ".so." + std::to_string(version)).c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (!handle_) lacks_ = dlerror();
+  }
+  /// What dlsym() found, as a function of the type that it is assigned to.
+  struct Symbol {
+    void* address;
+    template <class Function>
+    operator Function*() const {
+      return reinterpret_cast<Function*>(address);
+    }
+  };
+  Symbol find(const char* name) {
+    Symbol found{handle_ ? dlsym(handle_, name) : nullptr};
+    if (!found.address && lacks_.empty()) lacks_ = dlerror();
+    return found;
+  }
+  /// The loader's sentence about the library or the first function that is not there; empty: all are.
+  const std::string& lacks() const { return lacks_; }
+
+ private:
+  void* handle_;  // never closed: pictures of a video may outlive whoever opened it
+  std::string lacks_;
+};
+
 /// FFmpeg's functions. Its libraries, and the hundred that they need, are loaded with the first video: with each start
 /// of a program they would take 30 ms.
 class Ffmpeg {
+  Library util_{"libavutil", LIBAVUTIL_VERSION_MAJOR};
+  Library codec_{"libavcodec", LIBAVCODEC_VERSION_MAJOR};
+  Library format_{"libavformat", LIBAVFORMAT_VERSION_MAJOR};
+  Library scale_{"libswscale", LIBSWSCALE_VERSION_MAJOR};
+
  public:
-  Ffmpeg() {
-    load("libavutil.so." + std::to_string(LIBAVUTIL_VERSION_MAJOR));
-    find(av_display_rotation_get, "av_display_rotation_get");
-    find(av_frame_alloc, "av_frame_alloc");
-    find(av_frame_free, "av_frame_free");
-    find(av_freep, "av_freep");
-    find(av_log_set_level, "av_log_set_level");
-    find(av_malloc, "av_malloc");
-    find(av_strdup, "av_strdup");
-    find(av_strerror, "av_strerror");
-    load("libavcodec.so." + std::to_string(LIBAVCODEC_VERSION_MAJOR));
-    find(av_packet_alloc, "av_packet_alloc");
-    find(av_packet_free, "av_packet_free");
-    find(av_packet_unref, "av_packet_unref");
-    find(avcodec_alloc_context3, "avcodec_alloc_context3");
-    find(avcodec_flush_buffers, "avcodec_flush_buffers");
-    find(avcodec_free_context, "avcodec_free_context");
-    find(avcodec_open2, "avcodec_open2");
-    find(avcodec_parameters_to_context, "avcodec_parameters_to_context");
-    find(avcodec_receive_frame, "avcodec_receive_frame");
-    find(avcodec_send_packet, "avcodec_send_packet");
-    load("libavformat.so." + std::to_string(LIBAVFORMAT_VERSION_MAJOR));
-    find(av_find_best_stream, "av_find_best_stream");
-    find(av_read_frame, "av_read_frame");
-    find(av_seek_frame, "av_seek_frame");
-    find(av_stream_get_side_data, "av_stream_get_side_data");
-    find(avformat_alloc_context, "avformat_alloc_context");
-    find(avformat_close_input, "avformat_close_input");
-    find(avformat_find_stream_info, "avformat_find_stream_info");
-    find(avformat_open_input, "avformat_open_input");
-    find(avio_alloc_context, "avio_alloc_context");
-    find(avio_context_free, "avio_context_free");
-    load("libswscale.so." + std::to_string(LIBSWSCALE_VERSION_MAJOR));
-    find(sws_freeContext, "sws_freeContext");
-    find(sws_getCachedContext, "sws_getCachedContext");
-    find(sws_getCoefficients, "sws_getCoefficients");
-    find(sws_scale, "sws_scale");
-    find(sws_setColorspaceDetails, "sws_setColorspaceDetails");
-  }
-  /// The loader's sentence about the first library or function that is not there; empty: all are.
-  const std::string& lacks() const { return lacks_; }
-
-  decltype(&::av_display_rotation_get) av_display_rotation_get = nullptr;
-  decltype(&::av_frame_alloc) av_frame_alloc = nullptr;
-  decltype(&::av_frame_free) av_frame_free = nullptr;
-  decltype(&::av_freep) av_freep = nullptr;
-  decltype(&::av_log_set_level) av_log_set_level = nullptr;
-  decltype(&::av_malloc) av_malloc = nullptr;
-  decltype(&::av_strdup) av_strdup = nullptr;
-  decltype(&::av_strerror) av_strerror = nullptr;
-  decltype(&::av_packet_alloc) av_packet_alloc = nullptr;
-  decltype(&::av_packet_free) av_packet_free = nullptr;
-  decltype(&::av_packet_unref) av_packet_unref = nullptr;
-  decltype(&::avcodec_alloc_context3) avcodec_alloc_context3 = nullptr;
-  decltype(&::avcodec_flush_buffers) avcodec_flush_buffers = nullptr;
-  decltype(&::avcodec_free_context) avcodec_free_context = nullptr;
-  decltype(&::avcodec_open2) avcodec_open2 = nullptr;
-  decltype(&::avcodec_parameters_to_context) avcodec_parameters_to_context = nullptr;
-  decltype(&::avcodec_receive_frame) avcodec_receive_frame = nullptr;
-  decltype(&::avcodec_send_packet) avcodec_send_packet = nullptr;
-  decltype(&::av_find_best_stream) av_find_best_stream = nullptr;
-  decltype(&::av_read_frame) av_read_frame = nullptr;
-  decltype(&::av_seek_frame) av_seek_frame = nullptr;
-  decltype(&::av_stream_get_side_data) av_stream_get_side_data = nullptr;
-  decltype(&::avformat_alloc_context) avformat_alloc_context = nullptr;
-  decltype(&::avformat_close_input) avformat_close_input = nullptr;
-  decltype(&::avformat_find_stream_info) avformat_find_stream_info = nullptr;
-  decltype(&::avformat_open_input) avformat_open_input = nullptr;
-  decltype(&::avio_alloc_context) avio_alloc_context = nullptr;
-  decltype(&::avio_context_free) avio_context_free = nullptr;
-  decltype(&::sws_freeContext) sws_freeContext = nullptr;
-  decltype(&::sws_getCachedContext) sws_getCachedContext = nullptr;
-  decltype(&::sws_getCoefficients) sws_getCoefficients = nullptr;
-  decltype(&::sws_scale) sws_scale = nullptr;
-  decltype(&::sws_setColorspaceDetails) sws_setColorspaceDetails = nullptr;
-
- private:
-  void load(const std::string& library) {
-    handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle_) note_error();
-  }
-  template <class Function>
-  void find(Function*& to, const char* name) {
-    if (!handle_) return;
-    to = reinterpret_cast<Function*>(dlsym(handle_, name));
-    if (!to) note_error();
-  }
-  void note_error() {
-    if (lacks_.empty()) lacks_ = dlerror();
+  std::string lacks() const {
+    for (const Library* library : {&util_, &codec_, &format_, &scale_})
+      if (!library->lacks().empty()) return library->lacks();
+    return {};
   }
 
-  void* handle_ = nullptr;  // never closed: pictures of a video may outlive whoever opened it
-  std::string lacks_;
+  decltype(&::av_display_rotation_get) av_display_rotation_get = util_.find("av_display_rotation_get");
+  decltype(&::av_frame_alloc) av_frame_alloc = util_.find("av_frame_alloc");
+  decltype(&::av_frame_free) av_frame_free = util_.find("av_frame_free");
+  decltype(&::av_freep) av_freep = util_.find("av_freep");
+  decltype(&::av_log_set_level) av_log_set_level = util_.find("av_log_set_level");
+  decltype(&::av_malloc) av_malloc = util_.find("av_malloc");
+  decltype(&::av_strdup) av_strdup = util_.find("av_strdup");
+  decltype(&::av_strerror) av_strerror = util_.find("av_strerror");
+  decltype(&::av_packet_alloc) av_packet_alloc = codec_.find("av_packet_alloc");
+  decltype(&::av_packet_free) av_packet_free = codec_.find("av_packet_free");
+  decltype(&::av_packet_unref) av_packet_unref = codec_.find("av_packet_unref");
+  decltype(&::avcodec_alloc_context3) avcodec_alloc_context3 = codec_.find("avcodec_alloc_context3");
+  decltype(&::avcodec_flush_buffers) avcodec_flush_buffers = codec_.find("avcodec_flush_buffers");
+  decltype(&::avcodec_free_context) avcodec_free_context = codec_.find("avcodec_free_context");
+  decltype(&::avcodec_open2) avcodec_open2 = codec_.find("avcodec_open2");
+  decltype(&::avcodec_parameters_to_context) avcodec_parameters_to_context =
+      codec_.find("avcodec_parameters_to_context");
+  decltype(&::avcodec_receive_frame) avcodec_receive_frame = codec_.find("avcodec_receive_frame");
+  decltype(&::avcodec_send_packet) avcodec_send_packet = codec_.find("avcodec_send_packet");
+  decltype(&::av_find_best_stream) av_find_best_stream = format_.find("av_find_best_stream");
+  decltype(&::av_read_frame) av_read_frame = format_.find("av_read_frame");
+  decltype(&::av_seek_frame) av_seek_frame = format_.find("av_seek_frame");
+  decltype(&::av_stream_get_side_data) av_stream_get_side_data = format_.find("av_stream_get_side_data");
+  decltype(&::avformat_alloc_context) avformat_alloc_context = format_.find("avformat_alloc_context");
+  decltype(&::avformat_close_input) avformat_close_input = format_.find("avformat_close_input");
+  decltype(&::avformat_find_stream_info) avformat_find_stream_info = format_.find("avformat_find_stream_info");
+  decltype(&::avformat_open_input) avformat_open_input = format_.find("avformat_open_input");
+  decltype(&::avio_alloc_context) avio_alloc_context = format_.find("avio_alloc_context");
+  decltype(&::avio_context_free) avio_context_free = format_.find("avio_context_free");
+  decltype(&::sws_freeContext) sws_freeContext = scale_.find("sws_freeContext");
+  decltype(&::sws_getCachedContext) sws_getCachedContext = scale_.find("sws_getCachedContext");
+  decltype(&::sws_getCoefficients) sws_getCoefficients = scale_.find("sws_getCoefficients");
+  decltype(&::sws_scale) sws_scale = scale_.find("sws_scale");
+  decltype(&::sws_setColorspaceDetails) sws_setColorspaceDetails = scale_.find("sws_setColorspaceDetails");
 };
 
 const Ffmpeg& ffmpeg() {
@@ -192,22 +172,22 @@ class ByteSource {
   size_t at_ = 0;
 };
 
-class LibavVideo : public Video {
+class FfmpegVideo : public Video {
  public:
-  explicit LibavVideo(const std::string& path) : path_(path), source_(path) {
+  explicit FfmpegVideo(const std::string& path) : path_(path), source_(path) {
     static std::once_flag quiet;
     std::call_once(quiet,
                    [] { ffmpeg().av_log_set_level(AV_LOG_QUIET); });  // it would write to stderr whatever it meets
   }
-  ~LibavVideo() override {
+  ~FfmpegVideo() override {
     ffmpeg().av_packet_free(&packet_);
     ffmpeg().av_frame_free(&frame_);
     ffmpeg().sws_freeContext(scaler_);
     ffmpeg().avcodec_free_context(&codec_);
     ffmpeg().avformat_close_input(&format_);
   }
-  LibavVideo(const LibavVideo&) = delete;
-  LibavVideo& operator=(const LibavVideo&) = delete;
+  FfmpegVideo(const FfmpegVideo&) = delete;
+  FfmpegVideo& operator=(const FfmpegVideo&) = delete;
 
   /// False: it is no video.
   bool start() {
@@ -353,13 +333,13 @@ class LibavVideo : public Video {
 }  // namespace
 
 std::string lacked_for_video() {
-  const std::string& lacks = ffmpeg().lacks();
+  const std::string lacks = ffmpeg().lacks();
   return lacks.empty() ? std::string() : "no video is read: " + lacks + " (Debian: libavformat59 libswscale6)";
 }
 
 std::unique_ptr<Video> Video::open(const std::string& path) {
   if (!ffmpeg().lacks().empty()) return nullptr;
-  auto video = std::make_unique<LibavVideo>(path);
+  auto video = std::make_unique<FfmpegVideo>(path);
   if (!video->start()) return nullptr;
   return video;
 }

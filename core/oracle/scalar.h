@@ -47,7 +47,7 @@ template <std::floating_point Real>
 bool is_above(Real a, Real b) {
   return a > b;
 }
-/// A number below all others. Less any of them it stays what it is, and exp() of it is 0.
+/// A number below all others: lowest() - x is lowest(), and exp(lowest()) is 0.
 template <std::floating_point Real>
 Real lowest(Real) {
   return -std::numeric_limits<Real>::infinity();

@@ -65,8 +65,8 @@ class Walk {
   }
 
  private:
-  // The node of the value's own block after which nobody reads it: nested uses count as their region's. A body's values
-  // that it yields, and those of other blocks, have none: they stay until the region or the run ends.
+  // For each value, the last node of its own block that reads it. A use inside a region counts as a use by the node of
+  // the region. Values that a body yields, and values of other blocks, are kept until the region or the run ends.
   void find_last_uses(const Block& block) {
     for (const NodeId id : block.nodes) {
       const Node& node = graph_.node(id);

@@ -1,5 +1,5 @@
-// Whose rows are whose, of a step that works on all slots of the decision that is its input 1, or on the members of
-// them all; and which branch each of its weights serves.
+// The rows of each branch in a step that computes all branches of a decision (its input 1), and the branch that each
+// weight of the step serves. Rows are slots, or members of slots.
 #pragma once
 #include <cstdint>
 #include <vector>

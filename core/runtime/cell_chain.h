@@ -17,12 +17,12 @@ struct CellLink {
   ValueId decision = kNone;       ///< ragged: the decision whose members they are, kNone otherwise
 };
 
-/// The links from `space` up to `ancestor`, of which all its cells are.
+/// The links from `space` up to `ancestor`; each row of `space` is a cell of `ancestor`.
 std::vector<CellLink> cell_chain(const Graph& graph, SpaceId space, SpaceId ancestor);
 /// The values a device needs to follow a chain, in its order: of each link the value that tells, then the decision of
 /// members.
 std::vector<ValueId> values_of(const std::vector<CellLink>& chain);
-/// True where no cell of the ancestor comes twice: then its row names a cell.
+/// True if each cell of the ancestor comes at most once, so that its row identifies the cell.
 bool names_cells(const Graph& graph, const std::vector<CellLink>& chain);
 
 /// A chain as a kernel follows it, over the inputs of its step.

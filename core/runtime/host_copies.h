@@ -1,9 +1,9 @@
-// Copies between the host's memory and a device that hold nobody up. They pass through pinned memory, which is used
-// again and again: what one copy passed through is free for the next behind a synchronisation. A batch like one before
-// allocates nothing.
+// Copies between the host's memory and a device that do not block the calling thread. They pass through pinned memory,
+// which is used again after each synchronisation. A batch no larger than an earlier one allocates nothing.
 //
-// The rule, stated here alone: where Device::copies_at_once(), as on the CPU, a copy reads and writes the caller's
-// memory, however large; pinned memory would be one more copy. On every other device all copies pass through it.
+// The rule for all devices: where Device::copies_at_once() is true, as on the CPU, to_device() and to_host() read and
+// write the caller's memory, because pinned memory would be one more copy. On every other device all copies pass
+// through pinned memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -14,7 +14,7 @@
 
 namespace stormcell {
 
-/// What a kernel knows beside activations in f32 and weights in the format of their type.
+/// What a kernel supports beyond f32 activations and weights in the format of their type.
 struct KernelKnows {
   bool bf16_in = false, bf16_out = false;  ///< input 0 may lie in bf16; outputs may
   bool formats = false;                    ///< weights are held as their annotation `format` says

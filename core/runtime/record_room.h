@@ -21,7 +21,7 @@ class RecordRoom {
   struct Router {
     CellChain chain;                  ///< how its cells are followed to the dense ones
     std::vector<OperandId> operands;  ///< its decision, and behind it what the chain takes
-    OperandId scores;                 ///< what its cells are told by; as many came as that has rows
+    OperandId scores;                 ///< the router's input, which has a row for each cell that came
   };
   /// Where the choices of each cell that came lie among the staged ones.
   struct Staged {

@@ -35,11 +35,12 @@ IdVector<int32_t, StepNeeds> make_steps(const Program& program, WeightStore& wei
   return needs;
 }
 
-/// Sorts the handles that steps read: parts under a budget are read where they are used; of the others, those of
-/// fallbacks alone are loaded when the first guard misses whose fallback reads them.
+/// Fills the weights of `layout`. Parts under a budget are loaded where a step uses them. Weights that only fallbacks
+/// read are loaded when the first guard of one of these fallbacks misses. All others are loaded before the first
+/// submission.
 void sort_weights(const Program& program, const IdVector<int32_t, StepNeeds>& needs, const WeightStore& weights,
                   ExecutableLayout& layout);
-/// Events of one execution: one a kernel, those of a repeat in each of its turns, as far as kMostEvents goes.
+/// Events of one execution: one for each kernel, within repeats one for each turn; at most kMostEvents.
 int32_t most_events(const Program& program, const Bindings& bounds);
 
 }  // namespace stormcell

@@ -23,7 +23,8 @@ class JudgedPlan {
   /// freely.
   Observed run(const Batch& batch, const Observed* replay);
 
-  /// One batch beside the oracle. `format`: it holds the weights as they are stored, too; else null.
+  /// Compares one batch with the oracle. `format`: if not null, it also receives the comparison, because this oracle
+  /// holds the weights as they are stored.
   virtual void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) = 0;
   /// One batch beside an oracle that holds the weights as they are stored, where they run in another format.
   virtual void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) = 0;
@@ -33,8 +34,7 @@ class JudgedPlan {
                             const std::vector<JudgedDecision>& whole);
   /// One batch beside the baseline, as it runs freely.
   virtual void compare_with_baseline(const Batch& batch, Observed reference) = 0;
-  /// A batch of which more has to be compared than of the others, and how many tokens of its sequences: what a plan
-  /// does late in a long text it does nowhere else.
+  /// A batch to compare over more tokens than the others: some steps run only late in a long text.
   struct Further {
     int64_t batch = 0, tokens = 0;
   };
@@ -59,7 +59,7 @@ class JudgedPlan {
   virtual Verification verdict() const = 0;
   /// What differs from the baseline, a sentence each.
   virtual std::vector<std::string> differences() const = 0;
-  /// To a verification that found nothing wrong: that too little was compared to say that nothing is.
+  /// Fails a verification that found no fault but compared too little.
   virtual void refuse_too_little(Verification& /*verification*/) const {}
 
  protected:
@@ -69,8 +69,8 @@ class JudgedPlan {
   /// that it takes for decided. Nothing where it makes all.
   std::optional<std::vector<JudgedDecision>> made_by_plan(const Batch& batch,
                                                           const std::vector<JudgedDecision>& decisions) const;
-  /// A router that the plan takes for decided sends a cell of the batch elsewhere: counted, and nothing else of the
-  /// batch tells more.
+  /// True if a router that the plan does not decide sends a cell of the batch to another branch. Counts such cells. The
+  /// batch is then compared no further: every later difference follows from this one.
   bool goes_elsewhere(const Batch& batch, const std::vector<JudgedDecision>& decisions);
   /// To a verdict: what goes_elsewhere() counted.
   void add_elsewhere(Verification& verdict) const;

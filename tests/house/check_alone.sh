@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# check_alone.sh ROOT BUILD [all]: each source that changed, or whose own header did, compiles by itself: one that takes an include from its
-# neighbour in a unit of several sources is found. So does each changed header that no source includes first (cmake/HeaderTest.cmake). Changed: since the commit at which this branch left origin's main; on that main itself, since
-# the commit before, so an include that an older commit forgot is found by `all` alone: every source. Precompiled headers stay; the standard ones
-# are checked by check_includes.sh. Exit 77: there is no git, or no compiler's list.
+# check_alone.sh ROOT BUILD [all]: compiles by itself each source that changed, or whose header changed. This finds an
+# include that a source takes from its neighbour in a unit of several. It also compiles the changed headers that no
+# source includes first (cmake/HeaderTest.cmake).
+# Changed means since the commit at which this branch left origin's main; on that main itself, since the commit before.
+# `all`: every source, for what older commits forgot. Precompiled headers stay; check_includes.sh checks the standard
+# ones. Exit 77: there is no git, or no compile_commands.json.
 set -euo pipefail
 root=$1 build=$2 which=${3:-changed}
 commands=$build/compile_commands.json

@@ -5,6 +5,7 @@
 #include "core/models/model.h"
 #include "core/runtime/lower.h"
 #include "tests/testing/complaint.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"
 
@@ -15,8 +16,7 @@ constexpr int64_t kMuchMemory = int64_t{1} << 40, kLittleMemory = 1024;
 
 /// A small mixture of experts for four sequences of four tokens.
 struct MixtureInMemory {
-  std::shared_ptr<const Model> model =
-      open_model(source_folder() + "/tests/reference/switch/encoder-decoder-8-experts");
+  std::shared_ptr<const Model> model = open_model(reference_path("switch/encoder-decoder-8-experts"));
   EmulatedDevice device{1};
   WeightStore store{device, model->weights};
   std::vector<PlannedGraph> graphs{{model->forward, CompileOptions{Bindings(model->forward->symbols.size(), 4)}}};

@@ -11,6 +11,7 @@
 #include "core/experiment/experiment.h"
 #include "core/graph/operator.h"
 #include "tests/testing/complaint.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"
 
@@ -59,7 +60,7 @@ constexpr const char* kAddedDevice = "emulated:1";
 
 ExperimentOptions options_on_added_device() {
   ExperimentOptions o;
-  o.model = source_folder() + "/tests/reference/switch/encoder-decoder-8-experts";
+  o.model = reference_path("switch/encoder-decoder-8-experts");
   o.data = "random:16x9x5";
   o.batch = 2;
   o.threads = 1;
