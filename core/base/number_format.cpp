@@ -1,5 +1,6 @@
 #include "core/base/number_format.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -82,10 +83,14 @@ int64_t row_bytes(DType type, int64_t n) {
 
 int64_t tensor_bytes(DType type, std::span<const int64_t> shape) {
   int64_t rows = 1;
-  for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+  for (size_t i = 0; i + 1 < shape.size(); ++i)
+    if (__builtin_mul_overflow(rows, shape[i], &rows)) bad_input("tensor", "expected fewer than 2^63 rows");
   // Without rows there are no bytes, however long each would be.
   if (rows == 0 && is_whole_blocks(type, shape.back())) return 0;
-  return rows * row_bytes(type, shape.empty() ? 1 : shape.back());
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(rows, row_bytes(type, shape.empty() ? 1 : shape.back()), &bytes))
+    bad_input("tensor", "expected fewer than 2^63 bytes");
+  return bytes;
 }
 
 DType state_format(DType weights) { return format_of(weights).rounds_rows ? weights : DType::f32; }
@@ -104,11 +109,14 @@ std::vector<std::string> row_formats() {
   return names;
 }
 
-const NumberFormat& smallest_offered_format() {
+const NumberFormat& smallest_offered_format(std::span<const DType> types) {
   const NumberFormat* smallest = &format_of(DType::f32);
-  for (const NumberFormat& format : kNumberFormats)
-    if (format.offered && format.block_bytes * smallest->block_elements < smallest->block_bytes * format.block_elements)
+  for (const NumberFormat& format : kNumberFormats) {
+    const bool is_listed = types.empty() || std::find(types.begin(), types.end(), format.type) != types.end();
+    if (format.offered && is_listed &&
+        format.block_bytes * smallest->block_elements < smallest->block_bytes * format.block_elements)
       smallest = &format;
+  }
   return *smallest;
 }
 

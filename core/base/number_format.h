@@ -64,7 +64,7 @@ DType state_format(DType weights);
 std::vector<std::string> offered_formats();
 /// Names of the formats that activations may be kept in: f32, and those to which rows are rounded.
 std::vector<std::string> row_formats();
-/// The offered format with the fewest bits an element.
-const NumberFormat& smallest_offered_format();
+/// The offered format with the fewest bits an element, of those that `types` lists beside f32; `types` empty: of all.
+const NumberFormat& smallest_offered_format(std::span<const DType> types = {});
 
 }  // namespace stormcell

@@ -32,6 +32,12 @@ struct Need {
                       ///< oracle's values
 };
 
+/// What a plan's copies pass through on their way from a device with memory of its own (HostCopies): records, most of
+/// all. Outputs are counted twice.
+int64_t pinned_bytes(const Device& device, const ExecutableLayout& layout) {
+  return device.free_bytes() ? layout.record_bytes : 0;
+}
+
 Need need_of(Device& device, WeightStore& store, const PlannedGraph& planned, FallbackWeights fallbacks) {
   const CompileOptions& options = planned.options;
   const auto program = std::make_shared<const Program>(lower(planned.graph));
@@ -49,6 +55,7 @@ Need need_of(Device& device, WeightStore& store, const PlannedGraph& planned, Fa
   int64_t of_device = layout.bytes() - need.states, of_host = layout.memory.arena_bytes;
   for (const OperandId input : program->inputs) of_device += bytes_of(input), of_host += bytes_of(input);
   for (const OperandId output : program->outputs) of_host += 2 * bytes_of(output);
+  of_host += pinned_bytes(device, layout);
   need.others = of_both(of_device, of_host);
   return need;
 }
@@ -146,7 +153,7 @@ SentRows check_memory(Device& device, WeightStore& store, const std::vector<Plan
   std::vector<PlannedGraph> copying = graphs;
   for (PlannedGraph& planned : copying) planned.options.rows = SentRows::copied;
   if (room.holds(memory_need(device, store, copying))) return SentRows::copied;
-  const NumberFormat& smallest = smallest_offered_format();
+  const NumberFormat& smallest = smallest_offered_format(device.info().formats);
   const std::string dtype = "--dtype " + std::string(smallest.name);
   std::vector<PlannedGraph> smaller;
   for (const PlannedGraph& planned : copying)
@@ -188,7 +195,7 @@ MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_p
   const int64_t bytes = layout.memory.state_bytes + std::max<int64_t>(layout.memory.page_bytes - free_pages, 0) +
                         beyond(SharedPart::activations, layout.memory.arena_bytes + layout.scratch_bytes) +
                         beyond(SharedPart::records, layout.record_bytes);
-  return of_both(bytes, 0) + weights_to_come(store, layout.always) + slots_to_come(store);
+  return of_both(bytes, pinned_bytes(device, layout)) + weights_to_come(store, layout.always) + slots_to_come(store);
 }
 
 SentRows check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program,

@@ -39,7 +39,7 @@ class Library {
  public:
   Library(const char* name, int version)
       : handle_(dlopen((std::string(name) + ".so." + std::to_string(version)).c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (!handle_) lacks_ = dlerror();
+    if (!handle_) note_error(name);
   }
   /// What dlsym() found, as a function of the type that it is assigned to.
   struct Symbol {
@@ -51,13 +51,19 @@ class Library {
   };
   Symbol find(const char* name) {
     Symbol found{handle_ ? dlsym(handle_, name) : nullptr};
-    if (!found.address && lacks_.empty()) lacks_ = dlerror();
+    if (!found.address && lacks_.empty()) note_error(name);
     return found;
   }
   /// The loader's sentence about the library or the first function that is not there; empty: all are.
   const std::string& lacks() const { return lacks_; }
 
  private:
+  /// The loader says nothing about a function whose address is null.
+  void note_error(const char* name) {
+    const char* why = dlerror();
+    lacks_ = why ? why : std::string(name) + " is not there";
+  }
+
   void* handle_;  // never closed: pictures of a video may outlive whoever opened it
   std::string lacks_;
 };
@@ -334,7 +340,9 @@ class FfmpegVideo : public Video {
 
 std::string lacked_for_video() {
   const std::string lacks = ffmpeg().lacks();
-  return lacks.empty() ? std::string() : "no video is read: " + lacks + " (Debian: libavformat59 libswscale6)";
+  const std::string packages = "libavformat" + std::to_string(LIBAVFORMAT_VERSION_MAJOR) + " libswscale" +
+                               std::to_string(LIBSWSCALE_VERSION_MAJOR);
+  return lacks.empty() ? std::string() : "no video is read: " + lacks + " (Debian: " + packages + ")";
 }
 
 std::unique_ptr<Video> Video::open(const std::string& path) {

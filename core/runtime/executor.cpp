@@ -264,7 +264,8 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     if (came.status->code == ExecutionStatus::done) break;
     if (came.status->code == ExecutionStatus::failed) {
       const StepFailure& failure = came.status->failure;
-      throw_failure(program_->graph->node(failure.node).name, failure);
+      throw_failure(failure.node == kNone ? std::string_view("plan") : program_->graph->node(failure.node).name,
+                    failure);
     }
     submission_.leaf = came.status->leaf;
     submission_.turns.assign(came.turns.begin(), came.turns.end());

@@ -264,8 +264,7 @@ class PicturesTest : public QObject {
     const std::string file = scratch.path("v.mp4");
     write_video(file, video);
     // In the place of the library, for the program alone.
-    for (const char* name : {"libavutil.so.57", "libavcodec.so.59", "libavformat.so.59", "libswscale.so.6"})
-      scratch.write("libraries/" + std::string(name), "no library");
+    for (const std::string& name : video_libraries()) scratch.write("libraries/" + name, "no library");
     Surroundings surroundings;
     surroundings.environment = {{"LD_LIBRARY_PATH", scratch.path("libraries")}};
     const Ended refused = run_program(quick("profile", file), surroundings);

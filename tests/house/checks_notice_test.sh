@@ -150,6 +150,10 @@ echo 'if (node.op->name == "route") return;' >"$tree/core/graph/by_name.cpp"
 expect sources notices "by_name.cpp:1: asks for an operator's name" "code that asks what a node is by its operator's name"
 
 clean_tree
+for ((i = 0; i < 11; i++)); do echo 'if (type == DType::bf16) return;' >"$tree/core/graph/format$i.cpp"; done
+expect sources notices "11 files name DType::bf16" "a number format that many files know by name"
+
+clean_tree
 for ((i = 0; i < 22; i++)); do echo 'const auto x = static_cast<size_t>(y);'; done >"$tree/core/graph/casts.cpp"
 expect sources notices "core has 22 casts" "a cast in each line"
 

@@ -1,5 +1,6 @@
 #include "tests/testing/counts.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <filesystem>
@@ -85,10 +86,15 @@ std::string fallen(const Counts& counts, std::string_view program, std::string_v
     std::string key, name, column;
     if (!(words >> key >> name) || key != "counts" || name != program) continue;
     std::string found;
-    for (int64_t least = 0; words >> column >> least;)
-      for (const Column& known : kColumns)
-        if (known.name == column && counts.*known.value < least)
-          found += column + " fell from " + std::to_string(least) + " to " + std::to_string(counts.*known.value) + "\n";
+    while (words >> column) {
+      int64_t least = 0;
+      const auto known =
+          std::find_if(kColumns.begin(), kColumns.end(), [&](const Column& c) { return c.name == column; });
+      if (known == kColumns.end() || !(words >> least))
+        return "the row has \"" + column + "\", which is no count with a number\n";
+      if (counts.*known->value < least)
+        found += column + " fell from " + std::to_string(least) + " to " + std::to_string(counts.*known->value) + "\n";
+    }
     return found;
   }
   return std::string(program) + " has no row\n";

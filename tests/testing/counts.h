@@ -21,7 +21,7 @@ std::string reference_path(std::string_view name);
 
 struct Counts {
   int64_t functions = 0;      ///< test functions, each row of data for itself
-  int64_t drawn = 0;          ///< cases drawn by chance
+  int64_t drawn = 0;          ///< generators of random numbers that were made: one for each case drawn by chance
   int64_t fixtures = 0;       ///< files of tests/reference/ that were named, folders with all their files
   int64_t fixture_bytes = 0;  ///< bytes of these files
 };

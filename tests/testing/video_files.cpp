@@ -7,6 +7,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/display.h>
+#include <libswscale/swscale.h>
 }
 #endif
 
@@ -91,7 +92,14 @@ void write_video(const std::string& path, const VideoToWrite& video) {
   avcodec_free_context(&codec);
   avformat_free_context(format);
 }
+std::vector<std::string> video_libraries() {
+  return {"libavutil.so." + std::to_string(LIBAVUTIL_VERSION_MAJOR),
+          "libavcodec.so." + std::to_string(LIBAVCODEC_VERSION_MAJOR),
+          "libavformat.so." + std::to_string(LIBAVFORMAT_VERSION_MAJOR),
+          "libswscale.so." + std::to_string(LIBSWSCALE_VERSION_MAJOR)};
+}
 #else
+std::vector<std::string> video_libraries() { return {}; }
 void write_video(const std::string&, const VideoToWrite&) { throw std::runtime_error("this build has no FFmpeg"); }
 #endif
 

@@ -14,6 +14,8 @@ struct VideoToWrite {
   std::string container = "avi";  ///< avi, mp4, matroska
   int degrees = 0;                ///< the container says that it be turned so far to the left
 };
+/// The names of FFmpeg's libraries that this build knows, as the loader looks for them; empty: it knows none.
+std::vector<std::string> video_libraries();
 /// MPEG-4 part 2, 25 frames a second. Throws std::runtime_error where it cannot.
 void write_video(const std::string& path, const VideoToWrite& video);
 

@@ -43,6 +43,11 @@ class VideoTest : public QObject {
   }
 
  private slots:
+  /// This program is linked with them, so they are there: a name that is wrong would turn all other tests off.
+  void libraries_that_the_build_knows_are_found() {
+    if (!video_libraries().empty()) QCOMPARE(lacked_for_video(), std::string());
+  }
+
   void what_is_lacked_is_said() {
     if (is_read()) return;
     const Scratch scratch;

@@ -166,8 +166,12 @@ class HostCopiesTest : public QObject {
       executor.run(input_values(c), c.bindings, options, replayed);
       QVERIFY2(device.held_copies() == 0, c.name.c_str());
       QVERIFY2(device.pinned == before, c.name.c_str());
-      for (size_t i = 0; i < free.outputs.size(); ++i)
-        QVERIFY2(free.outputs[i].integers == replayed.outputs[i].integers, c.name.c_str());
+      for (size_t i = 0; i < free.outputs.size(); ++i) {
+        const OutputValue &one = free.outputs[i], &other = replayed.outputs[i];
+        QVERIFY2(one.integers == other.integers && one.reals.size() == other.reals.size(), c.name.c_str());
+        QVERIFY2(one.reals.empty() || std::memcmp(one.reals.data(), other.reals.data(), one.reals.size() * 4) == 0,
+                 c.name.c_str());
+      }
     }
   }
 };
