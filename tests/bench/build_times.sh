@@ -13,7 +13,7 @@ if [ "${1:-}" = --demo ]; then demo=yes; shift; fi
 if [ $# -eq 0 ]; then sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export STORMCELL_SKIP_DEPS=1 CCACHE_BASEDIR= CCACHE_DIR
+export STORMCELL_SKIP_DEPS=1 CCACHE_DIR
 failed=0
 
 # timed COMMIT KIND CACHE COMMAND...: in a clone of its own.
@@ -27,7 +27,7 @@ timed() {
   # What lies beside the project is beside the clone.
   if [ -e "$root/../shared" ]; then ln -s "$(realpath "$root/../shared")" "$folder/shared"; fi
   begin=$SECONDS
-  (cd "$folder/main" && unset CCACHE_BASEDIR && "$@") >"$work/log" 2>&1 </dev/null || status=$?
+  (cd "$folder/main" && "$@") >"$work/log" 2>&1 </dev/null || status=$?
   printf '%s %s %s %d%s\n' "$commit" "$kind" "$*" $((SECONDS - begin)) "$([ $status -eq 0 ] || echo " FAILED ($status)")"
   sed -nE "s/^dev: (.*): ([0-9]+) s$/$commit $kind   \1 \2/p; s/^Total Test time \(real\) = +([0-9]+).*$/$commit $kind   ctest \1/p" "$work/log"
   if [ $status -ne 0 ]; then tail -n 20 "$work/log"; failed=1; fi
