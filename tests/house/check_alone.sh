@@ -3,7 +3,7 @@
 # include that a source takes from its neighbour in a unit of several. It also compiles the changed headers that no
 # source includes first (cmake/HeaderTest.cmake).
 # Changed means since the commit at which this branch left origin's main; on that main itself, since the commit before.
-# Those with a changed include come first, and after 100 seconds the rest is left: a change of a thousand sources would take half an hour.
+# Those with a changed include come first, and after a minute the rest is left: a change of a thousand sources would take half an hour.
 # `all`: every source, for what older commits forgot and what was left. Precompiled headers stay; check_includes.sh checks the standard
 # ones. Exit 77: there is no git, or no compile_commands.json.
 set -euo pipefail
@@ -12,7 +12,7 @@ commands=$build/compile_commands.json
 if [ ! -e "$commands" ]; then echo "no $commands"; exit 77; fi
 
 git_here() { git -c safe.directory='*' -C "$root" "$@"; }
-most_seconds=100
+most_seconds=60
 # The sources that changed, and for a header its own source and the one that HeaderTest.cmake makes for it. Those with a changed include first.
 changed_sources() {
   local base
