@@ -30,8 +30,8 @@ class Console : public ProgressSink {
   Progress progress() { return {cancel_, this}; }
   const CancellationToken& cancel() const { return cancel_; }
 
-  /// What is being recorded into, until the result is told: said when the call is interrupted. `runs`: that it held
-  /// before; those beyond are spoken of when the call fails, none where nobody counted.
+  /// Names the session that is being recorded into, until the result is printed: an interrupted call says so. `runs`:
+  /// the number of runs it held before; a failed call speaks of those beyond, or of none if nobody counted.
   void set_session(const std::string& session, size_t runs = SIZE_MAX) { session_ = session, runs_before_ = runs; }
   const std::string& session() const { return session_; }
   size_t runs_before() const { return runs_before_; }

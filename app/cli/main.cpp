@@ -104,7 +104,7 @@ std::string stopped_text(ErrorKind kind, const std::string& session) {
              : session + ": " + what + " (it holds every batch that was finished)";
 }
 
-/// What a call that failed left in its session: "S.storm#3 holds every batch that was finished". Empty: nothing, or the
+/// Says what a failed call left in its session: "S.storm#3 holds every batch that was finished". Empty: nothing, or the
 /// session itself could not be written.
 std::string kept_text(const Console& console, std::string_view error) {
   try {

@@ -25,8 +25,8 @@ std::string figure_text(const std::string& figure, const std::optional<double>& 
   return number_text(*value, figure.starts_with("verified.") && std::fabs(*value) < 1 ? 2 : 5);
 }
 
-// What the short table leaves out: figures of single operators and of the machine, counts of repetitions, and of the
-// verification what is no verdict.
+// True for figures that the short table leaves out: of single operators and of the machine, counts of repetitions, and
+// all of the verification but its verdicts.
 bool is_detail(const std::string& figure) {
   constexpr std::array kVerdicts = {"verified.passed", "verified.max_rel_diff", "verified.flips",
                                     "verified.explained_flips", "verified.dropped"};

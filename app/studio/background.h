@@ -1,5 +1,4 @@
-// What the window lets other threads do. For each job the latest request wins; what an older one still delivers is
-// dropped.
+// Work that the window gives to other threads. For each job the latest request wins; results of older ones are dropped.
 #pragma once
 #include <QHash>
 #include <QObject>

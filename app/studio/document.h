@@ -1,5 +1,5 @@
-// What is open: a session with its runs, the run on show, another one to compare with, and the one selection that all
-// views share.
+// The open document: a session with its runs, the run on show, another one to compare with, and the one selection that
+// all views share.
 #pragma once
 #include <QObject>
 #include <QTimer>

@@ -1,5 +1,5 @@
-// What went wrong or was stopped, above the views, until it is put away or something new is opened. The rest of the
-// window goes on.
+// A bar above the views that says what went wrong or was stopped, until it is put away or something new is opened. The
+// rest of the window goes on.
 #pragma once
 #include <QFrame>
 #include <QString>

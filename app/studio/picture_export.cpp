@@ -173,7 +173,7 @@ void write_file(const QString& file, const QByteArray& bytes) {
   if (!folder.isDir()) refuse("its folder is a file");
   if (to.exists() ? !to.isWritable() : !folder.isWritable()) refuse("no permission to write");
   QSaveFile out(file);
-  // Where a disk takes only a part, Qt knows no error, and a file that is closed has forgotten it; the system's number
+  // If a disk takes only a part, Qt reports no error, and a closed file has forgotten it. The number of the system
   // stays.
   const bool opened = out.open(QIODevice::WriteOnly);
   errno = 0;

@@ -19,8 +19,8 @@ struct DrawnPicture {
 /// message where it has no content, and below it a line about where it comes from. Throws Error(bad_input) for another
 /// suffix.
 DrawnPicture draw_picture(views::View& view, const QSize& size, double scale, const QString& suffix);
-/// What stands above a view's figures in a file: program, device, date and session, as in all exported tables, and what
-/// the view says.
+/// The lines above the figures of a view in a file: program, device, date and session, as in all exported tables, and
+/// what the view says.
 QStringList table_comments(const views::View& view);
 /// Replaces the file when all bytes are written. Throws Error. May block.
 void write_file(const QString& file, const QByteArray& bytes);

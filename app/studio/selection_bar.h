@@ -1,5 +1,5 @@
-// What all views look at together, above all of them: each part as a button that lets go of it, and choices of phase
-// and label.
+// The selection that all views share, above all of them: each part is a button that removes it, and there are choices
+// of phase and label.
 #pragma once
 #include <QWidget>
 

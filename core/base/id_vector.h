@@ -39,8 +39,8 @@ template <class Key, class Value>
 class IdVector : public std::vector<Value> {
  public:
   using std::vector<Value>::vector;
-  // What is not there ends the program in builds with assertions, as the library's own check does, which truth values
-  // and builds without _GLIBCXX_ASSERTIONS lack.
+  // In builds with assertions an index out of range ends the program, as in the standard library. That check is missing
+  // in std::vector<bool> and in builds without _GLIBCXX_ASSERTIONS.
   decltype(auto) operator[](Key id) { return std::vector<Value>::operator[](there(static_cast<size_t>(id))); }
   decltype(auto) operator[](Key id) const { return std::vector<Value>::operator[](there(static_cast<size_t>(id))); }
   decltype(auto) operator[](Number auto place) {

@@ -17,7 +17,7 @@ enum class ReplicaRule : uint8_t {
 inline constexpr std::string_view kReplicaRules[] = {"even", "nearest"};
 inline std::string_view to_text(ReplicaRule rule) { return row_of(kReplicaRules, rule); }
 
-/// Where a token lives while it goes through the layers.
+/// The place at which a token lives while it goes through the layers.
 enum class Residence : uint8_t {
   home,    ///< on one rank
   follow,  ///< from layer to layer where its heaviest branch lies: the next layer's dispatch begins there. An
@@ -35,7 +35,7 @@ enum class Overlap : uint8_t {
 inline constexpr std::string_view kOverlaps[] = {"none", "two-batch"};
 inline std::string_view to_text(Overlap overlap) { return row_of(kOverlaps, overlap); }
 
-/// Where the tokens of costed steps come from.
+/// The source of the tokens of costed steps.
 enum class StepSource : uint8_t {
   recorded,
   filled_up,  ///< some of the recorded steps get tokens of others
@@ -52,7 +52,7 @@ enum class StepStatistic : uint8_t {
 inline constexpr std::string_view kStepStatistics[] = {"mean", "p95"};
 inline std::string_view to_text(StepStatistic statistic) { return row_of(kStepStatistics, statistic); }
 
-/// What is split into a part to fit and a part that judges.
+/// The unit that is split into a part to fit and a part that judges.
 enum class SplitUnit : uint8_t {
   steps,
   tokens,  ///< of a run that keeps single choices

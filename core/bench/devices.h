@@ -1,4 +1,4 @@
-// What programs can run on: one visible list, in the order in which it is shown. The processor is always there; a
+// The devices that programs can run on: one list, in the order in which it is shown. The processor is always there; a
 // module that is loaded at run time adds its devices behind it, by a call. Nothing is added before main() begins.
 #pragma once
 #include <functional>

@@ -24,7 +24,7 @@ MemoryNeed at_most(const MemoryNeed& a, const MemoryNeed& b) {
   return {std::max(a.device, b.device), std::max(a.host, b.host), std::max(a.shared, b.shared)};
 }
 
-/// What one graph takes.
+/// The memory that one graph takes.
 struct Need {
   std::set<WeightHandle> weights;
   int64_t states = 0;
@@ -32,8 +32,8 @@ struct Need {
                       ///< oracle's values
 };
 
-/// What a plan's copies pass through on their way from a device with memory of its own (HostCopies): records, most of
-/// all. Outputs are counted twice.
+/// Bytes of pinned memory that the copies of a plan pass through (HostCopies) if the device has memory of its own:
+/// records most of all. Outputs are counted by the caller.
 int64_t pinned_bytes(const Device& device, const ExecutableLayout& layout) {
   return device.free_bytes() ? layout.record_bytes : 0;
 }
@@ -91,16 +91,6 @@ MemoryNeed weights_to_come(const WeightStore& store, const auto& handles) {
 
 MemoryRoom memory_room(const Device& device) { return {available_memory(), device.free_bytes()}; }
 
-int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph,
-                      const CompileOptions& options) {
-  return memory_needed(device, store, {PlannedGraph{std::move(graph), options}});
-}
-
-int64_t memory_needed(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
-                      FallbackWeights fallbacks) {
-  return memory_need(device, store, graphs, fallbacks).shared;
-}
-
 MemoryNeed memory_need(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
                        FallbackWeights fallbacks) {
   Need all;
@@ -123,7 +113,7 @@ int64_t largest_budget(Device& device, const WeightStore& store, const std::vect
   WeightStore other(device, {std::shared_ptr<void>(), &store.source()}, kEverything);
   const MemoryNeed need = memory_need(device, other, graphs);
   if (room.device && need.host > room.host) return 0;  // a budget takes nothing off the host's memory
-  // What is pinned is of the budget, and not of the slots.
+  // Pinned weights count against the budget and have no slots.
   const int64_t of_budget = other.planned_slot_bytes() + other.planned_pinned_bytes();
   const int64_t budget = room.device ? *room.device - (need.device - of_budget) : room.host - (need.shared - of_budget);
   return other.parts().empty() || budget < other.least_budget() ? 0 : budget;
@@ -178,11 +168,6 @@ SentRows check_memory(Device& device, WeightStore& store, const std::vector<Plan
             : pictures ? "no --dtype of this version fits; take a smaller batch, model or pictures"
                        : "no --dtype of this version fits; take a smaller batch or model, or shorter sequences: "
                          "--length with --truncate");
-}
-
-int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
-                              const CompileOptions& options) {
-  return further_memory_need(device, store, std::move(program), options).shared;
 }
 
 MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_ptr<const Program> program,

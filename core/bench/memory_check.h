@@ -16,7 +16,7 @@ struct PlannedGraph {
   CompileOptions options;
 };
 
-/// What guards leave to their fallbacks is loaded only where one misses.
+/// Weights that only fallbacks read are loaded when a guard misses.
 enum class FallbackWeights : uint8_t { spared, loaded };
 
 /// Bytes that are needed of each memory.
@@ -40,7 +40,7 @@ struct MemoryRoom {
     return device ? MemoryRoom(host, *device + bytes) : MemoryRoom(host + bytes);
   }
 };
-/// What this process and the device may still take.
+/// The memory that this process and the device may still take.
 MemoryRoom memory_room(const Device& device);
 
 /// Bytes that running and verifying these graphs will take beyond what is held already. The graphs run one at a time,
@@ -51,11 +51,6 @@ MemoryRoom memory_room(const Device& device);
 /// tensors that a recipe makes it from, for each reading thread under a budget.
 MemoryNeed memory_need(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
                        FallbackWeights fallbacks = FallbackWeights::spared);
-/// The same of one memory that serves as both.
-int64_t memory_needed(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
-                      FallbackWeights fallbacks = FallbackWeights::spared);
-int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph,
-                      const CompileOptions& options);
 
 /// Throws Error(bad_input) that names `what` where more is needed than there is room for, of the device's memory or of
 /// the host's; it advises --dtype bf16 where that would fit, and the largest --weight-budget that would. Returns how
@@ -63,13 +58,10 @@ int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const 
 SentRows check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
                       const MemoryRoom& room, const std::string& what);
 
-/// What one more plan takes beside those it shares `options.memory` with: its states, weights that nobody has loaded,
+/// The memory that one more plan takes beside those it shares `options.memory` with: its states, weights that nobody has loaded,
 /// and what its activations and records need beyond what is shared already.
 MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
                                const CompileOptions& options);
-/// The same of one memory that serves as both.
-int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
-                              const CompileOptions& options);
 /// Throws Error(bad_input) that names `what` and the plan where that is more than there is room for. Returns as
 /// check_memory() does.
 SentRows check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program,

@@ -1,4 +1,4 @@
-// What settings ask for together and cannot have, known before anything is opened.
+// Settings that exclude each other, refused before anything is opened.
 #pragma once
 #include <string>
 

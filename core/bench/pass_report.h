@@ -1,4 +1,4 @@
-// What the pipeline did, as results report it.
+// Reports of passes, as results print them.
 #pragma once
 #include <vector>
 

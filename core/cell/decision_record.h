@@ -5,7 +5,7 @@
 
 namespace stormcell {
 
-/// Where the weights of a chosen branch were when the choice was made, as a system that offloads experts recorded it.
+/// The place of a chosen branch's weights when the choice was made, as a system that offloads experts recorded it.
 enum class Residency : uint8_t { miss = 0, hit = 1, prefetch_hit = 2 };
 
 /// One router's decision on one batch; choices as in DecisionView.

@@ -15,8 +15,8 @@ namespace stormcell {
 std::optional<GraphOfSize> graphs_with_exits(const Workload& work, const PipelineResult& passed,
                                              const ExitChain& chain);
 
-/// What these passes would make of it were as many items to leave at each exit as go on: what is known of a plan before
-/// its thresholds are.
+/// The graphs that these passes would make if as many items left at each exit as go on: an estimate of a plan before
+/// its thresholds are known.
 std::optional<GraphOfSize> expected_graphs(const Workload& work, const std::vector<ChosenPass>& chosen,
                                            const ExitChain& chain);
 

@@ -1,4 +1,4 @@
-// What recording costs: the plan with recording beside the plan without, over the same batches.
+// The cost of recording: the plan with recording beside the plan without, over the same batches.
 #pragma once
 #include <optional>
 #include <string>

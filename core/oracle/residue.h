@@ -73,7 +73,7 @@ class Residue {
   constexpr Residue& operator/=(Residue b) { return *this = *this / b; }
   friend constexpr bool operator==(Residue a, Residue b) { return a.element_ == b.element_; }
 
-  // What core/oracle/scalar.h declares for floats.
+  // The functions that core/oracle/scalar.h declares for floats.
   friend constexpr Residue exp(Residue x) { return x.is_lowest() ? Residue() : drawn(Function::exp, x); }
   friend constexpr Residue sqrt(Residue x) { return drawn(Function::sqrt, x); }
   friend constexpr Residue erf(Residue x) { return drawn(Function::erf, x); }
@@ -108,7 +108,7 @@ class Residue {
     const __int128 rest = whole % static_cast<__int128>(kPrime);
     return static_cast<uint64_t>(rest < 0 ? rest + static_cast<__int128>(kPrime) : rest);
   }
-  /// Of a number below 2^122: 2^61 is 1.
+  /// Reduces a number below 2^122, by 2^61 = 1.
   static constexpr uint64_t reduced(unsigned __int128 x) {
     const uint64_t sum = static_cast<uint64_t>(x & kPrime) + static_cast<uint64_t>(x >> 61);
     return sum >= kPrime ? sum - kPrime : sum;

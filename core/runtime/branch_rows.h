@@ -17,7 +17,7 @@ class BranchRows {
   bool holds_members() const { return members_; }
   /// Input 0 holds the decision's cells, not its slots: the row of slot s is the decision's cell[s].
   bool from_cells() const { return from_cells_; }
-  /// Where the rows of a branch begin; for branches(), where those of the last one end. `groups`: of the step's output.
+  /// The first row of a branch; for branches(), the end of the last one's rows. `groups`: of the step's output.
   int32_t first_row(const DecisionView& decision, const CellGroups& groups, int32_t branch) const {
     const int32_t slot = decision.offsets[branch];
     return members_ ? static_cast<int32_t>(groups.begin(slot)) : slot;

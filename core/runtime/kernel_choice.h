@@ -14,13 +14,13 @@
 
 namespace stormcell {
 
-/// What a kernel supports beyond f32 activations and weights in the format of their type.
+/// The abilities of a kernel beyond f32 activations and weights in the format of their type.
 struct KernelKnows {
   bool bf16_in = false, bf16_out = false;  ///< input 0 may lie in bf16; outputs may
   bool formats = false;                    ///< weights are held as their annotation `format` says
 };
 
-/// What a kernel must know to run this step and does not; empty: it knows everything that the step asks.
+/// The first ability that the step needs and the kernel lacks; empty: none.
 std::string not_known(const StepMaking& making, const KernelKnows& knows);
 /// The kernel that the node's annotation asks for; null: any.
 const std::string* asked_kernel(const StepMaking& making);

@@ -23,7 +23,7 @@ class RecordRoom {
     std::vector<OperandId> operands;  ///< its decision, and behind it what the chain takes
     OperandId scores;                 ///< the router's input, which has a row for each cell that came
   };
-  /// Where the choices of each cell that came lie among the staged ones.
+  /// The place of each cell's choices among the staged ones.
   struct Staged {
     int64_t first, cells;
     int32_t fan_out;

@@ -1,4 +1,4 @@
-// What the kernel of a step may ask while it is made: the step's operands, their formats and bounds, and the weights
+// Facts that the kernel of a step may ask for while it is made: the step's operands, their formats and bounds, and the weights
 // that it reads. Every device makes its kernels from it.
 #pragma once
 #include <cstdint>

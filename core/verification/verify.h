@@ -1,4 +1,4 @@
-// What docs/concepts.md says of verification, of every workload: the oracle on the first batches, decisions replayed
+// Verifies every workload as docs/concepts.md describes: the oracle on the first batches, decisions replayed
 // and free; the rest against the baseline.
 //
 // This room judges plans: references, judges of outputs and of routing, flips, tolerances, and the judged plans of a

@@ -23,7 +23,7 @@ class WorkloadJudge {
   /// The plan under judgement; `tokens` of each sequence are compared, 0 of a forward pass. It must not outlive either,
   /// nor `progress`.
   virtual std::unique_ptr<JudgedPlan> judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) const = 0;
-  /// What both write of a batch is all the same: then nothing else has to be compared. False: it may differ.
+  /// True if both certainly write the same for a batch, so that nothing else has to be compared.
   virtual bool wrote_alike(ReadyPlan& plan, ReadyPlan& baseline, const Batch& batch) const = 0;
 
  protected:

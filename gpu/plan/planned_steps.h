@@ -22,7 +22,7 @@
 
 namespace stormcell::gpu {
 
-/// What a kernel is given of its step, whatever it computes.
+/// The arguments of a kernel that come from its step, whatever it computes.
 struct PlanKernel {
   std::string_view name;
   int64_t scratch_bytes = 0;

@@ -24,7 +24,7 @@ timed() {
   folder=$(mktemp -d -p "$work")
   git clone -q "$root" "$folder/main"
   git -C "$folder/main" checkout -q "$commit"
-  # What lies beside the project is beside the clone.
+  # The folder beside the project is beside the clone, too.
   if [ -e "$root/../shared" ]; then ln -s "$(realpath "$root/../shared")" "$folder/shared"; fi
   begin=$SECONDS
   (cd "$folder/main" && "$@") >"$work/log" 2>&1 </dev/null || status=$?

@@ -158,6 +158,10 @@ for ((i = 0; i < 22; i++)); do echo 'const auto x = static_cast<size_t>(y);'; do
 expect sources notices "core has 22 casts" "a cast in each line"
 
 clean_tree
+for f in 1 2; do for ((i = 0; i < 720; i++)); do echo "/// What is there."; done >"$tree/core/graph/openings$f.cpp"; done
+expect sources notices "1440 comments open with Of, What or Where" "comments that open without their noun"
+
+clean_tree
 for ((i = 0; i < 801; i++)); do echo "// line"; done >"$tree/core/graph/long.cpp"
 expect sources notices "long.cpp: 801 lines" "a source that is too long"
 

@@ -1,4 +1,4 @@
-// What a test program has exercised: printed at its end, and held against the least that it exercised before, so that a
+// Counts of what a test program exercises: printed at its end, and held against the least that it exercised before, so that a
 // test cannot become cheaper by doing less without a word.
 #pragma once
 #include <cstdint>

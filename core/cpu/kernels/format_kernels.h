@@ -31,7 +31,7 @@ const FormatKernels* find_kernels(DType format);
 /// The format in which panels hold weights that are stored in `stored`: the same where there are panels of it, else
 /// f32.
 DType panel_format(DType stored);
-/// Of a format with panels. Throws Error(failed) for another one.
+/// The kernels of a format with panels. Throws Error(failed) for another one.
 const FormatKernels& panel_kernels(DType format);
 /// The format in which the plain product reads weights that are stored in `stored`: the same where it has a dot
 /// product, else f32.

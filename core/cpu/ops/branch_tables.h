@@ -1,4 +1,4 @@
-// What a kernel over all branches of a decision passes on by branch: where its rows begin, and its floats. The tables
+// Tables by branch for a kernel over all branches of a decision: where its rows begin, and its floats. The tables
 // lie in the kernel and are refilled by each run; a kernel runs on one stream at a time.
 #pragma once
 #include <vector>

@@ -4,6 +4,7 @@
 #include "core/cpu/cpu_device.h"
 #include "core/models/model.h"
 #include "core/runtime/lower.h"
+#include "tests/core/bench/memory_sums.h"
 #include "tests/testing/complaint.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/emulated_device.h"
@@ -23,7 +24,7 @@ struct MixtureInMemory {
   std::shared_ptr<const Program> program = std::make_shared<const Program>(lower(model->forward));
 
   MemoryNeed need() { return memory_need(device, store, graphs); }
-  /// What is said of so much room; empty: it fits.
+  /// The refusal for so much room; empty: it fits.
   std::string refusal(const MemoryRoom& room) {
     return bad_input_complaint([&] { check_memory(device, store, graphs, room, "MODEL"); });
   }
@@ -98,7 +99,7 @@ class DeviceMemoryTest : public QObject {
     QVERIFY2(advised >= least, told.c_str());
     WeightStore small(m.device, m.model->weights, advised);
     check_memory(m.device, small, m.graphs, {kMuchMemory, left}, "MODEL");
-    // Where the host is short too, a budget would not help.
+    // A budget would not help if the host is short too.
     const std::string of_both = m.refusal({kLittleMemory, left});
     QVERIFY2(!refusal_says(of_both, "--weight-budget"), of_both.c_str());
   }

@@ -12,6 +12,7 @@
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "core/weights/recipe_weights.h"
+#include "tests/core/bench/memory_sums.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/testing.h"
 

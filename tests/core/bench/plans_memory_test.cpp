@@ -9,6 +9,7 @@
 #include "core/passes/pipeline.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/core/bench/memory_sums.h"
 #include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 

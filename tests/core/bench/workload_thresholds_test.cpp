@@ -11,7 +11,7 @@
 namespace stormcell::testing {
 namespace {
 
-/// Of the routers that have one, in the order of the graph.
+/// Thresholds of the routers that have one, in the order of the graph.
 RouterThresholds thresholds_in(const Graph& graph) {
   RouterThresholds found;
   for (const Node& node : graph.nodes)

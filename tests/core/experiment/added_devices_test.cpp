@@ -18,7 +18,7 @@
 namespace stormcell::testing {
 namespace {
 
-/// What the emulated device says of itself when it is opened next, and the fault of its products.
+/// Facts that the emulated device states when it is opened next, and the fault of its products.
 struct AddedDevice {
   bool keeps_bits = true;
   double factor = 1;  ///< of the first grouped product: plans have some, their baselines have none
@@ -73,7 +73,7 @@ ExperimentOptions options_on_added_device() {
   return o;
 }
 
-/// Of a plan with grouped products, beside the oracle and the baseline.
+/// The verification of a plan with grouped products, beside the oracle and the baseline.
 Verification verification_of_plan(const AddedDevice& about, const std::string& phase = "forward") {
   added_device = about;
   ExperimentOptions options = options_on_added_device();

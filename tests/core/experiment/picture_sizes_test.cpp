@@ -17,6 +17,7 @@
 #include "core/session/session_reader.h"
 #include "core/summary/parse.h"
 #include "core/verification/verify.h"
+#include "tests/core/bench/memory_sums.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/graph_case.h"

@@ -131,7 +131,7 @@ OracleResult<Residue> compute(const Graph& graph, const FieldBatch& batch, const
   return Oracle<Residue>(graph, *batch.model->weights).run(batch.inputs, batch.bindings, options);
 }
 
-/// What differs in the cells of an output that are no padding; empty: nothing.
+/// The first difference in the cells of an output that are no padding; empty: none.
 std::string difference_of_output(const FieldBatch& batch, const NamedValue& output, const OracleTensor<Residue>& model,
                                  const OracleTensor<Residue>& plan) {
   if (plan.reals.size() != model.reals.size() || plan.integers.size() != model.integers.size())
@@ -155,19 +155,24 @@ std::map<int64_t, size_t> rows_by_cell(const OracleDecision& decision) {
   return rows;
 }
 
-/// Whether the scores of both agree in the cells that both decided about: a plan may leave out padding, and decides
-/// about more cells behind a router that it takes for constant. Decisions are forced, so many scores show nowhere else.
-bool same_scores(const OracleDecision& model, const OracleDecision& plan) {
-  if (model.score_columns != plan.score_columns && model.shape.cells > 0 && plan.shape.cells > 0) return false;
+/// The first difference between the scores of both, in the cells that both decided about; empty: none. A plan may leave out
+/// padding, and decides about more cells behind a router that it takes for constant. Decisions are forced, so many
+/// scores show nowhere else.
+std::string difference_of_scores(const OracleDecision& model, const OracleDecision& plan) {
+  if (model.shape.cells == 0 || plan.shape.cells == 0) return {};
+  if (model.score_columns != plan.score_columns) return "numbers of scores of " + plan.router + " differ";
   const std::map<int64_t, size_t> rows = rows_by_cell(model);
   const auto columns = static_cast<size_t>(model.score_columns);
+  bool compared = false;
   for (const auto& [cell, row] : rows_by_cell(plan)) {
     const auto at = rows.find(cell);
     if (at == rows.end()) continue;
+    compared = true;
     for (size_t i = 0; i < columns; ++i)
-      if (model.scores[at->second * columns + i] != plan.scores[row * columns + i]) return false;
+      if (model.scores[at->second * columns + i] != plan.scores[row * columns + i])
+        return "scores of " + plan.router + " differ";
   }
-  return true;
+  return compared ? std::string() : plan.router + " decided about no cell that the model decided about";
 }
 
 /// The first difference between a plan and its model; empty: there is none.
@@ -177,9 +182,13 @@ std::string first_difference(const FieldBatch& batch, const OracleResult<Residue
     std::string why = difference_of_output(batch, output, model.output(output.name), plan.output(output.name));
     if (!why.empty()) return why;
   }
-  for (const OracleDecision& ours : plan.decisions)
-    for (const OracleDecision& its : model.decisions)
-      if (ours.router == its.router && !same_scores(its, ours)) return "scores of " + ours.router + " differ";
+  for (const OracleDecision& ours : plan.decisions) {
+    const auto its = std::find_if(model.decisions.begin(), model.decisions.end(), [&](const OracleDecision& d) {
+      return d.router == ours.router && d.execution == ours.execution;
+    });
+    if (its == model.decisions.end()) return "the model has no router " + ours.router;
+    if (std::string why = difference_of_scores(*its, ours); !why.empty()) return why;
+  }
   return {};
 }
 
@@ -196,7 +205,7 @@ LoadProfile profile_of_run(const OracleResult<Residue>& result) {
   return profile;
 }
 
-/// What the passes make of the model, as `optimize` does.
+/// The plan that the passes make of the model, as `optimize` does.
 Graph plan_of(const FieldBatch& batch, const LoadProfile& profile, PassSelection selection = {}) {
   // It rounds what it stores, and a field has no rounding. AnnotationsInPassesTest compares its bits.
   selection.disable.push_back("bf16-storage");

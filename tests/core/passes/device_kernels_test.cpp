@@ -64,7 +64,7 @@ PassSelection all_passes() {
   return selection;
 }
 
-/// What passes make beyond the operators of the graphs that they are given.
+/// Operators that passes make beyond those of the graphs that they are given.
 struct MadeOperators {
   std::map<std::string_view, int> anywhere;  ///< on a device that has all: graphs by operator
   int refused = 0;                           ///< reasons that name a missing kernel
@@ -113,7 +113,7 @@ class DeviceKernelsTest : public QObject {
       made.look_at(random_subnets(seed));
       made.look_at(random_sequence_experts(seed));
     }
-    // Where a device has all, passes do make others: else this test would show nothing.
+    // Passes do make others for a device that has all: else this test would show nothing.
     for (const char* op : {"grouped_linear", "branches_empty", "branches_full"}) QVERIFY2(made.anywhere[op] > 0, op);
     QVERIFY(made.refused > 0);
   }

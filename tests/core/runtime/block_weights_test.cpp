@@ -79,8 +79,7 @@ std::vector<double> by_the_oracle(const Graph& graph, const WeightSource& weight
   return Oracle<double>(graph, weights).run(oracle_inputs<double>(c.inputs), c.bindings).output("y").reals;
 }
 
-/// What a graph of one line over `%x : f32 tokens [64]`, `%ids : i32 tokens []` and `%w : q8_0 [WEIGHT]` is refused
-/// with.
+/// The refusal of a graph of one line over `%x : f32 tokens [64]`, `%ids : i32 tokens []` and `%w : q8_0 [WEIGHT]`.
 std::string refusal_of(const std::string& weight, const std::string& line) {
   const std::string text =
       "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [64]\ninput %ids : i32 tokens []\n" +

@@ -1,4 +1,4 @@
-// What devices say of the operators that they compute: all there are, or why not.
+// The operators that devices compute: all there are, or the reason why not.
 #include <algorithm>
 #include <map>
 

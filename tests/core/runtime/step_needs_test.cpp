@@ -1,4 +1,4 @@
-// What every device asks of a program's steps: rows by branch, chains of ragged cells, weights that only fallbacks
+// Facts that every device asks of a program's steps: rows by branch, chains of ragged cells, weights that only fallbacks
 // read, events, records.
 #include <algorithm>
 #include <memory>
