@@ -21,22 +21,31 @@
 namespace stormcell::testing {
 namespace {
 
-constexpr int64_t kWidth = 24, kHidden = 40, kBranches = 6;
+constexpr int64_t kWidth = 24, kHidden = 40, kBranches = 6, kPlaces = 6;
 
 // y = x + weighted sum of two of six experts, all experts in one grouped product; with ranks > 0 the rows travel to the
-// branches' owners. With turns > 0 y becomes x, at most so many times, until the input `stop` is set.
+// branches' owners. With turns > 0 y becomes x, at most so many times, until the input `stop` is set. `keeping` puts the
+// rows of x into kPlaces places from the input `at` on, before anything travels.
 class Mixture {
  public:
   Mixture(int ranks, int rank, std::vector<int64_t> owners) : ranks_(ranks), rank_(rank), owners_(std::move(owners)) {
-    const SpaceId sequence = b_.root_space("sequence", b_.symbol("N"));
-    token_ = b_.dense_space("token", sequence, b_.symbol("T"));
+    sequence_ = b_.root_space("sequence", b_.symbol("N"));
+    token_ = b_.dense_space("token", sequence_, b_.symbol("T"));
     x_ = b_.input("x", DType::f32, token_, {kWidth});
-    stop_ = b_.input("stop", DType::i32, sequence);
+    stop_ = b_.input("stop", DType::i32, sequence_);
   }
   Graph once() {
     b_.value("all_set", {stop_}, {}, "stopped");
     b_.output("y", layer(x_));
     return b_.finish();
+  }
+  Graph keeping() {
+    const SpaceId places = b_.dense_space("places", sequence_, kPlaces);
+    const ValueId kept = b_.state("kept", DType::f32, places, {kWidth});
+    const ValueId at = b_.input("at", DType::i32, sequence_);
+    b_.add("state_fill", {kept}, {{"value", 0.0}}, "clear");
+    b_.add("state_put", {kept, x_, at}, {{"extras", std::string("at")}}, "keep");
+    return once();
   }
   Graph in_turns(int turns) {
     const ValueId hidden = b_.state("hidden", DType::f32, token_, {kWidth});
@@ -89,7 +98,7 @@ class Mixture {
   GraphBuilder b_;
   int ranks_, rank_;
   std::vector<int64_t> owners_;
-  SpaceId token_ = kNone;
+  SpaceId sequence_ = kNone, token_ = kNone;
   ValueId x_ = kNone, stop_ = kNone;
 };
 
@@ -121,6 +130,7 @@ struct Setup {
   std::function<void(int rank, int batch)> before = [](int, int) {};
   std::function<std::shared_ptr<const WeightSource>(int rank)> source = [](int) { return weights(); };
   std::function<int32_t(int rank)> stop = [](int) { return 0; };
+  std::function<int32_t(int rank)> at = nullptr;  ///< null: nothing is kept
 };
 struct Ran {
   ExecutionResult last;
@@ -149,6 +159,7 @@ Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t 
   InputValues inputs;
   inputs.reals["x"].assign(x.begin(), x.end());
   inputs.integers["stop"].assign(static_cast<size_t>(sequences), setup.stop(rank));
+  if (setup.at) inputs.integers["at"].assign(static_cast<size_t>(sequences), setup.at(rank));
   ExecuteOptions execute;
   execute.outputs = true;
   Ran ran;
@@ -160,7 +171,10 @@ Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t 
   return ran;
 }
 
-Graph graph_of(Mixture mixture, int turns) { return turns > 0 ? mixture.in_turns(turns) : mixture.once(); }
+Graph graph_of(Mixture mixture, const Setup& setup) {
+  if (setup.at) return mixture.keeping();
+  return setup.turns > 0 ? mixture.in_turns(setup.turns) : mixture.once();
+}
 
 std::vector<float> cells(int ranks) {
   Random random(3);
@@ -185,9 +199,9 @@ Ended run_all(int ranks, const Setup& setup, const std::vector<float>& all,
       const int rank = communicator.rank();
       const auto r = static_cast<size_t>(rank);
       try {
-        ended.ran[r] = run_rank(graph_of(Mixture(ranks, rank, setup.owners), setup.turns), setup,
-                                std::span(all).subspan(part * r, part), kEach, rank, &communicator,
-                                progress.empty() ? Progress() : progress[r]);
+        ended.ran[r] =
+            run_rank(graph_of(Mixture(ranks, rank, setup.owners), setup), setup, std::span(all).subspan(part * r, part),
+                     kEach, rank, &communicator, progress.empty() ? Progress() : progress[r]);
       } catch (const Error& e) {
         ended.told[r] = e.what();
         throw;
@@ -221,7 +235,7 @@ class RanksTest : public QObject {
       setup.owners = {owners.begin(), owners.end()};
       setup.turns = turns;
       const std::vector<float> expected =
-          run_rank(graph_of(Mixture(0, 0, {}), turns), setup, all, ranks * kEach, 0, nullptr).y();
+          run_rank(graph_of(Mixture(0, 0, {}), setup), setup, all, ranks * kEach, 0, nullptr).y();
       for (const bool emulated : {false, true})
         for (const bool least_budget : {false, true}) {
           setup.emulated = emulated;
@@ -319,6 +333,22 @@ class RanksTest : public QObject {
     QVERIFY2(ended.told[0].find("interrupted") != std::string::npos, ended.told[0].c_str());
     QVERIFY2(ended.told[1].starts_with("rank 1: ended because rank 0 failed: "), ended.told[1].c_str());
     QCOMPARE(ended.thrown, ended.told[0]);
+  }
+
+  /// The other rank waits for rows that never come.
+  void a_step_that_its_data_makes_impossible_on_one_rank_ends_all() {
+    for (const bool emulated : {false, true}) {
+      Setup setup;
+      setup.owners = {0, 0, 0, 1, 1, 1};
+      setup.emulated = emulated;
+      setup.at = [](int) { return kPlaces - kTokens; };
+      QCOMPARE(run_all(2, setup, cells(2)).thrown, std::string());
+      setup.at = [](int rank) { return kPlaces - kTokens + rank; };
+      const Ended ended = run_all(2, setup, cells(2));
+      QCOMPARE(ended.told[1], std::string("keep: expected rows that fit 6 places, got 5 from place 2"));
+      QVERIFY2(ended.told[0].starts_with("rank 0: ended because rank 1 failed: "), ended.told[0].c_str());
+      QCOMPARE(ended.thrown, ended.told[1]);
+    }
   }
 
   void a_shard_that_gives_out_on_one_rank_ends_all_with_one_line() {

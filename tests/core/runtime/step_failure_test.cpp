@@ -138,6 +138,43 @@ class StepFailureTest : public QObject {
     expect_nothing_behind(emulated);
   }
 
+  /// Parts of branches are brought while the submission waits, and again for the next batch.
+  void a_step_that_fails_under_a_budget_leaves_the_store_as_a_whole_run_does() {
+    CaseBuilder b(3);
+    const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
+                  rows = b.dense_space("rows", sequences, b.bound_symbol("T", 3)),
+                  places = b.dense_space("places", sequences, 5);
+    const ValueId x = b.floats("x", rows, {8});
+    const ValueId state = b.state("kept", DType::f32, places, {8});
+    const ValueId at = b.integers("at", sequences, 3);
+    b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
+    std::vector<ValueId> parts = b.scatter(x, b.route(b.linear(x, 2, "scores"), {}, "moe"), {0, 1});
+    for (size_t i = 0; i < parts.size(); ++i) parts[i] = b.linear(parts[i], 8, "expert." + std::to_string(i));
+    const ValueId joined = b.gather(parts, rows, "weighted", kNone, "joined");
+    b.GraphBuilder::add("state_put", {state, joined, at}, {{"extras", std::string("at")}}, "keep");
+    b.output("y", b.value("scale", {state}, {{"factor", 1.0}}, "y"));
+    RandomCase c = b.take("a budget");
+    for (const bool emulated : {false, true}) {
+      const std::unique_ptr<Device> device =
+          emulated ? std::unique_ptr<Device>(std::make_unique<EmulatedDevice>(1)) : std::make_unique<cpu::CpuDevice>(1);
+      WeightStore store(*device, c.weights, least_budget(c));
+      Executor executor(*device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
+      ExecuteOptions options;
+      options.outputs = true;
+      InputValues inputs = input_values(c);
+      ExecutionResult before, result;
+      inputs.integers.at("at") = {0, 1};
+      executor.run(inputs, c.bindings, options, before);
+      QVERIFY(before.waves > 0);
+      inputs.integers.at("at") = {0, 4};
+      QCOMPARE(complaint([&] { executor.run(inputs, c.bindings, options, result); }),
+               std::string("keep: expected rows that fit 5 places, got 3 from place 4"));
+      inputs.integers.at("at") = {0, 1};
+      executor.run(inputs, c.bindings, options, result);
+      QVERIFY(result.outputs.at(0).reals == before.outputs.at(0).reals);
+    }
+  }
+
   void the_first_failure_stays() {
     ExecutionStatus status;
     status.fail(NodeId(3), {StepFailure::rows_beyond_places, kNone, 1, 4, 3, 5});
