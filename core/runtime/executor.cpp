@@ -39,7 +39,8 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   if (program_->ranks > 0) {
     if (!options.communicator)
       failed("plan", "is one of " + counted(program_->ranks, "rank") + ", and got no way to the others");
-    exchange_ = std::make_unique<RankExchange>(*options.communicator, *program_, executable_->layout().segments);
+    exchange_ =
+        std::make_unique<RankExchange>(*options.communicator, *program_, executable_->layout().segments, copies_);
   }
   stream_ = device_.create_stream();
   retained_.emplace(weights_, weights_of(executable_->layout()));

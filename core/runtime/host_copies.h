@@ -3,7 +3,7 @@
 //
 // The rule for all devices: where Device::copies_at_once() is true, as on the CPU, to_device() and to_host() read and
 // write the caller's memory, because pinned memory would be one more copy. On every other device all copies pass
-// through pinned memory. What ranks exchange (rank_exchange.h) does not come through here yet.
+// through pinned memory. bring() uses it on every device.
 #pragma once
 #include <cstddef>
 #include <cstdint>

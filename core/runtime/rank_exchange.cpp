@@ -26,8 +26,9 @@ int64_t sum(std::span<const int32_t> rows) {
 
 }  // namespace
 
-RankExchange::RankExchange(Communicator& communicator, const Program& program, const SegmentTree& segments)
-    : communicator_(communicator), program_(program), segments_(segments) {
+RankExchange::RankExchange(Communicator& communicator, const Program& program, const SegmentTree& segments,
+                           HostCopies& copies)
+    : communicator_(communicator), program_(program), segments_(segments), copies_(copies) {
   if (communicator.ranks() != program.ranks)
     failed("rank " + std::to_string(communicator.rank()),
            "a plan of " + counted(program.ranks, "rank") + " runs on " + std::to_string(communicator.ranks()));
@@ -58,27 +59,28 @@ void RankExchange::learn_rows(const StatusArea& came, DeviceAddress status, Stre
   communicator_.all_to_all(where_, send_, receive_, cancel);
   const auto offset =
       reinterpret_cast<const std::byte*>(came.arrived_rows.data()) - reinterpret_cast<const std::byte*>(came.status);
-  stream.copy_to_device(status + offset, arrived_rows_.data(), std::ssize(arrived_rows_) * kCount);
+  copies_.to_device(stream, status + offset, arrived_rows_.data(), std::ssize(arrived_rows_) * kCount);
 }
 
 void RankExchange::run(const StatusArea& came, DeviceAddress status, Stream& stream, const CancellationToken& cancel) {
   const ExchangeStatus& asked = *came.exchange;
   name_place(came);
   sent_rows_.assign(came.sent_rows.begin(), came.sent_rows.end());
-  sent_.resize(sum(sent_rows_) * asked.row_bytes);
-  stream.copy_to_host(sent_.data(), asked.send, std::ssize(sent_));
-  stream.synchronize();
+  // The numbers of rows go first: any copy behind bring() may take the memory in which the rows lie.
   learn_rows(came, status, stream, cancel);
   const int64_t rows = sum(arrived_rows_);
   if (rows > asked.most_rows)
     failed("rank " + std::to_string(communicator_.rank()),
            where_ + ": expected at most " + counted(asked.most_rows, "row") + ", got " + std::to_string(rows) +
                ": the ranks have batches of unlike bounds");
+  const int64_t bytes = sum(sent_rows_) * asked.row_bytes;
+  std::byte* sent = copies_.bring(stream, asked.send, bytes);
+  copies_.synchronize(stream);
   arrived_.resize(rows * asked.row_bytes);
-  cut(std::span(sent_), sent_rows_, asked.row_bytes, send_);
+  cut(std::span(sent, bytes), sent_rows_, asked.row_bytes, send_);
   cut(std::span(arrived_), arrived_rows_, asked.row_bytes, receive_);
   communicator_.all_to_all(where_, send_, receive_, cancel);
-  stream.copy_to_device(asked.receive, arrived_.data(), std::ssize(arrived_));
+  copies_.to_device(stream, asked.receive, arrived_.data(), std::ssize(arrived_));
 }
 
 }  // namespace stormcell

@@ -9,16 +9,18 @@
 
 #include "core/runtime/communicator.h"
 #include "core/runtime/device.h"
+#include "core/runtime/host_copies.h"
 
 namespace stormcell {
 
 class RankExchange {
  public:
   /// Throws Error(failed) where the program is not one of so many ranks. All must outlive it.
-  RankExchange(Communicator& communicator, const Program& program, const SegmentTree& segments);
+  RankExchange(Communicator& communicator, const Program& program, const SegmentTree& segments, HostCopies& copies);
 
-  /// After a submission that ended with `exchange`. `came`: the host's copy of the status, which lies at `status` on
-  /// the device. What arrived is on its way to the device when this returns, and held here until it is run again.
+  /// After a submission that ended with `exchange`, once the stream is done. `came`: the host's copy of the status,
+  /// which lies at `status` on the device. `stream`: that of the copies. What arrived is on its way to the device when
+  /// this returns.
   void run(const StatusArea& came, DeviceAddress status, Stream& stream, const CancellationToken& cancel);
   /// After the last submission of a batch: no rank goes on to another before all have come so far.
   void end_batch(const CancellationToken& cancel) { communicator_.meet("the end of a batch", cancel); }
@@ -32,8 +34,11 @@ class RankExchange {
   Communicator& communicator_;
   const Program& program_;
   const SegmentTree& segments_;
+  HostCopies& copies_;
   std::string where_;
-  std::vector<std::byte> sent_, arrived_;
+  // Rows that arrive come in ordinary memory, which the copies pass on. Pinned memory of theirs would be that in which
+  // the rows to send lie.
+  std::vector<std::byte> arrived_;
   std::vector<int32_t> sent_rows_, arrived_rows_;  // by rank
   std::vector<std::span<const std::byte>> send_;
   std::vector<std::span<std::byte>> receive_;

@@ -135,27 +135,29 @@ struct Setup {
 struct Ran {
   ExecutionResult last;
   WeightCounters counters;
+  int64_t held_copies = 0;  ///< of the emulated device: those that may hold the calling thread
   std::vector<float> y() const { return last.outputs.at(0).reals; }
 };
 
 Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t sequences, int rank,
              Communicator* communicator, const Progress& progress = {}) {
-  const std::unique_ptr<Device> device = setup.emulated ? std::unique_ptr<Device>(std::make_unique<EmulatedDevice>(1))
-                                                        : std::make_unique<cpu::CpuDevice>(1);
+  cpu::CpuDevice cpu(1);
+  EmulatedDevice emulated(1);
+  Device& device = setup.emulated ? static_cast<Device&>(emulated) : cpu;
   const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(std::move(graph))));
   const Bindings bindings = {sequences, kTokens};
   const std::shared_ptr<const WeightSource> source = setup.source(rank);
   int64_t budget = 0;
   if (setup.least_budget) {
-    WeightStore all(*device, source, int64_t{1} << 40);
-    device->layout_of(program, all, {bindings});
+    WeightStore all(device, source, int64_t{1} << 40);
+    device.layout_of(program, all, {bindings});
     budget = all.least_budget();
   }
-  WeightStore store(*device, source, budget);
+  WeightStore store(device, source, budget);
   CompileOptions options;
   options.bounds = bindings;
   options.communicator = communicator;
-  Executor executor(*device, store, program, options, progress);
+  Executor executor(device, store, program, options, progress);
   InputValues inputs;
   inputs.reals["x"].assign(x.begin(), x.end());
   inputs.integers["stop"].assign(static_cast<size_t>(sequences), setup.stop(rank));
@@ -168,6 +170,7 @@ Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t 
     executor.run(inputs, bindings, execute, ran.last);
   }
   ran.counters = store.counters();
+  ran.held_copies = emulated.held_copies();
   return ran;
 }
 
@@ -250,6 +253,7 @@ class RanksTest : public QObject {
             // Decision, rows, and back, each once a turn.
             QCOMPARE(r.last.exchanges, int64_t{3} * std::max(turns, 1));
             QVERIFY(r.counters.slot_bytes <= r.counters.budget);
+            QCOMPARE(r.held_copies, int64_t{0});
             waves += r.last.waves;
           }
           QVERIFY(std::ranges::equal(joined, expected));

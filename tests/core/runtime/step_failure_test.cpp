@@ -1,6 +1,7 @@
 // A step that its data makes impossible is a status of the execution: the first one is reported, nothing behind it
 // runs, and every device says what the oracle says.
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/oracle/oracle.h"
@@ -13,6 +14,7 @@
 #include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/graph_case.h"
+#include "tests/testing/mixture_case.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -104,6 +106,249 @@ void expect_nothing_behind(DeviceOf& device) {
   QCOMPARE(numbers_of_state(device, *device.executable, fits.bindings, "behind"), written);
 }
 
+/// The numbers of all outputs.
+std::vector<std::vector<float>> output_reals(const ExecutionResult& result) {
+  std::vector<std::vector<float>> all;
+  for (const OutputValue& out : result.outputs) all.push_back(out.reals);
+  return all;
+}
+
+ValueId nobody_in_branch_1(MixtureBuilder& b, ValueId decision) {
+  return b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, "nobody");
+}
+
+/// A guard that holds while no sequence has label 1. Each body puts three rows of each sequence into five places of one
+/// state, and a step behind the guard puts three into another, each from places of its own. A late guard has run its
+/// taken body before it knows.
+RandomCase guarded_puts(bool late) {
+  MixtureBuilder b(4);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
+                rows = b.dense_space("rows", sequences, 3), places = b.dense_space("places", sequences, 5);
+  const ValueId x = b.floats("x", rows, {8});
+  const ValueId state = b.state("kept", DType::f32, places, {8}), other = b.state("behind", DType::f32, places, {8});
+  const ValueId decision = b.labelled(sequences, 2, "moe");
+  const ValueId at_taken = b.integers("taken.at", sequences, 1), at_fallback = b.integers("fallback.at", sequences, 1),
+                at_behind = b.integers("behind.at", sequences, 1);
+  const auto put = [&](ValueId to, ValueId values, ValueId at, const std::string& name) {
+    b.GraphBuilder::add("state_put", {to, values, at}, {{"extras", std::string("at")}}, name);
+  };
+  b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
+  b.GraphBuilder::add("state_fill", {other}, {{"value", 0.0}}, "clear_behind");
+  std::vector<ValueId> predicate;
+  if (!late) predicate.push_back(nobody_in_branch_1(b, decision));
+  b.begin_body();
+  put(state, b.product(x, 8, "quick"), at_taken, "keep.taken");
+  std::vector<ValueId> yields{b.value("scale", {state}, {{"factor", 2.0}}, "read.taken")};
+  if (late) yields.push_back(nobody_in_branch_1(b, decision));
+  b.end_body(std::move(yields));
+  b.begin_body();
+  put(state, b.product(x, 8, "slow"), at_fallback, "keep.fallback");
+  b.end_body({b.value("scale", {state}, {{"factor", 3.0}}, "read.fallback")});
+  b.output("y", b.graph().node(b.add_region("guard", predicate, {}, "guard")).outputs[0]);
+  put(other, x, at_behind, "keep.behind");
+  b.output("others", b.value("scale", {other}, {{"factor", 1.0}}, "behind.now"));
+  return b.take("guarded puts");
+}
+
+/// Where the second sequence's rows go, and its label.
+struct GuardedPlaces {
+  bool misses = false;
+  int32_t taken = 1, fallback = 1, behind = 1;
+};
+RandomCase placed(RandomCase c, const GuardedPlaces& at) {
+  c.inputs["moe.labels"] = std::vector<int32_t>{0, at.misses};
+  c.inputs["taken.at"] = std::vector<int32_t>{0, at.taken};
+  c.inputs["fallback.at"] = std::vector<int32_t>{0, at.fallback};
+  c.inputs["behind.at"] = std::vector<int32_t>{0, at.behind};
+  return c;
+}
+
+/// Batches that fail and batches that do not take turns on one executor.
+template <class DeviceOf>
+void expect_failures_within_a_guard(DeviceOf& device, bool late) {
+  struct Row {
+    GuardedPlaces at;
+    std::string early, late;  ///< what is said where the guard is told so; empty: nothing fails
+  };
+  const auto from = [](const char* step, int place) {
+    return std::string(step) + ": expected rows that fit 5 places, got 3 from place " + std::to_string(place);
+  };
+  const std::string taken = from("keep.taken", 4), fallback = from("keep.fallback", 3), behind = from("keep.behind", 5);
+  const std::vector<Row> rows{
+      {{.misses = true, .fallback = 3}, fallback, fallback},
+      {{.taken = 4}, taken, taken},
+      {{.fallback = 3}, "", ""},
+      // A late guard's taken body has failed before its predicate is known.
+      {{.misses = true, .taken = 4}, "", taken},
+      {{.misses = true, .taken = 4, .fallback = 3, .behind = 5}, fallback, taken},
+      {{.taken = 4, .behind = 5}, taken, taken},
+      {{.behind = 5}, behind, behind},
+      {{.misses = true, .behind = 5}, behind, behind},
+  };
+  const RandomCase c = guarded_puts(late);
+  const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
+  ExecutionResult expected[2], result;
+  for (const bool misses : {false, true})
+    expected[misses] = execute_once(device, placed(c, {.misses = misses}), outputs_alone(), program);
+  QVERIFY(output_reals(expected[false]) != output_reals(expected[true]));
+  WeightStore store(device, c.weights);
+  Executor executor(device, store, program, c.bindings);
+  for (const Row& row : rows) {
+    const RandomCase batch = placed(c, row.at);
+    const std::string said = complaint([&] { executor.run(input_values(batch), c.bindings, outputs_alone(), result); });
+    QCOMPARE(said, late ? row.late : row.early);
+    QCOMPARE(failure_of_the_oracle(batch), said);
+    if (said.empty()) {
+      QVERIFY(output_reals(result) == output_reals(expected[row.at.misses]));
+    } else {
+      const std::vector<float> none(2 * 5 * 8);
+      QCOMPARE(numbers_of_state(device, *device.executable, c.bindings, "behind"), none);
+    }
+    // The first one fails behind the weights for which its fallback has waited.
+    if (&row == &rows.front()) QCOMPARE(result.late_loads, int64_t{1});
+    for (const bool misses : {true, false}) {
+      executor.run(input_values(placed(c, {.misses = misses})), c.bindings, outputs_alone(), result);
+      QVERIFY(output_reals(result) == output_reals(expected[misses]));
+      QCOMPARE(result.guard_misses[GuardId(0)], int32_t{misses});
+      QCOMPARE(result.late_loads, int64_t{0});
+    }
+  }
+}
+
+/// An executor whose sequences go on from batch to batch.
+struct GoingOn {
+  GoingOn(Device& device, const RandomCase& c)
+      : bindings(c.bindings),
+        states(std::make_shared<StateStore>(device)),
+        store(device, c.weights),
+        executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), options()),
+        sequences{states->open(), states->open()} {}
+  CompileOptions options() const {
+    CompileOptions made;
+    made.bounds = bindings;
+    made.states = states;
+    return made;
+  }
+  std::vector<std::vector<float>> run(const InputValues& inputs) {
+    ExecuteOptions execute = outputs_alone();
+    execute.sequences = sequences;
+    ExecutionResult result;
+    executor.run(inputs, bindings, execute, result);
+    return output_reals(result);
+  }
+  std::vector<int32_t> places() const { return {states->place(sequences[0]), states->place(sequences[1])}; }
+
+  Bindings bindings;
+  std::shared_ptr<StateStore> states;
+  WeightStore store;
+  Executor executor;
+  std::vector<SequenceId> sequences;
+};
+
+/// A batch that fails, between some that do not, changes nothing for those: places, pages and outputs are what they are
+/// without it.
+void expect_no_trace_of(const InputValues& failing, const std::string& said, Device& device, const RandomCase& c,
+                        const std::vector<InputValues>& before, const std::vector<InputValues>& behind) {
+  GoingOn fails(device, c), never(device, c);
+  QCOMPARE(fails.executor.program().paged.size(), size_t{1});
+  for (const InputValues& inputs : before) QVERIFY(fails.run(inputs) == never.run(inputs));
+  const std::vector<int32_t> places = never.places();
+  for (int turn = 0; turn < 2; ++turn) {
+    ErrorKind kind = ErrorKind::bad_input;
+    QCOMPARE(complaint([&] { fails.run(failing); }, &kind), said);
+    QCOMPARE(kind, ErrorKind::failed);
+    QCOMPARE(fails.places(), places);
+    QCOMPARE(fails.states->used_bytes(), never.states->used_bytes());
+  }
+  for (const InputValues& inputs : behind) {
+    QVERIFY(fails.run(inputs) == never.run(inputs));
+    QCOMPARE(fails.places(), never.places());
+    QVERIFY(fails.places() != places);
+  }
+}
+
+/// A cache in pages. The taken body of a late guard puts two rows of each sequence, which are saved before, moves the
+/// places on by the input `step`, and reads the cache from there; `again`: it puts others there first. The fallback puts
+/// others without moving.
+RandomCase late_puts(int64_t places_each, bool again) {
+  MixtureBuilder b(6);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
+                rows = b.dense_space("rows", sequences, 2), places = b.dense_space("places", sequences, places_each);
+  const ValueId x = b.floats("x", rows, {8}), step = b.integers("step", sequences, 1);
+  const ValueId cache = b.state("cache", DType::f32, places, {8}), place = b.state("place", DType::i32, sequences);
+  const ValueId decision = b.labelled(sequences, 2, "moe");
+  const auto put = [&](ValueId values, const std::string& name) {
+    b.GraphBuilder::add("state_put", {cache, values, place}, {{"extras", std::string("at")}}, name);
+  };
+  const auto read = [&](const std::string& name) {
+    return b.value(
+        "attention", {x, cache, cache, place},
+        {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"causal", int64_t{1}}, {"extras", std::string("step")}},
+        name);
+  };
+  b.begin_body();
+  put(x, "put.taken");
+  b.GraphBuilder::add("state_write", {place, b.add(place, step, "stepped")}, {}, "move.taken");
+  if (again) put(b.product(x, 8, "quick"), "again.taken");
+  const ValueId taken = read("read.taken");
+  b.end_body({taken, nobody_in_branch_1(b, decision)});
+  b.begin_body();
+  put(b.product(x, 8, "slow"), "put.fallback");
+  b.end_body({read("read.fallback")});
+  b.output("y", b.graph().node(b.add_region("guard", {}, {}, "guard")).outputs[0]);
+  b.output("last", read("read.last"));
+  b.GraphBuilder::add("state_write", {place, b.value("add_constant", {place}, {{"value", int64_t{2}}}, "ended")}, {},
+                      "end");
+  return b.take("late puts");
+}
+
+/// Whether the first step of a node comes behind one that saves rows and before one that restores them.
+bool lies_between_saved_and_restored(const Program& program, std::string_view node) {
+  int32_t saved = -1, at = -1, restored = -1;
+  for (const int32_t i : program.steps.ids()) {
+    const Step& step = program.steps[i];
+    if (step.kind == StepKind::save_rows && saved < 0) saved = i;
+    if (step.kind == StepKind::restore_rows) restored = i;
+    if (at < 0 && step.node != kNone && program.graph->node(step.node).name == node) at = i;
+  }
+  return 0 <= saved && saved < at && at < restored;
+}
+
+/// A cache in pages of 64 rows, room for 80. A prompt is put, as far as a mask says, the places move on by the input
+/// `jump`, and two rows more are put there and read.
+RandomCase prompt_and_step() {
+  CaseBuilder b(7);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
+                tokens = b.dense_space("tokens", sequences, 70), rows = b.dense_space("rows", sequences, 2),
+                places = b.dense_space("places", sequences, 80);
+  const ValueId real = b.value("compact", {b.mask("mask", tokens, true)}, {}, "real");
+  const ValueId prompt = b.pack(b.floats("prompt", tokens, {8}), real, sequences), x = b.floats("x", rows, {8});
+  const ValueId jump = b.integers("jump", sequences, 1);
+  const ValueId cache = b.state("cache", DType::f32, places, {8}), place = b.state("place", DType::i32, sequences);
+  b.GraphBuilder::add("state_put", {cache, prompt, place}, {{"extras", std::string("at")}}, "keep.prompt");
+  b.GraphBuilder::add("state_write", {place, b.add(place, jump, "jumped")}, {}, "move");
+  b.GraphBuilder::add("state_put", {cache, x, place}, {{"extras", std::string("at")}}, "keep");
+  b.output(
+      "y",
+      b.value(
+          "attention", {x, cache, cache, place},
+          {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"causal", int64_t{1}}, {"extras", std::string("step")}},
+          "read"));
+  b.GraphBuilder::add("state_write", {place, b.value("add_constant", {place}, {{"value", int64_t{2}}}, "ended")}, {},
+                      "end");
+  return b.take("prompt and step");
+}
+/// So many rows of each prompt, and jumps.
+InputValues prompt_batch(const RandomCase& c, const std::vector<int32_t>& lengths, std::vector<int32_t> jumps) {
+  InputValues inputs = input_values(c);
+  std::vector<int32_t>& mask = inputs.integers.at("mask");
+  mask.clear();
+  for (const int32_t length : lengths)
+    for (int32_t t = 0; t < 70; ++t) mask.push_back(t < length);
+  inputs.integers.at("jump") = std::move(jumps);
+  return inputs;
+}
+
 }  // namespace
 
 class StepFailureTest : public QObject {
@@ -172,6 +417,67 @@ class StepFailureTest : public QObject {
       inputs.integers.at("at") = {0, 1};
       executor.run(inputs, c.bindings, options, result);
       QVERIFY(result.outputs.at(0).reals == before.outputs.at(0).reals);
+    }
+  }
+
+  void a_step_that_fails_within_a_guard_is_named_and_the_next_batch_is_right() {
+    for (const bool late : {false, true}) {
+      ShowsExecutable<cpu::CpuDevice> cpu(2);
+      expect_failures_within_a_guard(cpu, late);
+      ShowsExecutable<EmulatedDevice> emulated(2);
+      expect_failures_within_a_guard(emulated, late);
+    }
+  }
+
+  /// It fails where rows are saved, or in a kernel behind that, for want of places or of a page.
+  void a_step_that_fails_between_saved_and_restored_rows_leaves_the_sequences_as_they_were() {
+    struct Row {
+      int64_t places;
+      int32_t step;
+      bool again;
+      const char *node, *said;
+    };
+    const std::vector<Row> rows{
+        {8, 7, true, "again.taken", "expected rows that fit 8 places, got 2 from place 9"},
+        {8, 7, false, "read.taken", "expected rows that fit 8 places, got 2 from place 9"},
+        {80, 70, true, "again.taken", "expected a page for place 72 of sequence 1, got none"},
+        {80, 70, false, "read.taken", "expected a page for place 64 of sequence 1, got none"},
+    };
+    for (const Row& row : rows) {
+      const RandomCase c = late_puts(row.places, row.again);
+      QVERIFY(lies_between_saved_and_restored(lower(std::make_shared<Graph>(c.graph)), row.node));
+      const auto batch = [&](bool misses, int32_t step) {
+        InputValues inputs = input_values(c);
+        inputs.integers.at("moe.labels") = {0, misses};
+        inputs.integers.at("step") = {0, step};
+        return inputs;
+      };
+      for (const bool misses : {false, true}) {
+        InputValues later = batch(misses, 0);
+        for (float& x : later.reals.at("x")) x = 1 - x;
+        for (const bool would_miss : {false, true}) {
+          const InputValues failing = batch(would_miss, row.step);
+          const std::string said = std::string(row.node) + ": " + row.said;
+          cpu::CpuDevice cpu(2);
+          expect_no_trace_of(failing, said, cpu, c, {batch(false, 0)}, {later, batch(!misses, 0)});
+          EmulatedDevice emulated(2);
+          expect_no_trace_of(failing, said, emulated, c, {batch(false, 0)}, {later, batch(!misses, 0)});
+        }
+      }
+    }
+  }
+
+  /// A sequence has pages for as many rows as its batch may put; the plan puts rows behind those.
+  void a_page_that_is_missing_ends_its_batch_alone() {
+    const RandomCase c = prompt_and_step();
+    const InputValues first = prompt_batch(c, {70, 3}, {70, 3}), next = prompt_batch(c, {0, 1}, {0, 1}),
+                      first_fails = prompt_batch(c, {70, 3}, {70, 70}), next_fails = prompt_batch(c, {0, 1}, {0, 60});
+    const std::string missing = "keep: expected a page for place ";
+    cpu::CpuDevice cpu(2);
+    EmulatedDevice emulated(2);
+    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
+      expect_no_trace_of(first_fails, missing + "70 of sequence 1, got none", *device, c, {}, {first, next});
+      expect_no_trace_of(next_fails, missing + "65 of sequence 1, got none", *device, c, {first}, {next});
     }
   }
 
