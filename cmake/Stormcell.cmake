@@ -54,7 +54,9 @@ function(stormcell_test name dirs labels)
     stormcell_compile_test(test_${name})
   elseif("${ARGN}" MATCHES "stormcell_gpu")
     stormcell_precompile(test_${name} standard)  # kernels have variables called `slots`, a keyword where Qt's headers came first
-    stormcell_compile_fast(test_${name})         # and are played on the host by this test itself
+    # They are played on the host by this test itself.
+    target_compile_options(test_${name} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+    stormcell_leave_pointers_out(test_${name})
   else()
     stormcell_precompile(test_${name} tests)
     stormcell_compile_test(test_${name})

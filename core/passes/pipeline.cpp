@@ -52,7 +52,9 @@ PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>&
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = pass;
     outcome.options = options;
-    const auto run_on = [&](const Graph& graph) { return pass->run(input.on(graph, options, input.parameters)); };
+    const auto run_on = [&, &pass = pass, &options = options](const Graph& graph) {
+      return pass->run(input.on(graph, options, input.parameters));
+    };
     if (on_their_own == OnTheirOwn::yes) outcome.alone = run_on(input.graph);
     outcome.cumulative = run_on(result.graph);
     result.graph = outcome.cumulative.graph;

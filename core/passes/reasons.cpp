@@ -11,7 +11,7 @@ std::string with_refusals(std::string done, const Refusals& refusals) {
   // By reason, in the order in which they came.
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const auto& [router, why] : refusals) {
-    auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == why; });
+    auto at = std::find_if(reasons.begin(), reasons.end(), [&why = why](const auto& r) { return r.first == why; });
     if (at == reasons.end()) at = reasons.insert(at, {why, {}});
     if (std::find(at->second.begin(), at->second.end(), router) == at->second.end()) at->second.push_back(router);
   }

@@ -78,14 +78,16 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
     const int32_t router = r;
     const std::vector<BatchRange>& ranges_of = ranges[layout.routers[r].space];
     for (FlowEdge& e : flow->routers[r].next) {
-      const PairTable table = sum_ranges(
-          ranges_of, [&](BatchRange batches) { return reader.transitions(summary.id, router, e.to, batches); });
+      const PairTable table = sum_ranges(ranges_of, [&, &reader = reader, &summary = summary](BatchRange batches) {
+        return reader.transitions(summary.id, router, e.to, batches);
+      });
       if (router == flow->router && e.to == flow->next) flow->transitions = pairs_of(table, -1);
       e.pairs = pairs_of(table, most_pairs);
     }
     if (router == flow->router && flow->routers[r].line.fan_out > 1)
       flow->together = pairs_of(
-          sum_ranges(ranges_of, [&](BatchRange batches) { return reader.coactivation(summary.id, router, batches); }),
+          sum_ranges(ranges_of, [&, &reader = reader, &summary = summary](
+                                    BatchRange batches) { return reader.coactivation(summary.id, router, batches); }),
           -1);
   }
   return flow;

@@ -61,7 +61,7 @@ std::shared_ptr<const RouterGraph> read_router_graph(const std::string& file, in
   graph->first_batch = range.first, graph->end_batch = range.end;
   const auto ranges = phase.empty() ? std::vector<std::vector<BatchRange>>(layout.spaces.size(), {range})
                                     : batches_of_phase(reader, summary.id, phase, range, progress);
-  const auto ranges_of = [&](int32_t router) -> const std::vector<BatchRange>& {
+  const auto ranges_of = [&, &layout = layout](int32_t router) -> const std::vector<BatchRange>& {
     return ranges[layout.routers[router].space];
   };
   for (size_t r = 0; r < layout.routers.size(); ++r) {

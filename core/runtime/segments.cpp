@@ -72,7 +72,8 @@ class Cutting {
     for (bool more = true; more;) {
       more = false;
       for (const Region& r : regions_)
-        if (has_cut_within(r)) more |= cuts_.insert(r.begin).second | cuts_.insert(r.end).second;
+        if (has_cut_within(r))
+          for (const int32_t place : {r.begin, r.end}) more = cuts_.insert(place).second || more;
     }
   }
   bool has_cut_within(const Region& r) const {

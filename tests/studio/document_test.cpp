@@ -21,10 +21,10 @@ class DocumentTest : public QObject {
   void initTestCase() { forbid_blocking_here(); }
 
   void nothing_blocks_the_windows_thread() {
-    QVERIFY_EXCEPTION_THROWN(open_session("x"), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(read_loads("x", 1), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(SessionReader("x"), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(Experiment::open({}, {}), std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, open_session("x"));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, read_loads("x", 1));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, SessionReader("x"));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, Experiment::open({}, {}));
   }
 
   void a_session_opens_or_says_why_not() {

@@ -328,7 +328,7 @@ class WindowTest : public QObject {
     const QColor background = views::Theme::of(window.view()->palette()).background;
     for (int y = image.height() - foot + 2; y < image.height(); ++y)
       for (const int x : {3, image.width() - 4}) QCOMPARE(image.pixelColor(x, y), background);
-    QVERIFY_EXCEPTION_THROWN(draw_picture(*window.view(), {500, 300}, 1, "bmp"), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, draw_picture(*window.view(), {500, 300}, 1, "bmp"));
   }
 
   void a_picture_has_no_scroll_bars_and_says_where_it_is_cut() {
@@ -378,16 +378,16 @@ class WindowTest : public QObject {
     set_control(*view, {"Upper end of the scale", "2.5"});
     const QList<ControlState> expected = {{"Metric", "Load"}, {"Upper end of the scale", "2.5"}};
     QCOMPARE(changed_controls(*view, *entry), expected);
-    QVERIFY_EXCEPTION_THROWN(set_control(*view, {"metric", "colour"}), Error);
-    QVERIFY_EXCEPTION_THROWN(set_control(*view, {"nothing", "1"}), Error);
-    QVERIFY_EXCEPTION_THROWN(set_control(*view, {"Upper end of the scale", "-1"}), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, set_control(*view, {"metric", "colour"}));
+    QVERIFY_THROWS_EXCEPTION(Error, set_control(*view, {"nothing", "1"}));
+    QVERIFY_THROWS_EXCEPTION(Error, set_control(*view, {"Upper end of the scale", "-1"}));
     // A choice in which one can type takes what it can read.
     for (const views::ViewEntry& e : views::all_views())
       if (QString(e.id) == "exits") entry = &e;
     const std::unique_ptr<views::View> exits(entry->make(nullptr));
     set_control(*exits, {"Threshold", "0.8"});
     for (const char* value : {"nonsense", "nan", "inf", "7", "-1e300"})
-      QVERIFY_EXCEPTION_THROWN(set_control(*exits, {"Threshold", value}), Error);
+      QVERIFY_THROWS_EXCEPTION(Error, set_control(*exits, {"Threshold", value}));
     views::Selection selection;
     QVERIFY(selection_words(selection).isEmpty());
     selection.first_batch = 2, selection.end_batch = 5, selection.router = "a b", selection.branch = 3,

@@ -211,7 +211,7 @@ class PlacementViewTest : public QObject {
     QVERIFY(shell.stack.undoText().contains("dropped"));
     QCOMPARE(edited.empty_slots(), size_t{1});
     QVERIFY(picture->page().state.contains("no server takes that"));
-    QVERIFY_EXCEPTION_THROWN(static_cast<void>(edited.store(edited.placement(), "x", {})), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, static_cast<void>(edited.store(edited.placement(), "x", {})));
   }
 
   void keys_do_what_the_mouse_does() {

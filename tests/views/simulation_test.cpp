@@ -417,7 +417,7 @@ class SimulationViewTest : public QObject {
     const View::Load load = view.look_at(context_of(session_), {});
     Progress stopped;
     stopped.cancel.cancel();
-    QVERIFY_EXCEPTION_THROWN(load(stopped), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, load(stopped));
     view.show_message("Stopped.");
     control_of<QComboBox>(view, "Cluster")->setCurrentText("8x-h100");
     settle(view, context_of(session_));

@@ -44,7 +44,6 @@ struct PlaneLayout {
 };
 
 typedef float Four __attribute__((vector_size(16)));
-typedef int32_t FourPlaces __attribute__((vector_size(16)));
 Four load4(const float* p) {
   Four a;
   std::memcpy(&a, p, sizeof a);
@@ -56,14 +55,12 @@ void store4(float* p, Four a) { std::memcpy(p, &a, sizeof a); }
 void turn4(const float* from, int64_t from_step, float* to, int64_t to_step) {
   const Four a = load4(from), b = load4(from + from_step), c = load4(from + 2 * from_step),
              d = load4(from + 3 * from_step);
-  const Four ab_low = __builtin_shuffle(a, b, FourPlaces{0, 4, 1, 5}),
-             ab_high = __builtin_shuffle(a, b, FourPlaces{2, 6, 3, 7});
-  const Four cd_low = __builtin_shuffle(c, d, FourPlaces{0, 4, 1, 5}),
-             cd_high = __builtin_shuffle(c, d, FourPlaces{2, 6, 3, 7});
-  store4(to, __builtin_shuffle(ab_low, cd_low, FourPlaces{0, 1, 4, 5}));
-  store4(to + to_step, __builtin_shuffle(ab_low, cd_low, FourPlaces{2, 3, 6, 7}));
-  store4(to + 2 * to_step, __builtin_shuffle(ab_high, cd_high, FourPlaces{0, 1, 4, 5}));
-  store4(to + 3 * to_step, __builtin_shuffle(ab_high, cd_high, FourPlaces{2, 3, 6, 7}));
+  const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  store4(to, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
+  store4(to + to_step, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
+  store4(to + 2 * to_step, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
+  store4(to + 3 * to_step, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
 }
 
 /// [m][n] floats, rows `from_step` apart, to [n][m], rows `to_step` apart.

@@ -33,12 +33,12 @@ class ErrorTest : public QObject {
   void a_thread_that_must_not_wait_is_told() {
     may_block("here nothing is forbidden");
     forbid_blocking_here();
-    QVERIFY_EXCEPTION_THROWN(may_block("reading"), std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, may_block("reading"));
     {
       const AllowBlocking now;
       may_block("reading");
     }
-    QVERIFY_EXCEPTION_THROWN(may_block("reading"), std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, may_block("reading"));
   }
 
   void bytes_are_told_in_the_unit_that_fits() {

@@ -80,7 +80,7 @@ class ProtocolTest : public QObject {
  private slots:
   void names_are_read_back() {
     for (const ProtocolRow& row : protocols()) QCOMPARE(parse_protocol(to_text(row.kind), "test"), row.kind);
-    QVERIFY_EXCEPTION_THROWN(parse_protocol("topk", "--protocol"), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, parse_protocol("topk", "--protocol"));
   }
 
   // --- top-k

@@ -47,7 +47,8 @@ class ExitCurveTest : public QObject {
  private slots:
   void any_range_of_confidences_gives_points_from_end_to_end() {
     for (const auto& [least, most] : {std::pair{0.1, 1.0}, {0.002, 0.06}, {0.99990, 0.99999}}) {
-      const ExitCurve c = exit_curve(record_of(500, [&](double at) { return least + (most - least) * at; }));
+      const ExitCurve c = exit_curve(
+          record_of(500, [&, &least = least, &most = most](double at) { return least + (most - least) * at; }));
       QVERIFY2(c.curve.size() > 20 && c.curve.size() <= 30,
                qPrintable(QString("%1: %2").arg(least).arg(c.curve.size())));
       QVERIFY2(divisions(c) > 20, qPrintable(QString("%1: %2").arg(least).arg(divisions(c))));

@@ -208,7 +208,7 @@ class ExitSearchTest : public QObject {
     QVERIFY(find_exits(c, {ExitAim::Of::cost, 0.5}, {0.9, 0.9, 0.9, 0.9}, {}).met);
     CancellationToken cancel;
     cancel.cancel();
-    QVERIFY_EXCEPTION_THROWN(find_exits(c, {ExitAim::Of::cost, 0.5}, {0.9, 0.9, 0.9, 0.9}, cancel), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, find_exits(c, {ExitAim::Of::cost, 0.5}, {0.9, 0.9, 0.9, 0.9}, cancel));
   }
 };
 

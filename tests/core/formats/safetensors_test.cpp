@@ -137,11 +137,11 @@ class SafetensorsTest : public QObject {
   void misuse_of_the_writer_is_a_mistake_of_the_program() {
     const Scratch scratch;
     const std::string path = scratch.path("out.safetensors");
-    QVERIFY_EXCEPTION_THROWN(SafetensorsWriter(path, {{"a", DType::u8, {1}}, {"a", DType::u8, {1}}}), std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, SafetensorsWriter(path, {{"a", DType::u8, {1}}, {"a", DType::u8, {1}}}));
     SafetensorsWriter writer(path, {{"a", DType::u8, {2}}});
-    QVERIFY_EXCEPTION_THROWN(writer.append("b", "x", 1), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(writer.append("a", "xyz", 3), std::logic_error);
-    QVERIFY_EXCEPTION_THROWN(writer.finish(), std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, writer.append("b", "x", 1));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, writer.append("a", "xyz", 3));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, writer.finish());
   }
 
   void an_abandoned_file_leaves_nothing_and_spares_the_old_one() {

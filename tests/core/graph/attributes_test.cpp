@@ -104,7 +104,7 @@ class AttributesTest : public QObject {
         Case c(*op);
         if (std::holds_alternative<std::monostate>(rule.presence.otherwise)) {
           if (!rule.presence.must && rule.kind == AttributeKind::integer)
-            QVERIFY_EXCEPTION_THROWN(static_cast<void>(integer_of(c.node, rule.name)), Error);
+            QVERIFY_THROWS_EXCEPTION(Error, static_cast<void>(integer_of(c.node, rule.name)));
           continue;
         }
         ++defaults;

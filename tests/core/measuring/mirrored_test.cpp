@@ -319,7 +319,7 @@ class MirroredTest : public QObject {
       bool in_order = true;
       job.clock = [&] { return now; };
       job.run_untimed = run;
-      job.execute = [&](size_t plan, int64_t batch) {
+      job.execute = [&, &batches = batches](size_t plan, int64_t batch) {
         in_order = in_order && (held < 0 || (held_by == plan && (held + 1) % batches == batch));
         if (plan == 0) timed.push_back(batch);
         return run(plan, batch);

@@ -33,7 +33,7 @@ class LivesrTest : public QObject {
       for (const PictureSize size : {PictureSize{12, 12}, {13, 31}, {32, 22}}) {
         const auto graph = model->forward_for(size);
         const ValueId picture = graph->outputs[0].value;
-        const auto reached = [&](int64_t side) { return cut ? (side - 12) / 10 * 10 + 12 : side; };
+        const auto reached = [&, &cut = cut](int64_t side) { return cut ? (side - 12) / 10 * 10 + 12 : side; };
         QCOMPARE(extent(*graph, picture, 0), reached(size.height) * upscale);
         QCOMPARE(extent(*graph, picture, 1), reached(size.width) * upscale);
         ModelInputs in;

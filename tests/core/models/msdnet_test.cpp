@@ -127,10 +127,10 @@ class MsdnetTest : public QObject {
     QCOMPARE(with(names)->classes, told);
     QCOMPARE(with({"a", "crane", "c", "d", "crane", "f", "g"})->classes, told);
     names["6"] = 6;
-    QVERIFY_EXCEPTION_THROWN(with(names), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, with(names));
     names.erase("6"), names["7"] = "g";
-    QVERIFY_EXCEPTION_THROWN(with(names), Error);
-    QVERIFY_EXCEPTION_THROWN(with({"a", "b"}), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, with(names));
+    QVERIFY_THROWS_EXCEPTION(Error, with({"a", "b"}));
   }
 
   void what_is_wrong_is_refused_data() {

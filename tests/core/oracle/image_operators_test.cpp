@@ -217,7 +217,9 @@ class ImageOperatorsTest : public QObject {
     for (const auto& [height, width, patch_h, patch_w, stride] :
          {std::array<int64_t, 5>{3, 5, 2, 2, 2}, {7, 4, 3, 2, 1}, {6, 6, 6, 6, 6}, {5, 5, 3, 4, 3}, {9, 8, 4, 3, 2}}) {
       Hand h;
-      const auto steps = [&](int64_t extent, int64_t patch) { return (extent - patch + stride - 1) / stride + 1; };
+      const auto steps = [&, &stride = stride](int64_t extent, int64_t patch) {
+        return (extent - patch + stride - 1) / stride + 1;
+      };
       const SpaceId s = h.root_space("s", h.bound("N", 2)),
                     patches = h.dense_space("patches", s, steps(height, patch_h) * steps(width, patch_w));
       std::vector<double> pixels;

@@ -143,7 +143,7 @@ class StatesTest : public QObject {
       moved += !difference(alone.first, expected.then).empty();
       bf16 += from.weight_dtype == DType::bf16;
       for (const auto& [name, graph] : plans) {
-        const auto check = [&](Device& device, const Graph& one, const Graph& other, const char* order) {
+        const auto check = [&, &name = name](Device& device, const Graph& one, const Graph& other, const char* order) {
           const Answer came = answer_of(device, from, one, other, from.inputs, more, &misses);
           const std::string what = from.name + ", " + name + ", " + order + ": ";
           const std::string first = difference(expected.first, came.first), then = difference(expected.then, came.then);

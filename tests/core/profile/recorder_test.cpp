@@ -168,8 +168,8 @@ class RecorderTest : public QObject {
     }
     QVERIFY(submitted < 1000);
     QCOMPARE(message, std::string("sink: the disk is full"));
-    QVERIFY_EXCEPTION_THROWN(recorder.flush(), Error);
-    QVERIFY_EXCEPTION_THROWN(recorder.finish(), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, recorder.flush());
+    QVERIFY_THROWS_EXCEPTION(Error, recorder.finish());
     QVERIFY(!sink.committed.empty() && sink.committed.back() < 5);
   }
   void recording_allocates_nothing_once_it_runs() {

@@ -180,7 +180,7 @@ class StatisticsTest : public QObject {
     RouterLoads loads(2);
     DecisionRecord d;
     d.choice = choice;
-    QVERIFY_EXCEPTION_THROWN(add_loads(d, 1, {}, loads), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, add_loads(d, 1, {}, loads));
   }
 
   void pairs_agree_with_a_naive_count() {
@@ -283,7 +283,7 @@ class StatisticsTest : public QObject {
     QCOMPARE(edge_fault(layout), std::string());
     layout.edges = edges;
     QVERIFY2(edge_fault(layout).find(fault.toStdString()) != std::string::npos, edge_fault(layout).c_str());
-    QVERIFY_EXCEPTION_THROWN(ProfileAccumulator{layout}, Error);
+    QVERIFY_THROWS_EXCEPTION(Error, ProfileAccumulator{layout});
   }
 
   void coarsest_level_has_at_most_256_windows() {
@@ -465,7 +465,7 @@ class StatisticsTest : public QObject {
     if (defect == 7) batch.set_items(std::vector<int64_t>{4, 9, 2});
     if (defect == 8) batch.set_items(std::vector<int64_t>{4, -1});
     give(0, {0, 2, 3});
-    QVERIFY_EXCEPTION_THROWN(profile.batch(batch), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, profile.batch(batch));
     QCOMPARE(profile.batches(), int64_t{0});
     QCOMPARE(profile.loads(0).cells, int64_t{0});
   }

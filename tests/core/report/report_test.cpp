@@ -549,7 +549,7 @@ class ReportTest : public QObject, private testing::ReportPages {
   }
 
   void no_session_is_bad_input() {
-    QVERIFY_EXCEPTION_THROWN(write_report(folder_.filePath("none.storm").toStdString(), "-"), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, write_report(folder_.filePath("none.storm").toStdString(), "-"));
   }
 
   void escaping_leaves_only_what_xml_allows() {

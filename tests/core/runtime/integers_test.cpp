@@ -68,7 +68,8 @@ class IntegersTest : public QObject {
     const std::vector<int32_t>& joined = oracle.output("joined").integers;
     for (const auto& [least, most] :
          {std::pair{-2000, -1001}, std::pair{0x7fc00001, 0x7fc00001 + 999}, std::pair{1, 1000}, std::pair{5000, 5999}})
-      QVERIFY(std::any_of(joined.begin(), joined.end(), [=](int32_t v) { return v >= least && v <= most; }));
+      QVERIFY(std::any_of(joined.begin(), joined.end(),
+                          [=, &least = least, &most = most](int32_t v) { return v >= least && v <= most; }));
   }
 };
 STORMCELL_TEST(IntegersTest)

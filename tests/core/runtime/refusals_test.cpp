@@ -61,7 +61,7 @@ class RefusalsTest : public QObject {
     ExecutionResult result;
     executor.run(input_values(c), c.bindings, {}, result);
     progress.cancel.cancel(ErrorKind::terminated);
-    QVERIFY_EXCEPTION_THROWN(executor.run(input_values(c), c.bindings, {}, result), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, executor.run(input_values(c), c.bindings, {}, result));
     Executor another(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
     ExecuteOptions options;
     options.outputs = true;

@@ -215,7 +215,7 @@ class ResumeTest : public QObject {
     };
     for (const auto& [name, f] : work) {
       int called = 0;
-      device.within_segment = [&] { called++ == 3 ? f() : void(); };
+      device.within_segment = [&, &f = f] { called++ == 3 ? f() : void(); };
       const std::string told = complaint([&] { executor.run(input_values(c), c.bindings, options, result); });
       device.within_segment = nullptr;
       QCOMPARE(told, "emulated device: " + std::string(name) + " within a segment");

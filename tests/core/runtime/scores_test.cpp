@@ -72,9 +72,10 @@ class ScoresTest : public QObject {
       const auto decisions = run_on(*device, c, reference, true);
       QCOMPARE(decisions.size(), reference.decisions.size());
       for (const auto& [router, d] : decisions) {
-        const auto r = std::find_if(
-            reference.decisions.begin(), reference.decisions.end(),
-            [&](const OracleDecision& o) { return o.router == c.graph.node(router).name && o.execution == d.turn; });
+        const auto r = std::find_if(reference.decisions.begin(), reference.decisions.end(),
+                                    [&, &d = d, &router = router](const OracleDecision& o) {
+                                      return o.router == c.graph.node(router).name && o.execution == d.turn;
+                                    });
         QVERIFY(r != reference.decisions.end());
         const bool by_label = c.graph.value(c.graph.node(router).inputs[0]).type.dtype == DType::i32;
         QCOMPARE(d.score_columns, by_label ? 0 : r->score_columns);

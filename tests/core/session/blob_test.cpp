@@ -126,7 +126,7 @@ class BlobTest : public QObject {
     QCOMPARE(stored.scores, scores);
     QCOMPARE(stored.margin, margin);
     for (size_t size = 0; size < data.size(); ++size)
-      QVERIFY_EXCEPTION_THROWN(blob::read_decision(std::span(data).first(size), "test"), Error);
+      QVERIFY_THROWS_EXCEPTION(Error, blob::read_decision(std::span(data).first(size), "test"));
     // As many as branches: the form that stood before.
     d.scores = std::span(scores).first(6);
     d.score_columns = 2;

@@ -86,7 +86,7 @@ class SessionRunsTest : public QObject {
     const std::string message = message_of([&] { reader.find_run("third"); });
     QVERIFY2(message.find("there is no run \"third\" (it holds #3 first, #2 second, #1 first)") != std::string::npos,
              message.c_str());
-    QVERIFY_EXCEPTION_THROWN(reader.run(9), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, reader.run(9));
   }
 
   void runs_may_be_recorded_side_by_side() {
@@ -149,7 +149,7 @@ class SessionRunsTest : public QObject {
     layout.spaces = {"s"};
     layout.routers.resize(5000);
     SessionWriter writer(at("routers.storm"), some_model());
-    QVERIFY_EXCEPTION_THROWN(writer.begin_run(some_run("many", layout)), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, writer.begin_run(some_run("many", layout)));
   }
 };
 

@@ -159,8 +159,8 @@ class SessionTest : public QObject {
         QVERIFY(std::equal(part.begin(), part.end(), whole.begin() + 100));
         QCOMPARE(reader.loads(1, r, 1, {270, 320}).size(), size_t{5});
       }
-      QVERIFY_EXCEPTION_THROWN(reader.loads(1, 0, 3, {0, 1}), Error);
-      QVERIFY_EXCEPTION_THROWN(reader.loads(1, 9, 0, {0, 1}), Error);
+      QVERIFY_THROWS_EXCEPTION(Error, reader.loads(1, 0, 3, {0, 1}));
+      QVERIFY_THROWS_EXCEPTION(Error, reader.loads(1, 9, 0, {0, 1}));
     }
   }
 

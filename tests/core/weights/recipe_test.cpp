@@ -452,7 +452,7 @@ class RecipeTest : public QObject {
         0);
     QVERIFY(source->find("no such") == nullptr);
     QVERIFY(source->find("slice(odd") == nullptr);
-    QVERIFY_EXCEPTION_THROWN(source->find("slice(odd)"), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, source->find("slice(odd)"));
   }
 
   // Eight times as much costs 8 times the time where it is linear, 64 where it is quadratic; 24 lies between.

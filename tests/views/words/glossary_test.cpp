@@ -32,7 +32,7 @@ class GlossaryTest : public QObject {
     QVERIFY(glossary_tip("share of branch").contains(term("share").definition.toHtmlEscaped()));
     QVERIFY(!glossary_tip("weight mass").contains(term("weight").definition.toHtmlEscaped()));
     QVERIFY(glossary_tip("nothing of the kind").isEmpty());
-    QVERIFY_EXCEPTION_THROWN(term("nothing"), std::logic_error);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, term("nothing"));
   }
 
   void every_column_and_every_choice_has_a_tip_data() {

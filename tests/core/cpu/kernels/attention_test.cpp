@@ -275,7 +275,7 @@ class AttentionTest : public QObject {
         AttentionProblem p = problem(3, 4, 2, 20, q, k);
         p.value_dim = 70, p.causal = true, p.window = window;
         const auto last = static_cast<int32_t>(k - q);
-        for_each_isa([&](Isa isa) {
+        for_each_isa([&, &q = q](Isa isa) {
           Case c(p, true);
           c.from({last, 0, last / 2});
           const Floats expected = c.run(2), came = c.run_in_pages(2);

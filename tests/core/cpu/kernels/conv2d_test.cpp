@@ -59,7 +59,7 @@ class Conv2dTest : public QObject {
         QVERIFY2(packed.intact(), name);
         const bool narrow = dtype == DType::bf16 && !s.depthwise();
 
-        const auto reference = [&](bool rounds) {
+        const auto reference = [&, &s = s](bool rounds) {
           std::vector<double> y;
           for (int64_t r = 0; r < rows; ++r)
             for (int64_t c = 0; c < s.out_channels; ++c) {
@@ -89,7 +89,7 @@ class Conv2dTest : public QObject {
         Epilogue e;
         e.bias = bias.data(), e.activation = Activation::relu, e.residual = residual.data(),
         e.ld_extra = s.out_channels;
-        for_each_isa([&](Isa isa) {
+        for_each_isa([&, &name = name, &s = s](Isa isa) {
           const auto run = [&](int threads) {
             ThreadTeam team(threads);
             Floats y(static_cast<size_t>(rows * s.out_channels));
@@ -119,7 +119,7 @@ class Conv2dTest : public QObject {
                          static_cast<size_t>(s.images * s.out_height() * s.out_width() * s.out_channels), 5);
         Scratch packed(packed_conv2d_bytes(s, dtype));
         pack_conv2d(s, w.data(), DType::f32, nullptr, dtype, packed.data());
-        for_each_isa([&](Isa isa) {
+        for_each_isa([&, &name = name, &s = s](Isa isa) {
           ThreadTeam team(2);
           Scratch scratch(conv2d_scratch_bytes(s, dtype, 2));
           Floats sums(residual.size()), expected(residual.size()), came(residual.size());

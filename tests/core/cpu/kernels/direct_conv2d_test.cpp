@@ -106,7 +106,7 @@ class DirectConv2dTest : public QObject {
         Epilogue e;
         e.bias = bias.data(), e.activation = Activation::relu, e.residual = residual.data(),
         e.ld_extra = s.out_channels;
-        for_each_isa([&](Isa isa) {
+        for_each_isa([&, &name = name, &s = s](Isa isa) {
           const auto run = [&](int threads) {
             ThreadTeam team(threads);
             Floats y(static_cast<size_t>(rows * s.out_channels));
@@ -136,7 +136,7 @@ class DirectConv2dTest : public QObject {
                        static_cast<size_t>(s.images * s.out_height() * s.out_width() * s.out_channels), 5);
       Floats packed(direct_conv2d_bytes(s) / sizeof(float));
       pack_direct_conv2d(s, w.data(), DType::f32, packed.data());
-      for_each_isa([&](Isa isa) {
+      for_each_isa([&, &name = name, &s = s](Isa isa) {
         ThreadTeam team(2);
         Scratch scratch(direct_conv2d_scratch_bytes(s, 2));
         Floats sums(residual.size()), expected(residual.size()), came(residual.size());

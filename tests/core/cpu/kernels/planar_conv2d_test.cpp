@@ -94,7 +94,7 @@ class PlanarConv2dTest : public QObject {
       QVERIFY2(is_planar(s), name);
       const Floats x = map_of(s, 1), residual = random_floats(results(s), 5);
       const Weights w(s, 2);
-      for_each_isa([&](Isa isa) {
+      for_each_isa([&, &name = name, &s = s](Isa isa) {
         const QString where = QString("%1 %2").arg(name, to_text(isa).data());
         for (const bool first : {false, true}) {
           const Floats expected = direct(s, x, w, true, &residual, first);
@@ -123,7 +123,7 @@ class PlanarConv2dTest : public QObject {
       for (size_t i = 0; i < weights.size(); i += 2)
         blocks.push_back({weights[i].planar.data(), weights[i].bias.data(), weights[i + 1].planar.data(),
                           weights[i + 1].bias.data()});
-      for_each_isa([&](Isa isa) {
+      for_each_isa([&, &name = name, &s = s](Isa isa) {
         std::vector<Floats> maps{map_of(s, 1)};
         for (size_t i = 0; i < weights.size(); i += 2) {
           const Floats inner = direct(s, maps.back(), weights[i], true, nullptr);

@@ -64,7 +64,7 @@ class PoolTest : public QObject {
       std::vector<double> expected(static_cast<size_t>(images) * wide);
       for (size_t i = 0; i < x.size(); ++i)
         expected[i / map * wide + i % wide] += double{x[i]} / static_cast<double>(pixels);
-      for_each_isa([&](Isa) {
+      for_each_isa([&, &channels = channels, &images = images, &pixels = pixels](Isa) {
         Floats alone(expected.size());
         for (const int threads : {1, 2, 3, 8}) {
           ThreadTeam team(threads);

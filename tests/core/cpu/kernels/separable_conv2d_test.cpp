@@ -68,7 +68,7 @@ class SeparableConv2dTest : public QObject {
       Epilogue of_sum = full;
       of_sum.residual_first = true;
       for (const Epilogue& epilogue : {Epilogue{}, full, of_sum})
-        for_each_isa([&](Isa isa) {
+        for_each_isa([&, &name = name, &outputs = outputs, &s = s](Isa isa) {
           const QString where = QString("%1 %2").arg(name, to_text(isa).data());
           ThreadTeam alone(1);
           Floats between(static_cast<size_t>(pixels * s.in_channels)), expected(static_cast<size_t>(pixels * outputs));
