@@ -109,7 +109,7 @@ class DevicesTest : public QObject {
     constexpr int kMany = 100'000;
     Opened opened(std::make_unique<OneThread>(kMany));
     QCOMPARE(device_figures(opened.state).threads, 1);
-    QVERIFY(settings_json(opened.state, "forward").find(std::to_string(kMany)) != std::string::npos);
+    QVERIFY(settings_json(opened.state, WorkPhase::forward).find(std::to_string(kMany)) != std::string::npos);
     const auto warns = [](const ExperimentState& state) {
       const std::vector<std::string> list = warnings_of(state);
       return std::any_of(list.begin(), list.end(),
