@@ -38,12 +38,10 @@ std::string not_known(const StepMaking& making, const KernelKnows& knows) {
   return {};
 }
 
-const std::string* asked_kernel(const StepMaking& making) { return making.node().annotations.find(kKernel); }
-
 void refuse_kernel(const StepMaking& making, std::span<const KernelOffer> offers, std::string_view device) {
   const std::string where = node_text(making.node());
   if (offers.empty()) failed(where, "no " + std::string(device) + " kernel");
-  const std::string* asked = asked_kernel(making);
+  const std::string* asked = making.asked_kernel();
   std::string of_operator, would_do, unknown;
   bool is_there = false, none_knows = true;
   for (const KernelOffer& offer : offers) {

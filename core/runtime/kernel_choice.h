@@ -22,8 +22,6 @@ struct KernelKnows {
 
 /// The first ability that the step needs and the kernel lacks; empty: none.
 std::string not_known(const StepMaking& making, const KernelKnows& knows);
-/// The kernel that the node's annotation asks for; null: any.
-const std::string* asked_kernel(const StepMaking& making);
 
 /// A kernel of the step's operator, beside others that do not run it.
 struct KernelOffer {
@@ -40,7 +38,7 @@ struct KernelOffer {
 template <class Row, class Making>
 auto choose_kernel(std::span<const Row> rows, const Making& making, std::string_view device) {
   const std::string_view op = making.node().op->name;
-  const std::string* asked = asked_kernel(making);
+  const std::string* asked = making.asked_kernel();
   for (const Row& row : rows)
     if (row.op == op && (!asked || row.name == *asked) && not_known(making, row.knows).empty())
       if (auto kernel = row.make(making)) return kernel;

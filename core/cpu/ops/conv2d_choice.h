@@ -19,7 +19,7 @@ inline bool takes_planar(const Making& m, const Conv2dShape& shape, size_t weigh
                     shape.in_channels <= kManyInputs && shape.out_width() >= kLeastWidth &&
                     shape.kernel_height * shape.kernel_width >= kLeastTaps;
   const bool fits = is_planar(shape) && (activation == Activation::none || activation == Activation::relu);
-  return (pays || m.is_asked_for()) && fits && panel_format(m.type(weight).dtype) == DType::f32;
+  return (pays || m.asked_kernel()) && fits && panel_format(m.type(weight).dtype) == DType::f32;
 }
 
 inline bool takes_direct(const Making& m, const Conv2dShape& shape, size_t weight) {
@@ -28,7 +28,7 @@ inline bool takes_direct(const Making& m, const Conv2dShape& shape, size_t weigh
   // (docs/decisions/029-convolutions.md). kMostDepth of core/passes/separable_convolutions.cpp goes by it.
   constexpr int64_t kLongField = 2048;
   const bool streams = shape.out_channels >= kPanelColumns && shape.group_k() > kLongField;
-  return is_direct(shape) && (!streams || m.is_asked_for()) && panel_format(m.type(weight).dtype) == DType::f32;
+  return is_direct(shape) && (!streams || m.asked_kernel()) && panel_format(m.type(weight).dtype) == DType::f32;
 }
 
 /// In which format conv2d.panels multiplies.

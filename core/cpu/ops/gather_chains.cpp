@@ -146,7 +146,7 @@ std::unique_ptr<Kernel> make_gather_chains(const Making& m) {
   // asked for by name, it may have. Of members it is told which count.
   const auto computed = branches_computed(m);
   const SpaceId rows = m.type(0).space;
-  if (m.is_asked_for() && computed && rows != kNone && m.graph().space(rows).decision != kNone &&
+  if (m.asked_kernel() && computed && rows != kNone && m.graph().space(rows).decision != kNone &&
       static_cast<int32_t>(computed->size()) < m.graph().value(m.graph().space(rows).decision).branches)
     return nullptr;
   return std::make_unique<GatherChains>(m);

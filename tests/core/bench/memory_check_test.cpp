@@ -242,7 +242,7 @@ class MemoryCheckTest : public QObject {
     for (const char* name : {"product.0.weight", "product.1.weight"})
       annotate(*graph, std::string(name) + ".residency=pinned", "test");
     const auto weights = zeros(*graph);
-    WeightStore all(device, weights, int64_t{1} << 40);
+    WeightStore all(device, weights, kBudgetForAll);
     const int64_t with_all = memory_needed(device, all, graph, CompileOptions{{4}}), least = all.least_budget(),
                   pinned = all.planned_pinned_bytes();
     QVERIFY(pinned > 0 && least > pinned);
@@ -266,7 +266,7 @@ class MemoryCheckTest : public QObject {
     cpu::CpuDevice device(1);
     const auto graph = eight_branches();
     const auto weights = zeros(*graph);
-    WeightStore all(device, weights, int64_t{1} << 40);
+    WeightStore all(device, weights, kBudgetForAll);
     const int64_t with_all = memory_needed(device, all, graph, CompileOptions{{4}}), least = all.least_budget();
     QVERIFY(least > 0);
     // Room for one branch and a little, with no budget and with one that is too large.

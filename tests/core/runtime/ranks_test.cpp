@@ -147,7 +147,7 @@ Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t 
   const std::shared_ptr<const WeightSource> source = setup.source(rank);
   int64_t budget = 0;
   if (setup.least_budget) {
-    WeightStore all(*device, source, int64_t{1} << 40);
+    WeightStore all(*device, source, kBudgetForAll);
     device->layout_of(program, all, {bindings});
     budget = all.least_budget();
   }
