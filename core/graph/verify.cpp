@@ -84,8 +84,9 @@ class Verifier {
       fail("value %" + v.name, "expected rows of whole blocks of " + std::to_string(format.block_elements) +
                                    " elements, got " + type_text(graph_, v.type));
     if (v.kind == ValueKind::weight ? !format.multiplies : t != DType::f32 && t != DType::i32)
-      fail("value %" + v.name, std::string(v.kind == ValueKind::weight ? "expected a weight in f32, f16 or bf16"
-                                                                       : "expected an activation in f32 or i32") +
+      fail("value %" + v.name, "expected " +
+                                   (v.kind == ValueKind::weight ? "a weight in " + engine_float_names()
+                                                                : std::string("an activation in f32 or i32")) +
                                    ", got " + type_text(graph_, v.type));
   }
 
