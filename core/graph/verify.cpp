@@ -158,10 +158,10 @@ class Verifier {
   void cells(ValueId v, const std::string& where) {
     for (SpaceId s = graph_.value(v).type.space; s != kNone; s = graph_.space(s).parent) {
       const CellSpace& space = graph_.space(s);
-      for (const ValueId told_by : {space.decision, space.offsets})
-        if (told_by != kNone && !defined_[told_by])
+      for (const ValueId defined_by : {space.decision, space.offsets})
+        if (defined_by != kNone && !defined_[defined_by])
           fail(where, "%" + graph_.value(v).name + " lives over cells of " + space.name + ", where %" +
-                          graph_.value(told_by).name + ", which tells them, is not known");
+                          graph_.value(defined_by).name + ", which tells them, is not known");
     }
   }
 

@@ -64,9 +64,10 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
     add_curve(view, page);
   } else {
     page.item = tr("cell");
-    for (size_t e = 0; e < view.left.size(); ++e) page.exits.push_back(to_qstring(exit_name(e, view.left.size())));
+    for (size_t e = 0; e < view.cells_by_exit.size(); ++e)
+      page.exits.push_back(to_qstring(exit_name(e, view.cells_by_exit.size())));
     ExitPoint ran;
-    ran.items = view.left;
+    ran.items = view.cells_by_exit;
     page.points.push_back(shown(tr("those that ran"), ran));
     page.no_curve =
         tr("No curve: the data do not say what is right, or the run left no figures.\nLabels (a folder for each class, "

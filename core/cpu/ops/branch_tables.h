@@ -40,9 +40,9 @@ class BranchFloats {
   const float* const* all(const Call& c) const { return weights_.empty() ? nullptr : look_up(c, false); }
 
  private:
-  const float* const* look_up(const Call& c, bool left) const {
+  const float* const* look_up(const Call& c, bool without_computed) const {
     for (const auto& [branch, handle] : weights_.weights()) {
-      const bool computed = left && c.computed && c.computed[branch];
+      const bool computed = without_computed && c.computed && c.computed[branch];
       at_[branch] = computed ? nullptr : c.floats(handle);
     }
     return at_.data();

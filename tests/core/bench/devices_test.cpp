@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/bench/device_list.h"
+#include "core/bench/device_names.h"
 #include "core/bench/experiment_figures.h"
 #include "core/bench/memory_check.h"
 #include "core/bench/workload.h"
