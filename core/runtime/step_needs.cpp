@@ -21,13 +21,14 @@ StepNeeds needs_of(const Program& p, const Step& step) {
 }  // namespace
 
 IdVector<int32_t, StepNeeds> make_steps(const Program& program, WeightStore& weights, const Bindings& bounds,
-                                        int threads, const std::function<void(int32_t, const StepMaking&)>& make) {
+                                        int threads,
+                                        const std::function<void(int32_t, const KernelBuildContext&)>& make) {
   IdVector<int32_t, StepNeeds> needs(program.steps.size());
   for (const int32_t at : program.steps.ids()) {
     const Step& step = program.steps[at];
     if (!has_kernel(step)) continue;
     needs[at] = needs_of(program, step);
-    make(at, StepMaking{program, step, weights, bounds, threads, needs[at].weights, needs[at].parts});
+    make(at, KernelBuildContext{program, step, weights, bounds, threads, needs[at].weights, needs[at].parts});
   }
   return needs;
 }

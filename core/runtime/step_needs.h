@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/id_vector.h"
-#include "core/runtime/step_making.h"
+#include "core/runtime/kernel_build_context.h"
 
 namespace stormcell {
 
@@ -19,10 +19,11 @@ struct StepNeeds {
 /// A device makes a kernel for the step.
 inline bool has_kernel(const Step& step) { return step.kind == StepKind::kernel || step.kind == StepKind::send; }
 
-/// Calls make(step's index, StepMaking) for each step with a kernel, in order; it makes the kernel in whatever form the
-/// device has. Returns by step what the kernels asked for.
+/// Calls make(step's index, KernelBuildContext) for each step with a kernel, in order; it makes the kernel in whatever
+/// form the device has. Returns by step what the kernels asked for.
 IdVector<int32_t, StepNeeds> make_steps(const Program& program, WeightStore& weights, const Bindings& bounds,
-                                        int threads, const std::function<void(int32_t, const StepMaking&)>& make);
+                                        int threads,
+                                        const std::function<void(int32_t, const KernelBuildContext&)>& make);
 
 /// Fills the weights of `layout`. Parts under a budget are loaded where a step uses them. Weights that only fallbacks
 /// read are loaded when the first guard of one of these fallbacks misses. All others are loaded before the first

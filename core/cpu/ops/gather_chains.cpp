@@ -14,7 +14,7 @@ namespace {
 // The general case: rows of several routers, nested ones too, followed up to the cells of the result.
 class GatherChains : public Kernel {
  public:
-  explicit GatherChains(const Making& m)
+  explicit GatherChains(const BuildContext& m)
       : place_(m.node().attributes.word("mode") == "place"), weighted_(m.node().attributes.word("mode") == "weighted") {
     const Graph& g = m.graph();
     const SpaceId target(m.node().attributes.integer("space"));
@@ -141,7 +141,7 @@ class GatherChains : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_gather_chains(const Making& m) {
+std::unique_ptr<Kernel> make_gather_chains(const BuildContext& m) {
   // Every row of slots that comes is summed. What is not computed has no rows where plans come here by themselves;
   // asked for by name, it may have. Of members it is told which count.
   const auto computed = branches_computed(m);

@@ -1,5 +1,5 @@
-// Facts that the kernel of a step may ask for while it is made: the step's operands, their formats and bounds, and the weights
-// that it reads. Every device makes its kernels from it.
+// Facts that the kernel of a step may ask for while it is made: the step's operands, their formats and bounds, and the
+// weights that it reads. Every device makes its kernels from it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,7 +23,7 @@ struct StepParts {
   std::vector<PartUse> parts;
 };
 
-struct StepMaking {
+struct KernelBuildContext {
   const Program& program;
   const Step& step;
   WeightStore& weights;
