@@ -14,12 +14,8 @@ int64_t lines_of(const std::string& text) { return std::count(text.begin(), text
 
 /// The message of check_like_models() as a program prints it; empty: there is none.
 std::string refusal(const std::string& a, const std::string& b) {
-  try {
-    check_like_models(a, 0, b, 0);
-    return {};
-  } catch (const Error& e) {
-    return "stormcell: " + std::string(e.what()) + "\n";
-  }
+  const std::string said = complaint([&] { check_like_models(a, 0, b, 0); });
+  return said.empty() ? said : "stormcell: " + said + "\n";
 }
 
 }  // namespace
@@ -151,4 +147,5 @@ STORMCELL_TEST(ContractUnlikeModelsTest)
 
 }  // namespace stormcell::testing
 
+#include "tests/testing/complaint.h"
 #include "unlike_models_test.moc"

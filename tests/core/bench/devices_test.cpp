@@ -21,15 +21,6 @@
 namespace stormcell::testing {
 namespace {
 
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return (e.kind() == ErrorKind::bad_input ? "bad input: " : "") + std::string(e.what());
-  }
-  return "";
-}
-
 /// A card beside a host of several cores: it computes with one thread of its own, and the host's stay free.
 class OneThread final : public EmulatedDevice {
  public:
@@ -80,10 +71,10 @@ class DevicesTest : public QObject {
       QCOMPARE(device->info().threads, 2);
       QVERIFY(!device->info().name.empty() && !device->info().formats.empty());
     }
-    QVERIFY(error_of([] { open_device("tpu", {}); }).starts_with("bad input: --device: \"tpu\" is no device"));
-    QVERIFY(error_of([] {
+    QVERIFY(bad_input_complaint([] { open_device("tpu", {}); }).starts_with("--device: \"tpu\" is no device"));
+    QVERIFY(bad_input_complaint([] {
               open_device("cuda:1", {});
-            }).starts_with("bad input: --device: \"cuda:1\": not in this version"));
+            }).starts_with("--device: \"cuda:1\": not in this version"));
   }
 
   void a_probe_tells_what_shares_of_the_limit_refer_to() {
