@@ -177,9 +177,9 @@ class ExitsTest : public QObject {
     ExitsOfRun gained = *read_exits_of_run(session_, 1, 5);
     gained.target->speedup_over_model = 2.5, gained.target->item = "picture",
     gained.target->held_out.items = {40, 0, 0};
-    QCOMPARE(make_exits_page(gained).target, QString("target met: accuracy of at least 96.0 %; 2.5 times as fast as "
-                                                     "the model as it came, with its own thresholds; exit 1 "
-                                                     "takes all 40 pictures"));
+    QCOMPARE(make_exits_page(gained).target,
+             QString("target met: accuracy of at least 96.0 %; 2.5 times as fast as "
+                     "the model as it came, with its own thresholds; exit 1 takes all 40 pictures"));
     QCOMPARE(page.points.back().name, QString("none leaves"));
     QCOMPARE(share_at(page.points.front().items, 0), 0.6);
     QCOMPARE(page.classes.size(), size_t{10});

@@ -168,8 +168,7 @@ Table make_items_table(const ExitsPage& page) {
       {tr("Label"), tr("As the data have it")},
       {tr("Answered at"), tr("The exit that it left by; measured in the recorded run")},
       {tr("From the threshold"),
-       tr("How far its confidence there was from the threshold; where it went to the end, that of the "
-          "last test")},
+       tr("How far its confidence there was from the threshold; where it went to the end, that of the last test")},
       {tr("Picture"), tr("Width and height of the picture that is kept of it, in pixels; empty: none is")},
       {tr("Answered"), tr("The class that was answered, as the run's quality figures have it; empty: they do not say")},
       {tr("Right"), tr("Whether it is the label's; empty: not known")}};

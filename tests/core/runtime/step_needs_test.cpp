@@ -1,5 +1,5 @@
-// Facts that every device asks of a program's steps: rows by branch, chains of ragged cells, weights that only fallbacks
-// read, events, records.
+// Facts that every device asks of a program's steps: rows by branch, chains of ragged cells, weights that only
+// fallbacks read, events, records.
 #include <algorithm>
 #include <memory>
 #include <set>
