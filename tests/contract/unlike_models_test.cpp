@@ -6,6 +6,7 @@
 #include "core/comparison/like_models.h"
 #include "tests/contract/imports.h"
 #include "tests/contract/server_traces.h"
+#include "tests/testing/complaint.h"
 
 namespace stormcell::testing {
 namespace {
@@ -147,5 +148,4 @@ STORMCELL_TEST(ContractUnlikeModelsTest)
 
 }  // namespace stormcell::testing
 
-#include "tests/testing/complaint.h"
 #include "unlike_models_test.moc"
