@@ -1,15 +1,16 @@
-# Optional parts: what is found but not whole (its configuration ends with an error, a header is missing, a program against it does not link)
-# is left out like what is absent, and said in one line, which ./dev shows.
+# Optional parts: what is found but not whole (its configuration ends with an error, a header is missing, a program
+# against it does not link) is left out like what is absent, and said in one line, which ./dev shows.
 
 function(stormcell_left_out part reason)
   message(STATUS "Left out: ${part}: ${reason}")
 endfunction()
 
-# stormcell_whole(RESULT SOURCE "program" [LANGUAGE CUDA] [NEEDS variables that are false where a file is absent...] [FIND "package [COMPONENTS ...]"]
+# stormcell_whole(RESULT SOURCE "program" [LANGUAGE CUDA] [NEEDS variables that are false where a file is absent...]
+# [FIND "package [COMPONENTS ...]"]
 #                 [TARGETS ...] [LIBRARIES files...] [INCLUDES folders...] [OPTIONS link options...] [SET "commands"])
-# RESULT is true where a project of its own finds the package and a program against it links; tried apart, because a package's configuration
-# may end the one that asks for it. Else ${RESULT}_REASON says why. What is whole is not tried again in this build folder; what is not, at each
-# configuration, since it may have been installed since.
+# RESULT is true where a project of its own finds the package and a program against it links; tried apart, because a
+# package's configuration may end the one that asks for it. Else ${RESULT}_REASON says why. What is whole is not tried
+# again in this build folder; what is not, at each configuration, since it may have been installed since.
 function(stormcell_whole result)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;LANGUAGE;FIND;SET" "TARGETS;LIBRARIES;INCLUDES;OPTIONS;NEEDS")
   foreach(need ${arg_NEEDS})
@@ -39,18 +40,22 @@ function(stormcell_whole result)
     get_property(type CACHE ${name} PROPERTY TYPE)
     if("${${name}}" MATCHES "NOTFOUND$|^$")
       continue()
-    elseif(name MATCHES "^CMAKE_(PREFIX|MODULE|IGNORE|INCLUDE|LIBRARY|PROGRAM)_.*PATH$|^CMAKE_(FIND_|DISABLE_FIND_PACKAGE_)"
+    elseif(name
+      MATCHES "^CMAKE_(PREFIX|MODULE|IGNORE|INCLUDE|LIBRARY|PROGRAM)_.*PATH$|^CMAKE_(FIND_|DISABLE_FIND_PACKAGE_)"
            OR (type MATCHES "^(PATH|FILEPATH|UNINITIALIZED)$" AND NOT name MATCHES "^CMAKE_"))
       string(APPEND project "set(${name} [==[${${name}}]==])\n")
     endif()
   endforeach()
-  string(APPEND project "set(CMAKE_CXX_STANDARD 20)\nset(CMAKE_EXPORT_COMPILE_COMMANDS OFF)\n${arg_SET}\nproject(probe LANGUAGES CXX)\n")
+  string(APPEND project
+    "set(CMAKE_CXX_STANDARD 20)\nset(CMAKE_EXPORT_COMPILE_COMMANDS OFF)\n${arg_SET}\nproject(probe LANGUAGES CXX)\n")
   if(arg_LANGUAGE STREQUAL "CUDA")
     string(APPEND project "enable_language(CUDA)\n")
   endif()
   if(arg_FIND)
     string(REGEX MATCH "^[^ ]+" package "${arg_FIND}")
-    string(APPEND project "find_package(${arg_FIND} QUIET)\nif(NOT ${package}_FOUND)\n  message(FATAL_ERROR \"probe: not found\")\nendif()\n")
+    string(APPEND project
+      "find_package(${arg_FIND} QUIET)\nif(NOT ${package}_FOUND)\n  message(FATAL_ERROR \"probe: not found\")\n\
+endif()\n")
   endif()
   string(APPEND project "add_executable(probe ${program})\n")
   foreach(library ${arg_TARGETS} ${arg_LIBRARIES})
@@ -63,17 +68,20 @@ function(stormcell_whole result)
     string(APPEND project "target_link_options(probe PRIVATE \"${option}\")\n")
   endforeach()
   file(WRITE ${folder}/CMakeLists.txt "${project}")
-  set(compiler -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM} -DCMAKE_BUILD_TYPE=Debug)
+  set(compiler -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
+    -DCMAKE_BUILD_TYPE=Debug)
   if(arg_LANGUAGE STREQUAL "CUDA" AND CMAKE_CUDA_COMPILER)
     list(APPEND compiler -DCMAKE_CUDA_COMPILER=${CMAKE_CUDA_COMPILER})
   endif()
   # The compiler is known; to find it out again would take longer than the rest.
-  file(COPY ${CMAKE_BINARY_DIR}/CMakeFiles/${CMAKE_VERSION}/CMakeSystem.cmake ${CMAKE_BINARY_DIR}/CMakeFiles/${CMAKE_VERSION}/CMakeCXXCompiler.cmake
-       DESTINATION ${folder}/build/CMakeFiles/${CMAKE_VERSION})
+  file(COPY ${CMAKE_BINARY_DIR}/CMakeFiles/${CMAKE_VERSION}/CMakeSystem.cmake
+    ${CMAKE_BINARY_DIR}/CMakeFiles/${CMAKE_VERSION}/CMakeCXXCompiler.cmake
+    DESTINATION ${folder}/build/CMakeFiles/${CMAKE_VERSION})
   execute_process(COMMAND ${CMAKE_COMMAND} -G ${CMAKE_GENERATOR} -S ${folder} -B ${folder}/build ${compiler}
                   RESULT_VARIABLE failed OUTPUT_VARIABLE log ERROR_VARIABLE log)
   if(NOT failed)
-    execute_process(COMMAND ${CMAKE_COMMAND} --build ${folder}/build RESULT_VARIABLE failed OUTPUT_VARIABLE more ERROR_VARIABLE more)
+    execute_process(COMMAND ${CMAKE_COMMAND} --build ${folder}/build RESULT_VARIABLE failed OUTPUT_VARIABLE more
+      ERROR_VARIABLE more)
     string(APPEND log "${more}")
   endif()
   if(NOT failed)
@@ -83,7 +91,9 @@ function(stormcell_whole result)
   endif()
   file(REMOVE_RECURSE ${folder}/build)
   file(WRITE ${folder}/log.txt "${log}")
-  if(log MATCHES "probe: not found|No CMAKE_CUDA_COMPILER could be found|Failed to find nvcc|Could not find compiler set in environment")
+  if(log
+    MATCHES "probe: not found|No CMAKE_CUDA_COMPILER could be found|Failed to find nvcc|Could not find compiler set in \
+environment")
     set(${result}_REASON "not found" PARENT_SCOPE)
   else()
     set(${result}_REASON "found, but not whole (${folder}/log.txt)" PARENT_SCOPE)
@@ -99,17 +109,18 @@ macro(stormcell_find_ccache)
     stormcell_left_out("ccache" "not found: what was compiled before is compiled again")
   else()
     file(WRITE ${CMAKE_BINARY_DIR}/probes/ccache.cpp "int main() { return 0; }\n")
-    execute_process(COMMAND ${CCACHE} ${CMAKE_CXX_COMPILER} -c ${CMAKE_BINARY_DIR}/probes/ccache.cpp -o ${CMAKE_BINARY_DIR}/probes/ccache.o
-                    RESULT_VARIABLE STORMCELL_CCACHE_FAILED OUTPUT_QUIET ERROR_QUIET)
+    execute_process(COMMAND ${CCACHE} ${CMAKE_CXX_COMPILER} -c ${CMAKE_BINARY_DIR}/probes/ccache.cpp -o
+      ${CMAKE_BINARY_DIR}/probes/ccache.o RESULT_VARIABLE STORMCELL_CCACHE_FAILED OUTPUT_QUIET ERROR_QUIET)
     if(STORMCELL_CCACHE_FAILED)
       stormcell_left_out("ccache" "${CCACHE} does not compile")
     else()
       set(STORMCELL_CCACHE ${CCACHE})
       set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
-      # A second checkout in another folder finds what the first compiled: paths below the source folder count relative to it, and what a
-      # precompiled header holds counts by its content. A user's own settings win.
+      # A second checkout in another folder finds what the first compiled: paths below the source folder count relative
+      # to it, and what a precompiled header holds counts by its content. A user's own settings win.
       set(settings)
-      foreach(setting "SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime" "BASEDIR=${PROJECT_SOURCE_DIR}" "NOHASHDIR=1")
+      foreach(setting "SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime"
+        "BASEDIR=${PROJECT_SOURCE_DIR}" "NOHASHDIR=1")
         string(REGEX MATCH "^[A-Z]+" key ${setting})
         if(NOT DEFINED ENV{CCACHE_${key}})
           list(APPEND settings CCACHE_${setting})

@@ -1,7 +1,8 @@
-# Headers that most sources include are parsed once for each kind of target. What a source needs it still includes itself: check_includes.sh of
-# tests/house looks, and the fuzzers (clang) and the preset tsan compile without. Not <filesystem>: it brings std::quoted(), which a call of our own would find.
-set(STORMCELL_STANDARD_HEADERS <algorithm> <array> <charconv> <cmath> <cstdint> <cstring> <fstream> <functional> <map> <memory> <optional> <set>
-                               <span> <string> <string_view> <utility> <vector>)
+# Headers that most sources include are parsed once for each kind of target. What a source needs it still includes
+# itself: check_includes.sh of tests/house looks, and the fuzzers and the preset tsan compile without. Not
+# <filesystem>: it brings std::quoted(), which a call of our own would find.
+set(STORMCELL_STANDARD_HEADERS <algorithm> <array> <charconv> <cmath> <cstdint> <cstring> <fstream> <functional> <map>
+  <memory> <optional> <set> <span> <string> <string_view> <utility> <vector>)
 if(STORMCELL_FUZZ OR NOT CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 endif()
@@ -12,7 +13,8 @@ elseif(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 
-# stormcell_precompiled(NAME HEADERS <header>... LIBRARIES target...): what targets with the same flags share by stormcell_precompile(TARGET NAME).
+# stormcell_precompiled(NAME HEADERS <header>... LIBRARIES target...): what targets with the same flags share by
+# stormcell_precompile(TARGET NAME).
 function(stormcell_precompiled name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;LIBRARIES")
   set(source ${CMAKE_BINARY_DIR}/precompiled/${name}.cpp)
@@ -26,13 +28,16 @@ function(stormcell_precompiled name)
 endfunction()
 function(stormcell_precompile target name)
   target_precompile_headers(${target} REUSE_FROM stormcell_precompiled_${name})
-  # From a precompiled header GCC 12 warns of what it inlines from <string>, as if it were ours; without one it does not.
+  # From a precompiled header GCC 12 warns of what it inlines from <string>, as if it were ours; without one it does
+  # not.
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds$<SEMICOLON>-Wno-stringop-overflow>)
+    target_compile_options(${target}
+      PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds$<SEMICOLON>-Wno-stringop-overflow>)
   endif()
 endfunction()
 
-# Code that computes for long runs at -O3: kernels, the oracle, placement, profiles, readers of traces, the session's codec.
+# Code that computes for long runs at -O3: kernels, the oracle, placement, profiles, readers of traces, the session's
+# codec.
 function(stormcell_compile_hot target)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O3>)
 endfunction()
@@ -50,43 +55,39 @@ function(stormcell_compile_fast target)
       set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
     endif()
   endif()
-  stormcell_check_by_calls(${target})
   stormcell_leave_pointers_out(${target})
 endfunction()
-# Under AddressSanitizer checks that are calls compile a quarter faster than checks in place, and find the same: for code that computes for a short
-# time even in the tests.
-function(stormcell_check_by_calls target)
-  if(STORMCELL_SANITIZE STREQUAL "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE "SHELL:--param asan-instrumentation-with-call-threshold=0")
-  endif()
-endfunction()
-# Under AddressSanitizer, which sees most of them itself, without the checks of every pointer, which cost a third of the compiler's time: where
-# no pointer is cast to one of another type.
+# Under AddressSanitizer, which sees most of them itself, without the checks of every pointer, which cost a third of the
+# compiler's time: where no pointer is cast to one of another type.
 function(stormcell_leave_pointers_out target)
   if(STORMCELL_SANITIZE STREQUAL "address")
     target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment,object-size,vptr,pointer-overflow)
   endif()
 endfunction()
-# Tests too, and not at all under a sanitizer: half of its build's time, and the code under test is what must run fast there.
+# Tests too, and not at all under a sanitizer: half of its build's time, and the code under test is what must run fast
+# there.
 function(stormcell_compile_test target)
   stormcell_compile_fast(${target})
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O0>)
 endfunction()
 
-# Sources whose time goes into what they share (large structs, JSON, Qt Test) are compiled several at a time where STORMCELL_TOGETHER is on: under
-# sanitizers, and in a tree that ./dev demo or ./dev test has made. Elsewhere each is a unit of its own. One that forgets an include fails there,
-# and in the tests house_alone and house_alone_all.
-# stormcell_compile_together(TARGET [source...]): the sources named have names within them that others have too, and stay alone.
+# Sources whose time goes into what they share (large structs, JSON, Qt Test) are compiled several at a time where
+# STORMCELL_TOGETHER is on: under sanitizers, and in a tree that ./dev demo or ./dev test has made. Elsewhere each is a
+# unit of its own. One that forgets an include fails there, and in the tests house_alone and house_alone_all.
+# stormcell_compile_together(TARGET [source...]): the sources named have names within them that others have too, and
+# stay alone.
 function(stormcell_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${STORMCELL_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
   if(STORMCELL_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC takes the sources of a unit for headers, in which a type of an anonymous namespace would be another one in each source.
+    # GCC takes the sources of a unit for headers, in which a type of an anonymous namespace would be another one in
+    # each source.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()
   foreach(source ${ARGN})
     if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
       message(FATAL_ERROR "${target}: ${source} is none of its sources")
     endif()
-    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} TARGET_DIRECTORY ${target}
+      PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endforeach()
 endfunction()

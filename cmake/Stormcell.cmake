@@ -13,15 +13,19 @@ function(stormcell_library name dir)
         set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
       endif()
       if(source MATCHES "\\.avx512bf16\\.cpp$")
-        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512bf16;-mfma;-mf16c")
+        set_source_files_properties(${source} PROPERTIES
+          COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512bf16;-mfma;-mf16c")
       elseif(source MATCHES "\\.avx512\\.cpp$")
-        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mfma;-mf16c")
+        set_source_files_properties(${source} PROPERTIES
+          COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mfma;-mf16c")
       elseif(source MATCHES "\\.avx2\\.cpp$")
         set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
       endif()
-      # Half of the time that such a file takes under AddressSanitizer. The same templates for 128 and 256 bits keep these checks.
+      # Half of the time that such a file takes under AddressSanitizer. The same templates for 128 and 256 bits keep
+      # these checks.
       if(source MATCHES "\\.avx512" AND STORMCELL_SANITIZE STREQUAL "address")
-        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=null,alignment,object-size -fno-sanitize-address-use-after-scope)
+        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=null,alignment,object-size
+          -fno-sanitize-address-use-after-scope)
       endif()
     endforeach()
   else()
@@ -31,7 +35,8 @@ function(stormcell_library name dir)
   endif()
 endfunction()
 
-# One Qt Test program a folder of tests/, or for several small ones: every *_test.cpp there is one test class, listed by the generated main.
+# One Qt Test program a folder of tests/, or for several small ones: every *_test.cpp there is one test class, listed by
+# the generated main.
 # stormcell_test(NAME "DIR..." LABELS deps...)
 function(stormcell_test name dirs labels)
   set(sources)
@@ -53,7 +58,8 @@ function(stormcell_test name dirs labels)
     stormcell_precompile(test_${name} widget_tests)
     stormcell_compile_test(test_${name})
   elseif("${ARGN}" MATCHES "stormcell_gpu")
-    stormcell_precompile(test_${name} standard)  # kernels have variables called `slots`, a keyword where Qt's headers came first
+    # Kernels have variables called `slots`, a keyword where Qt's headers came first.
+    stormcell_precompile(test_${name} standard)
     # They are played on the host by this test itself.
     target_compile_options(test_${name} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
     stormcell_leave_pointers_out(test_${name})
@@ -64,5 +70,6 @@ function(stormcell_test name dirs labels)
   set_target_properties(test_${name} PROPERTIES AUTOMOC ON RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(test_${name} PRIVATE ${ARGN} Qt6::Test stormcell_testing)
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${labels}" ENVIRONMENT "QT_QPA_PLATFORM=offscreen" SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" ENVIRONMENT "QT_QPA_PLATFORM=offscreen"
+    SKIP_RETURN_CODE 77)
 endfunction()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the CUDA compiler (as CMake's launcher) and keeps what ptxas says of registers and spills beside the object, as OBJECT.ptxas;
-# everything else that it says is shown.
+# Runs the CUDA compiler (as CMake's launcher) and keeps what ptxas says of registers and spills beside the object, as
+# OBJECT.ptxas; everything else that it says is shown.
 set -uo pipefail
 object=""
 for ((i = 1; i < $#; i++)); do
@@ -10,6 +10,8 @@ said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 "$@" 2>"$said"
 status=$?
-if [ "$status" -eq 0 ] && [[ $object == *.o ]] && grep -q '^ptxas info' "$said"; then grep -E '^ptxas info|bytes stack frame' "$said" >"$object.ptxas"; fi
+if [ "$status" -eq 0 ] && [[ $object == *.o ]] && grep -q '^ptxas info' "$said"; then
+  grep -E '^ptxas info|bytes stack frame' "$said" >"$object.ptxas"
+fi
 grep -vE '^ptxas info|bytes stack frame|^$' "$said" >&2
 exit "$status"

@@ -10,7 +10,7 @@
 #include "core/base/bounded_number.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
-#include "core/bench/device_list.h"
+#include "core/bench/device_names.h"
 
 namespace stormcell::cli {
 namespace {

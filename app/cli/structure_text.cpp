@@ -88,9 +88,10 @@ std::string to_text(const ModelStructure& s, bool verbose) {
   }
   Rows operators;
   const auto kernels_of = [&](const std::string& op) {
+    std::string list;
     for (const KernelsOfOperator& k : s.kernels)
-      if (k.op == op) return joined(k.names);
-    return std::string();
+      if (k.op == op) add_to_list(list, (k.devices.empty() ? "" : joined(k.devices) + ": ") + joined(k.names), "; ");
+    return list;
   };
   for (const auto& [name, count] : s.operators) operators.push_back({name, count_text(count), kernels_of(name)});
   if (!operators.empty())

@@ -70,10 +70,10 @@ constexpr size_t kMostLines = 40;
 
 using Row = std::vector<std::string>;
 
-/// The first rows, as many as there is room for; `left` counts the others.
-std::vector<Row> first_of(std::vector<Row> rows, size_t room, int64_t& left) {
+/// The first rows, as many as there is room for; `omitted` counts the others.
+std::vector<Row> first_of(std::vector<Row> rows, size_t room, int64_t& omitted) {
   if (rows.size() <= room) return rows;
-  left += static_cast<int64_t>(rows.size() - room);
+  omitted += static_cast<int64_t>(rows.size() - room);
   rows.resize(room);
   return rows;
 }

@@ -9,10 +9,9 @@ QString fault_text(const std::exception_ptr& fault) {
   try {
     std::rethrow_exception(fault);
   } catch (const std::bad_alloc&) {
-    return QCoreApplication::translate(
-        "Fault",
-        "More memory is needed than this machine has left. Close other programs, or take fewer batches or a "
-        "shorter range.");
+    return QCoreApplication::translate("Fault",
+                                       "More memory is needed than this machine has left. Close other programs, or "
+                                       "take fewer batches or a shorter range.");
   } catch (const std::exception& e) {
     return QString::fromUtf8(e.what());
   } catch (...) {

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/base/number_format.h"
 
 namespace stormcell {
@@ -21,6 +23,12 @@ std::optional<DType> parse_dtype(std::string_view text) {
   return {};
 }
 bool is_engine_float(DType type) { return format_of(type).converts; }
+std::string engine_float_names() {
+  std::vector<std::string_view> names;
+  for (const NumberFormat& format : number_formats())
+    if (is_engine_float(format.type)) names.push_back(format.name);
+  return either(names);
+}
 
 float f16_to_f32(uint16_t v) {
   const uint32_t sign = static_cast<uint32_t>(v & 0x8000) << 16, exponent = (v >> 10) & 0x1f, mantissa = v & 0x3ff;
@@ -72,7 +80,7 @@ void from_f32(const float* from, void* to, DType type, size_t n) {
       for (size_t i = 0; i < n; ++i) half[i] = f32_to_f16(from[i]);
       return;
     default:
-      bad_input("dtype", "expected f32, f16 or bf16, got " + std::string(to_text(type)));
+      bad_input("dtype", "expected " + engine_float_names() + ", got " + std::string(to_text(type)));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace stormcell {
@@ -38,6 +39,8 @@ std::string_view to_text(DType type);
 std::optional<DType> parse_dtype(std::string_view text);
 /// True for the floating types that the engine computes with and converts: f32, f16, bf16.
 bool is_engine_float(DType type);
+/// Their names as a message lists them: "f32, f16 or bf16".
+std::string engine_float_names();
 
 inline float bf16_to_f32(uint16_t v) { return std::bit_cast<float>(static_cast<uint32_t>(v) << 16); }
 /// Round to nearest, ties to even; NaN stays NaN.

@@ -23,6 +23,14 @@ std::string joined(const Words& words, std::string_view between = ", ") {
   return list;
 }
 
+/// All words of a range as alternatives: "a, b or c".
+template <class Words>
+std::string either(const Words& words) {
+  std::string list;
+  for (size_t i = 0; i < words.size(); ++i) add_to_list(list, words[i], i + 1 == words.size() ? " or " : ", ");
+  return list;
+}
+
 /// The first `most` words of a range, and the number of the others: "a, b, c and 2 more". `all` is the number of words
 /// if the range has only the first of them.
 template <class Words>

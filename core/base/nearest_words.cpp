@@ -63,13 +63,6 @@ std::optional<size_t> farness(std::string_view word, std::string_view known) {
   return {};
 }
 
-/// "a, b or c"
-std::string either(const std::vector<std::string>& words) {
-  std::string list;
-  for (size_t i = 0; i < words.size(); ++i) add_to_list(list, words[i], i + 1 == words.size() ? " or " : ", ");
-  return list;
-}
-
 }  // namespace
 
 std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& known) {

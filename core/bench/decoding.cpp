@@ -32,9 +32,9 @@ void Decoding::annotate_graphs(const SaidAnnotations& said) {
   with_logits_ = annotated(with_logits_, said);
 }
 
-std::unique_ptr<ReadyPlan> Decoding::make_plan(const std::string& name, std::shared_ptr<const Graph> left,
+std::unique_ptr<ReadyPlan> Decoding::make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,
                                                const PassConfiguration& configuration, const Progress& progress) {
-  auto plan = state_.make_plan(name, plan_graphs(state_, std::move(left), {}), new_tokens(), progress);
+  auto plan = state_.make_plan(name, plan_graphs(state_, std::move(optimised), {}), new_tokens(), progress);
   plan->judged = [this, configuration]() -> std::shared_ptr<const Graph> {
     if (configuration.empty()) return with_logits_;
     return replay_or_fail(state_.pass_input(*with_logits_), configuration, "does not apply where the logits are kept");

@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_words.h"
-#include "core/bench/device_list.h"
+#include "core/bench/device_names.h"
 #include "core/cpu/cpu_device.h"
 
 namespace stormcell {

@@ -112,11 +112,11 @@ void tell_of_budget(const ExperimentState& s, std::optional<BudgetFigures>& figu
   for (std::string& warning : s.budget.warnings()) warnings.push_back(std::move(warning));
 }
 
-std::string settings_json(const ExperimentState& s, std::string_view phase) {
+std::string settings_json(const ExperimentState& s, WorkPhase phase) {
   // As it ran, so that it can be repeated: the threads there were, and the format where it can be asked for.
   ExperimentOptions ran = s.options;
   ran.threads = s.device->info().host_threads;
-  ran.phase = phase;
+  ran.phase = to_text(phase);
   if (format_of(s.dtype).offered) ran.dtype = std::string(to_text(s.dtype));
   return settings_json(ran);
 }

@@ -2,9 +2,9 @@
 #pragma once
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "core/base/run_kind.h"
 #include "core/bench/state.h"
 #include "core/machine/other_load.h"
 
@@ -14,8 +14,8 @@ ModelFigures model_figures(const ExperimentState& state);
 DatasetFigures dataset_figures(const ExperimentState& state);
 /// As it was probed so far.
 DeviceFigures device_figures(const ExperimentState& state);
-/// As it ran, of one phase.
-std::string settings_json(const ExperimentState& state, std::string_view phase);
+/// The settings as they ran, for one phase: forward or decode.
+std::string settings_json(const ExperimentState& state, WorkPhase phase);
 /// Of the model, the data and what was asked for.
 std::vector<std::string> warnings_of(const ExperimentState& state);
 

@@ -20,9 +20,9 @@ std::shared_ptr<const Graph> ForwardPass::stored_graph(PictureSize size) const {
   return with_thresholds(state_.model->forward_for(size), thresholds_);
 }
 
-std::unique_ptr<ReadyPlan> ForwardPass::make_plan(const std::string& name, std::shared_ptr<const Graph> left,
+std::unique_ptr<ReadyPlan> ForwardPass::make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,
                                                   const PassConfiguration& configuration, const Progress& progress) {
-  return state_.make_plan(name, plan_graphs(state_, std::move(left), configuration, annotations_, thresholds_), 0,
+  return state_.make_plan(name, plan_graphs(state_, std::move(optimised), configuration, annotations_, thresholds_), 0,
                           progress);
 }
 

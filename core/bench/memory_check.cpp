@@ -109,8 +109,7 @@ namespace {
 /// branch.
 int64_t largest_budget(Device& device, const WeightStore& store, const std::vector<PlannedGraph>& graphs,
                        const MemoryRoom& room) {
-  constexpr int64_t kEverything = int64_t{1} << 60;
-  WeightStore other(device, {std::shared_ptr<void>(), &store.source()}, kEverything);
+  WeightStore other(device, {std::shared_ptr<void>(), &store.source()}, kBudgetForAll);
   const MemoryNeed need = memory_need(device, other, graphs);
   if (room.device && need.host > room.host) return 0;  // a budget takes nothing off the host's memory
   // Pinned weights count against the budget and have no slots.

@@ -58,8 +58,8 @@ MemoryNeed memory_need(Device& device, WeightStore& store, const std::vector<Pla
 SentRows check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
                       const MemoryRoom& room, const std::string& what);
 
-/// The memory that one more plan takes beside those it shares `options.memory` with: its states, weights that nobody has loaded,
-/// and what its activations and records need beyond what is shared already.
+/// The memory that one more plan takes beside those it shares `options.memory` with: its states, weights that nobody
+/// has loaded, and what its activations and records need beyond what is shared already.
 MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
                                const CompileOptions& options);
 /// Throws Error(bad_input) that names `what` and the plan where that is more than there is room for. Returns as

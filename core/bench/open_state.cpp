@@ -6,7 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/number_format.h"
-#include "core/bench/device_list.h"
+#include "core/bench/device_names.h"
 #include "core/bench/devices.h"
 #include "core/bench/option_checks.h"
 

@@ -42,8 +42,6 @@ struct PlanSite {
   std::shared_ptr<const WeightSource> weights;
   int64_t budget = 0;  ///< --weight-budget, bytes; 0: none
 };
-/// A budget that no model exceeds: weights of branches are marked as streamed, and all fit.
-inline constexpr int64_t kBudgetForAll = int64_t{1} << 62;
 /// Lays out the plan of a graph without loading weights. Returns a store that lists the weights it needs: a new one for
 /// each plan, because a layout that was requested once stays listed.
 std::unique_ptr<WeightStore> asked_weights(const PlanSite& site, std::shared_ptr<const Graph> graph,

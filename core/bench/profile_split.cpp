@@ -5,16 +5,14 @@
 #include <set>
 
 #include "core/profile/record.h"
-#include "core/summary/settings.h"
 
 namespace stormcell {
 
-ProfileSplit split_batches(int64_t count, const std::string& rule) {
-  check_profile_split(rule);
+ProfileSplit split_batches(int64_t count, SplitRule rule) {
   ProfileSplit split{rule, {}, {}, count == 1};
   const int64_t quarter = (count + 3) / 4;
   for (int64_t b = 0; b < count; ++b)
-    (rule == "first" ? b < quarter : b % 4 == 0) ? split.profiled.push_back(b) : split.measured.push_back(b);
+    (rule == SplitRule::first ? b < quarter : b % 4 == 0) ? split.profiled.push_back(b) : split.measured.push_back(b);
   if (split.same) split.measured = split.profiled;
   split.held_out = std::ssize(split.measured);
   return split;
@@ -26,7 +24,7 @@ uint8_t ProfileSplit::part_of(int64_t batch) const {
 }
 
 SplitFigures figures_of(const ProfileSplit& split) {
-  return {split_rule(split.rule), std::ssize(split.profiled), std::ssize(split.measured), split.same, split.held_out};
+  return {split.rule, std::ssize(split.profiled), std::ssize(split.measured), split.same, split.held_out};
 }
 
 std::vector<int64_t> all_batches(const Dataset& data) {

@@ -1,16 +1,16 @@
 // Which batches an optimisation profiles and which it measures: a plan is judged on batches that it was not made from.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/data/dataset.h"
 #include "core/summary/results.h"
+#include "core/summary/split_rule.h"
 
 namespace stormcell {
 
 struct ProfileSplit {
-  std::string rule;  ///< strided, first
+  SplitRule rule = SplitRule::strided;
   std::vector<int64_t> profiled, measured;
   bool same = false;  ///< one batch alone: it is profiled and measured
   /// number of batches that are not profiled; it includes those that a time limit leaves out of `measured`
@@ -19,10 +19,9 @@ struct ProfileSplit {
   uint8_t part_of(int64_t batch) const;
 };
 
-/// "strided": batches i with i mod 4 = 0 are profiled. "first": the first quarter is, rounded up, so that what changes
-/// along the data shows. The others are measured. Error(bad_input) naming --profile-split for another rule; `count` is
-/// at least 1.
-ProfileSplit split_batches(int64_t count, const std::string& rule);
+/// SplitRule::first rounds its quarter up, so that what changes along the data shows. Batches that are not profiled are
+/// measured. `count` is at least 1.
+ProfileSplit split_batches(int64_t count, SplitRule rule);
 SplitFigures figures_of(const ProfileSplit& split);
 
 /// Their numbers, in the data's order.

@@ -138,22 +138,22 @@ void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Pro
   std::vector<int32_t> waits_for(count, 0);
   for (const auto& [from, to] : before)
     if (from >= 0 && from != to) next[from].push_back(to), ++waits_for[to];
-  std::set<int32_t> left, ready;
+  std::set<int32_t> unplaced, ready;
   for (size_t n = 0; n < count; ++n) {
-    left.insert(static_cast<int32_t>(n));
+    unplaced.insert(static_cast<int32_t>(n));
     if (waits_for[n] == 0) ready.insert(static_cast<int32_t>(n));
   }
   std::vector<int32_t> place(count);
   std::vector<RouterId> first;
-  while (!left.empty()) {
+  while (!unplaced.empty()) {
     // None is ready only where two bodies have the same routers the other way round: then running order breaks the
     // circle.
-    const int32_t taken = ready.empty() ? *left.begin() : *ready.begin();
-    ready.erase(taken), left.erase(taken);
+    const int32_t taken = ready.empty() ? *unplaced.begin() : *ready.begin();
+    ready.erase(taken), unplaced.erase(taken);
     place[taken] = static_cast<int32_t>(first.size());
     first.push_back(named.first[taken]);
     for (const int32_t n : next[taken])
-      if (--waits_for[n] == 0 && left.contains(n)) ready.insert(n);
+      if (--waits_for[n] == 0 && unplaced.contains(n)) ready.insert(n);
   }
   named.first = std::move(first);
   for (int32_t& of : named.of) of = place[of];

@@ -66,9 +66,9 @@ namespace {
 int64_t of_plans(const MemoryNeed& need, const MemoryRoom& room) { return room.device ? need.device : need.shared; }
 }  // namespace
 
-void ExperimentState::check_fits(const GraphOfSize& graphs, const MemoryRoom& left, std::vector<std::string>& warnings,
-                                 int64_t new_tokens) {
-  const MemoryRoom room = left.with_more(memory->bytes());  // held from earlier runs, and used again
+void ExperimentState::check_fits(const GraphOfSize& graphs, const MemoryRoom& available,
+                                 std::vector<std::string>& warnings, int64_t new_tokens) {
+  const MemoryRoom room = available.with_more(memory->bytes());  // held from earlier runs, and used again
   // As many sizes as are held at once: those whose batches are largest.
   std::vector<SizeCount> sizes = data->sizes();
   if (sizes.empty()) sizes.emplace_back();

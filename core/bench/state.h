@@ -95,9 +95,9 @@ struct ExperimentState {
   /// The most resident memory of this call, in bytes, without what probes take.
   int64_t peak_resident() const;
 
-  /// Throws Error(bad_input) if a plan of these graphs does not fit into `left`, before anything of it is loaded. Warns
-  /// if it fits only without the weights of its fallbacks, or only with copied rows.
-  void check_fits(const GraphOfSize& graphs, const MemoryRoom& left, std::vector<std::string>& warnings,
+  /// Throws Error(bad_input) if a plan of these graphs does not fit into `available`, before anything of it is loaded.
+  /// Warns if it fits only without the weights of its fallbacks, or only with copied rows.
+  void check_fits(const GraphOfSize& graphs, const MemoryRoom& available, std::vector<std::string>& warnings,
                   int64_t new_tokens = 0);
   /// Compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has them. The
   /// state must outlive the plan.

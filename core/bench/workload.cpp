@@ -51,9 +51,9 @@ std::vector<std::string> Workload::annotate(const SaidAnnotations& said) {
   return idle;
 }
 
-void Workload::check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
+void Workload::check_fits(std::shared_ptr<const Graph> optimised, const PassConfiguration& configuration,
                           std::vector<std::string>& warnings) const {
-  state_.check_fits(plan_graphs(state_, std::move(left), configuration, annotations_, thresholds_),
+  state_.check_fits(plan_graphs(state_, std::move(optimised), configuration, annotations_, thresholds_),
                     memory_room(*state_.device), warnings, new_tokens_);
 }
 

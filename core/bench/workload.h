@@ -41,12 +41,12 @@ class Workload {
 
   /// Throws Error(bad_input) where the plan that the passes left does not fit into memory; warns where its fallbacks do
   /// not.
-  void check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
+  void check_fits(std::shared_ptr<const Graph> optimised, const PassConfiguration& configuration,
                   std::vector<std::string>& warnings) const;
   /// graph(), and the same for pictures of other sizes.
   GraphOfSize graph_of_size() const { return plan_graphs(state_, graph(), {}, annotations_, thresholds_); }
-  /// `left`: graph() as the passes left it; `configuration`: what they need to do the same again.
-  virtual std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left,
+  /// `optimised`: graph() as the passes left it; `configuration`: what they need to do the same again.
+  virtual std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,
                                                const PassConfiguration& configuration, const Progress& progress) = 0;
   std::unique_ptr<ReadyPlan> make_baseline(const Progress& progress) {
     return make_plan("baseline", graph(), {}, progress);
@@ -105,7 +105,7 @@ class ForwardPass : public Workload {
   /// `thresholds`: as Workload::thresholds() has them.
   explicit ForwardPass(ExperimentState& state, RouterThresholds thresholds = {});
   std::shared_ptr<const Graph> graph() const override { return graph_; }
-  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left,
+  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,
                                        const PassConfiguration& configuration, const Progress& progress) override;
   int64_t cells(const ReadyPlan&, int64_t batch) const override { return state_.data->real_cells(batch); }
   std::shared_ptr<const Graph> judged_graph(PictureSize size) const override;
@@ -124,7 +124,7 @@ class Decoding : public Workload {
   /// `thresholds`: as Workload::thresholds() has them.
   explicit Decoding(ExperimentState& state, RouterThresholds thresholds = {});
   std::shared_ptr<const Graph> graph() const override { return graph_; }
-  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left,
+  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,
                                        const PassConfiguration& configuration, const Progress& progress) override;
   int64_t cells(const ReadyPlan& plan, int64_t batch) const override;
   void set_rates(double cells, PlanFigures& figures) const override {

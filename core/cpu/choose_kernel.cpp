@@ -8,25 +8,29 @@ namespace stormcell::cpu {
 
 // One file in ops/ each, named as the operator. Gather and linear have two kernels, conv2d has three; the three of an
 // exchange, and those of grouped_conv2d, are one file.
-std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_linear_plain(const Making&),
-    make_grouped_linear(const Making&), make_conv2d(const Making&), make_rms_norm(const Making&),
-    make_activation(const Making&), make_add(const Making&), make_multiply(const Making&), make_scale(const Making&),
-    make_attention(const Making&), make_rotary(const Making&), make_positions(const Making&), make_pool(const Making&),
-    make_reduce(const Making&), make_broadcast(const Making&), make_argmax(const Making&), make_route(const Making&),
-    make_scatter(const Making&), make_compact(const Making&), make_members(const Making&), make_pack(const Making&),
-    make_expand(const Making&), make_gather_slots(const Making&), make_gather_chains(const Making&),
-    make_extent(const Making&), make_add_constant(const Making&), make_end_sequences(const Making&),
-    make_all_set(const Making&), make_branches_empty(const Making&), make_branches_full(const Making&),
-    make_state_fill(const Making&), make_state_write(const Making&), make_state_put(const Making&),
-    make_choice_weight(const Making&), make_resize(const Making&), make_unfold(const Making&), make_fold(const Making&),
-    make_pixel_shuffle(const Making&), make_concat(const Making&), make_conv2d_direct(const Making&),
-    make_standardize(const Making&), make_squared_distance(const Making&), make_conv2d_planar(const Making&),
-    make_residual_blocks(const Making&), make_exchange_decision(const Making&), make_exchange_rows(const Making&),
-    make_exchange_back(const Making&), make_layer_norm(const Making&), make_merge_cells(const Making&),
-    make_window_attention(const Making&), make_grouped_conv2d_planar(const Making&),
-    make_grouped_conv2d_direct(const Making&), make_grouped_conv2d(const Making&),
-    make_grouped_residual_blocks(const Making&), make_grouped_layer_norm(const Making&), make_zeros(const Making&),
-    make_separable_conv2d(const Making&);
+std::unique_ptr<Kernel> make_embedding(const BuildContext&), make_linear(const BuildContext&),
+    make_linear_plain(const BuildContext&), make_grouped_linear(const BuildContext&), make_conv2d(const BuildContext&),
+    make_rms_norm(const BuildContext&), make_activation(const BuildContext&), make_add(const BuildContext&),
+    make_multiply(const BuildContext&), make_scale(const BuildContext&), make_attention(const BuildContext&),
+    make_rotary(const BuildContext&), make_positions(const BuildContext&), make_pool(const BuildContext&),
+    make_reduce(const BuildContext&), make_broadcast(const BuildContext&), make_argmax(const BuildContext&),
+    make_route(const BuildContext&), make_scatter(const BuildContext&), make_compact(const BuildContext&),
+    make_members(const BuildContext&), make_pack(const BuildContext&), make_expand(const BuildContext&),
+    make_gather_slots(const BuildContext&), make_gather_chains(const BuildContext&), make_extent(const BuildContext&),
+    make_add_constant(const BuildContext&), make_end_sequences(const BuildContext&), make_all_set(const BuildContext&),
+    make_branches_empty(const BuildContext&), make_branches_full(const BuildContext&),
+    make_state_fill(const BuildContext&), make_state_write(const BuildContext&), make_state_put(const BuildContext&),
+    make_choice_weight(const BuildContext&), make_resize(const BuildContext&), make_unfold(const BuildContext&),
+    make_fold(const BuildContext&), make_pixel_shuffle(const BuildContext&), make_concat(const BuildContext&),
+    make_conv2d_direct(const BuildContext&), make_standardize(const BuildContext&),
+    make_squared_distance(const BuildContext&), make_conv2d_planar(const BuildContext&),
+    make_residual_blocks(const BuildContext&), make_exchange_decision(const BuildContext&),
+    make_exchange_rows(const BuildContext&), make_exchange_back(const BuildContext&),
+    make_layer_norm(const BuildContext&), make_merge_cells(const BuildContext&),
+    make_window_attention(const BuildContext&), make_grouped_conv2d_planar(const BuildContext&),
+    make_grouped_conv2d_direct(const BuildContext&), make_grouped_conv2d(const BuildContext&),
+    make_grouped_residual_blocks(const BuildContext&), make_grouped_layer_norm(const BuildContext&),
+    make_zeros(const BuildContext&), make_separable_conv2d(const BuildContext&);
 
 namespace {
 constexpr std::array kKernels = {
@@ -99,7 +103,7 @@ std::span<const KernelRow> kernel_list() { return kKernels; }
 
 std::vector<std::string> kernel_names(std::string_view op) { return stormcell::kernel_names(kernel_list(), op); }
 
-std::unique_ptr<Kernel> choose_kernel(const Making& making) {
+std::unique_ptr<Kernel> choose_kernel(const BuildContext& making) {
   return stormcell::choose_kernel(kernel_list(), making, "CPU");
 }
 

@@ -12,13 +12,13 @@ namespace stormcell::cpu {
 struct KernelRow {
   std::string_view op, name;
   std::unique_ptr<Kernel> (*make)(
-      const Making&);  ///< nullptr result: this case is not supported, the next row is tried
+      const BuildContext&);  ///< nullptr result: this case is not supported, the next row is tried
   KernelKnows knows = {};
 };
 /// The visible list, in the order in which rows are tried.
 std::span<const KernelRow> kernel_list();
 
 /// As stormcell::choose_kernel() does, among these.
-std::unique_ptr<Kernel> choose_kernel(const Making& making);
+std::unique_ptr<Kernel> choose_kernel(const BuildContext& making);
 
 }  // namespace stormcell::cpu

@@ -19,12 +19,12 @@ Activation parse_activation(std::string_view word) {
             "expected none, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got " + std::string(word));
 }
 
-WeightHandle Making::panel_weight(size_t index, bool precise) const {
+WeightHandle BuildContext::panel_weight(size_t index, bool precise) const {
   // The stored number format, but f16, which has no dot product here, and what must not round its input.
   return branch_weight(index, kPanels, precise ? DType::f32 : panel_format(format_in_products(value(index))));
 }
 
-bool Making::reads_halves(size_t input) const { return is_halves(reads(input)); }
-bool Making::writes_halves(size_t output) const { return is_halves(writes(output)); }
+bool BuildContext::reads_halves(size_t input) const { return is_halves(reads(input)); }
+bool BuildContext::writes_halves(size_t output) const { return is_halves(writes(output)); }
 
 }  // namespace stormcell::cpu

@@ -10,9 +10,9 @@
 #include "core/cell/ragged.h"
 #include "core/cpu/kernels/activation.h"
 #include "core/graph/operator.h"
+#include "core/runtime/kernel_build_context.h"
 #include "core/runtime/state_rows.h"
 #include "core/runtime/status_area.h"
-#include "core/runtime/step_making.h"
 #include "core/runtime/weight_table.h"
 
 namespace stormcell::cpu {
@@ -66,7 +66,7 @@ class Kernel {
 };
 
 /// What a kernel may ask while it is made.
-struct Making : StepMaking {
+struct BuildContext : KernelBuildContext {
   /// Whether it lies in bf16: Rows::halves().
   bool reads_halves(size_t input) const;
   bool writes_halves(size_t output) const;

@@ -10,11 +10,11 @@ namespace stormcell::cpu {
 StepKernels make_kernels(const Program& p, WeightStore& weights, const Bindings& bounds, int threads) {
   StepKernels made;
   made.of.resize(p.steps.size());
-  made.needs = make_steps(p, weights, bounds, threads, [&](int32_t at, const StepMaking& making) {
+  made.needs = make_steps(p, weights, bounds, threads, [&](int32_t at, const KernelBuildContext& context) {
     StepKernel& of = made.of[at];
     of.in.resize(p.steps[at].inputs.size());
     of.out.resize(p.steps[at].outputs.size());
-    of.kernel = choose_kernel(Making{making});
+    of.kernel = choose_kernel(BuildContext{context});
     made.scratch_bytes = std::max(made.scratch_bytes, align_up(of.kernel->scratch_bytes()));
   });
   return made;

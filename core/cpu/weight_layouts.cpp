@@ -11,7 +11,7 @@
 #include "core/cpu/kernels/direct_conv2d.h"
 #include "core/cpu/kernels/packed_weight.h"
 #include "core/cpu/kernels/planar_conv2d.h"
-#include "core/runtime/step_making.h"
+#include "core/runtime/kernel_build_context.h"
 
 namespace stormcell::cpu {
 namespace {

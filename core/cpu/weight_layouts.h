@@ -7,7 +7,7 @@
 
 namespace stormcell::cpu {
 
-// Values of WeightKey::layout beside those of every device (step_making.h).
+// Values of WeightKey::layout beside those of every device (kernel_build_context.h).
 /// In panels for products.
 inline constexpr const char* kPanels = "panels";
 /// In panels as wide as the output channels ask for, for a convolution that gathers nothing; always f32.

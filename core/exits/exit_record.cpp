@@ -102,11 +102,11 @@ void ItemsLeft::add(int32_t exit, const std::vector<double>& by_exit) {
   operations += by_exit[exit], through_all += by_exit.back();
 }
 
-ExitPoint point_of(const QualityTask& task, ItemsLeft left) {
+ExitPoint point_of(const QualityTask& task, ItemsLeft items) {
   ExitPoint p;
-  if (!left.scores.empty()) p.value = value_of(task, left.scores), p.value_ci95 = task.ci95(left.scores);
-  p.mean_cost = left.through_all > 0 ? left.operations / left.through_all : 1;
-  p.items = std::move(left.items);
+  if (!items.scores.empty()) p.value = value_of(task, items.scores), p.value_ci95 = task.ci95(items.scores);
+  p.mean_cost = items.through_all > 0 ? items.operations / items.through_all : 1;
+  p.items = std::move(items.items);
   return p;
 }
 
@@ -156,12 +156,12 @@ ExitCase ExitRecord::exit_case(const std::vector<size_t>& some, std::vector<std:
 }
 
 ExitPoint ExitRecord::point(const std::vector<size_t>& some, const std::vector<int32_t>& at) const {
-  ItemsLeft left(exits());
+  ItemsLeft items(exits());
   for (size_t i = 0; i < some.size(); ++i) {
-    left.add(at[i], operations.at(size[some[i]]));
-    if (is_judged(some[i])) left.scores.push_back(scores[at[i]][some[i]]);
+    items.add(at[i], operations.at(size[some[i]]));
+    if (is_judged(some[i])) items.scores.push_back(scores[at[i]][some[i]]);
   }
-  return point_of(*task, std::move(left));
+  return point_of(*task, std::move(items));
 }
 
 void ExitRecord::count_in(const std::optional<GraphOfSize>& graphs, const TaskAnswer& answer) {

@@ -26,7 +26,7 @@ struct ItemsLeft {
   void add(int32_t exit, const std::vector<double>& by_exit);
 };
 /// Of one threshold, which it does not know.
-ExitPoint point_of(const QualityTask& task, ItemsLeft left);
+ExitPoint point_of(const QualityTask& task, ItemsLeft items);
 
 struct ExitRecord {
   ExitChain chain;

@@ -75,7 +75,7 @@ std::shared_ptr<GenerateFigures> start_figures(const Workload& work, const std::
   r->model = model_figures(s);
   r->dataset = dataset_figures(s);
   r->device = device_figures(s);
-  r->settings = settings_json(s, to_text(work.phase()));
+  r->settings = settings_json(s, work.phase());
   r->session = session;
   r->warnings = warnings_of(s);
   if (s.options.tolerance && s.dtype != s.model->dtype)

@@ -7,6 +7,7 @@
 #include "core/cost/graph_cost.h"
 #include "core/exits/exit_chain.h"
 #include "core/experiment/inspected_graph.h"
+#include "core/experiment/inspected_kernels.h"
 #include "core/graph/annotation_rules.h"
 #include "core/graph/cell_flow.h"
 #include "core/graph/dot.h"
@@ -149,10 +150,9 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
   s.routers = routers_of(graph, bindings);
   set_exit_costs(graph, model.answer, s);
   graph.for_each_node([&](NodeId id, int) { ++s.operators[std::string(graph.node(id).op->name)]; });
-  const DeviceRow device = devices().front();
-  for (const auto& [op, count] : s.operators)
-    if (std::vector<std::string> names = device.kernels(op); !names.empty())
-      s.kernels.push_back({op, std::move(names)});
+  std::vector<std::string> operators;
+  for (const auto& [op, count] : s.operators) operators.push_back(op);
+  s.kernels = inspected_kernels(operators, devices());
   s.annotations = annotation_list(graph);
   s.unsupported = model.unsupported;
   s.warnings = model.warnings;

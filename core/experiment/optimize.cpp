@@ -161,7 +161,7 @@ class Optimization {
   /// Sets the curve of exits from one recorded run. Thresholds of a target are judged on batches that they were not
   /// searched on.
   void set_exits() {
-    if (!found_ && time_.plan.left() <= 0) {
+    if (!found_ && time_.plan.remaining() <= 0) {
       if (exit_chain(*work_.graph(), s_.model->answer)) leave_out_for_time("the curve of exits was not recorded");
       return;
     }
@@ -248,7 +248,7 @@ class Optimization {
   void measure_what_is_stated() {
     if (candidates_.final_plan == kNoPlan) return;
     if (candidates_.trying == Trying::briefly) return measure_together();
-    if (options_.measure_seconds == 0 || !too_few_pairs() || time_.plan.left() <= 0) return;
+    if (options_.measure_seconds == 0 || !too_few_pairs() || time_.plan.remaining() <= 0) return;
     measure_together();
     if (too_few_pairs()) together_.reset();
   }
@@ -447,7 +447,7 @@ class Optimization {
       run_over_batches(s_, optimized(), "recording", execute, progress_, batches_, [&](const Batch& batch) {
         add(batch);
         ++ran;
-        return time_.plan.left() > 0;
+        return time_.plan.remaining() > 0;
       });
     if (ran > 0 && ran < batches_.size())
       leave_out_for_time("the optimised plan ran on " + counted(static_cast<int64_t>(ran), "batch") + " of the " +
@@ -483,7 +483,7 @@ class Optimization {
   Candidates candidates_;
   SteadyMeasuring steady_{
       machine_of(s_, progress_),
-      {options_.measure_seconds >= kWorthRepeating && !time_.is_long(), [this] { return time_.plan.left(); }}};
+      {options_.measure_seconds >= kWorthRepeating && !time_.is_long(), [this] { return time_.plan.remaining(); }}};
   double measured_seconds_ = 0;
   bool cuts_measuring_ = false;            // the time limit does
   MeasurementRuns runs_;                   // of the stated figures

@@ -18,7 +18,7 @@ std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, RunKind v
   r->model = model_figures(s);
   r->dataset = dataset_figures(s);
   r->phase = to_text(work.phase());
-  r->settings = settings_json(s, r->phase);
+  r->settings = settings_json(s, work.phase());
   r->warnings = warnings_of(s);
   if (work_phase(s.options.phase) == WorkPhase::forward &&
       s.options.most_new_tokens != ExperimentOptions().most_new_tokens)

@@ -9,6 +9,7 @@
 #include "core/base/counted.h"
 #include "core/exits/exit_chain.h"
 #include "core/experiment/run_summary.h"
+#include "core/summary/split_rule.h"
 #include "core/summary/time_text.h"
 
 namespace stormcell {
@@ -57,9 +58,10 @@ std::vector<TimeShare> time_shares(ExperimentState& s, const OptimizeOptions& op
   const TimePlan plan(options.time_limit, options.begun > 0 ? options.begun : seconds_now(), seconds_now);
   std::vector<TimeShare> shares;
   ExpectedSeconds all;
+  const SplitRule rule = split_rule(s.options.profile_split);
   for (const std::unique_ptr<Workload>& work : workloads(s)) {
-    TimeShare& share = shares.emplace_back(TimeShare{
-        plan, {}, {}, split_batches(s.data->batch_count(), s.options.profile_split), true, options.time_limit});
+    TimeShare& share = shares.emplace_back(
+        TimeShare{plan, {}, {}, split_batches(s.data->batch_count(), rule), true, options.time_limit});
     const bool exits = work->phase() == WorkPhase::forward && exit_chain(*work->graph(), s.model->answer).has_value();
     if (!has_target(s.options)) share.plan.skip(Stage::thresholds);
     if (!exits && !s.options.dense) share.plan.skip(Stage::exits);

@@ -50,8 +50,8 @@ class Compacting {
     const CellSpace& space = from_.space(s);
     space_kept_[s] = true;
     keep_space(space.parent);
-    for (const ValueId told_by : {space.decision, space.offsets})
-      if (told_by != kNone) value_kept_[told_by] = true;
+    for (const ValueId defined_by : {space.decision, space.offsets})
+      if (defined_by != kNone) value_kept_[defined_by] = true;
     keep_space(space.base);
   }
 

@@ -102,7 +102,8 @@ namespace {
 void expect_weight_where(bool fits, const Graph& graph, const Node& node, size_t index) {
   const Value& v = graph.value(node.inputs[index]);
   if (v.kind != ValueKind::weight || !fits)
-    operator_error(node, "a weight in f32, f16 or bf16 as input " + std::to_string(index), value_text(graph, v));
+    operator_error(node, "a weight in " + engine_float_names() + " as input " + std::to_string(index),
+                   value_text(graph, v));
 }
 }  // namespace
 

@@ -11,10 +11,10 @@ namespace {
 /// The value by which a node finds places in input `index`, a state that may lie in pages; kNone: it reads or writes it
 /// otherwise.
 ValueId places_by(const Node& node, size_t index) {
-  std::optional<size_t> told_by;
-  if (has_role(node, Role::state) && node.op->keeps_rows && index == 0) told_by = extra_input(node, "at");
-  if (has_role(node, Role::attend) && (index == 1 || index == 2)) told_by = extra_input(node, "step");
-  return told_by ? node.inputs[*told_by] : kNone;
+  std::optional<size_t> position;
+  if (has_role(node, Role::state) && node.op->keeps_rows && index == 0) position = extra_input(node, "at");
+  if (has_role(node, Role::attend) && (index == 1 || index == 2)) position = extra_input(node, "step");
+  return position ? node.inputs[*position] : kNone;
 }
 
 bool is_of_sequences(const Graph& g, const Value& v) {

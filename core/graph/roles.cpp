@@ -22,8 +22,8 @@ bool has_effect(const Operator& op) {
 
 ValueId sends_by(const Graph& graph, const Node& node) {
   if (!has_role(node, Role::open) && !has_role(node, Role::grouped)) return kNone;
-  const ValueId told_by = node.inputs[kSentBy];
-  if (graph.value(told_by).kind == ValueKind::decision) return told_by;
+  const ValueId sent_by = node.inputs[kSentBy];
+  if (graph.value(sent_by).kind == ValueKind::decision) return sent_by;
   // Members go where their parents are sent.
   const SpaceId to = node.outputs.empty() ? kNone : graph.value(node.outputs[0]).type.space;
   return to != kNone && graph.holds_members(to) ? graph.space(graph.space(to).parent).decision : kNone;

@@ -84,8 +84,9 @@ class Verifier {
       fail("value %" + v.name, "expected rows of whole blocks of " + std::to_string(format.block_elements) +
                                    " elements, got " + type_text(graph_, v.type));
     if (v.kind == ValueKind::weight ? !format.multiplies : t != DType::f32 && t != DType::i32)
-      fail("value %" + v.name, std::string(v.kind == ValueKind::weight ? "expected a weight in f32, f16 or bf16"
-                                                                       : "expected an activation in f32 or i32") +
+      fail("value %" + v.name, "expected " +
+                                   (v.kind == ValueKind::weight ? "a weight in " + engine_float_names()
+                                                                : std::string("an activation in f32 or i32")) +
                                    ", got " + type_text(graph_, v.type));
   }
 
@@ -157,10 +158,10 @@ class Verifier {
   void cells(ValueId v, const std::string& where) {
     for (SpaceId s = graph_.value(v).type.space; s != kNone; s = graph_.space(s).parent) {
       const CellSpace& space = graph_.space(s);
-      for (const ValueId told_by : {space.decision, space.offsets})
-        if (told_by != kNone && !defined_[told_by])
+      for (const ValueId defined_by : {space.decision, space.offsets})
+        if (defined_by != kNone && !defined_[defined_by])
           fail(where, "%" + graph_.value(v).name + " lives over cells of " + space.name + ", where %" +
-                          graph_.value(told_by).name + ", which tells them, is not known");
+                          graph_.value(defined_by).name + ", which tells them, is not known");
     }
   }
 

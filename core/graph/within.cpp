@@ -26,12 +26,12 @@ std::vector<FormerBranch> former_branches(const Node& route) {
 }
 
 void add_within(const Graph& graph, SpaceId space, Node& route) {
-  const CellSpace& left = graph.space(space);
-  const Node& above = graph.node(graph.value(left.decision).producer);
+  const CellSpace& branch = graph.space(space);
+  const Node& above = graph.node(graph.value(branch.decision).producer);
   std::string text;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : " ") + more; };
   if (above.attributes.has("within")) add(above.attributes.word("within"));
-  add(above.name + "=" + std::to_string(left.branch));
+  add(above.name + "=" + std::to_string(branch.branch));
   if (route.attributes.has("within")) add(route.attributes.word("within"));
   route.attributes.set("within", text);
 }

@@ -38,9 +38,9 @@ CostCase executed_case(const Program& program, const ExecutionResult& result, co
   }
   const Graph& graph = *program.graph;
   for (size_t i = 0; i < program.raggeds.size() && i < result.ragged_cells.size(); ++i) {
-    const ValueId told_by = program.operands[program.raggeds[i]].value;
-    const double all = graph.space(graph.value(told_by).type.space).count.evaluate(bindings);
-    if (all > 0) of.shares.set_present(told_by, result.ragged_cells[i] / all);
+    const ValueId ragged = program.operands[program.raggeds[i]].value;
+    const double all = graph.space(graph.value(ragged).type.space).count.evaluate(bindings);
+    if (all > 0) of.shares.set_present(ragged, result.ragged_cells[i] / all);
   }
   if (turns > 0) of.turns = turns;
   double hits = 0, misses = 0;

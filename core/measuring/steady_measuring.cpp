@@ -72,7 +72,7 @@ void SteadyMeasuring::run(const std::function<void()>& measure) {
 bool SteadyMeasuring::may_repeat(double took) const {
   constexpr int64_t kMost = 4;
   constexpr double kRoom = 3;  // a limit must leave this many times what a repetition takes, for all that follows
-  return repetitions_ < kMost && others_.share().value_or(0) < kMostOtherLoad && limits_.left() >= kRoom * took;
+  return repetitions_ < kMost && others_.share().value_or(0) < kMostOtherLoad && limits_.remaining() >= kRoom * took;
 }
 
 void SteadyMeasuring::end() {

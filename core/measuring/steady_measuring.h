@@ -28,8 +28,8 @@ ProbedMachine machine_of(ExperimentState& state, const Progress& progress);
 
 /// When a measurement may be repeated.
 struct RepetitionLimits {
-  bool allowed = false;          ///< false for a short measurement and for a long command
-  std::function<double()> left;  ///< seconds that a time limit leaves; infinity: no limit
+  bool allowed = false;               ///< false for a short measurement and for a long command
+  std::function<double()> remaining;  ///< seconds that a time limit leaves; infinity: no limit
 };
 
 class SteadyMeasuring {

@@ -35,21 +35,21 @@ std::vector<int64_t> spread(const std::vector<int64_t>& list, int64_t count) {
 TimePlan::TimePlan(double limit, double begun, Clock clock)
     : limit_(limit), begun_(begun), clock_(std::move(clock)), weight_(kWeights) {}
 
-double TimePlan::left() const {
+double TimePlan::remaining() const {
   if (!limited()) return std::numeric_limits<double>::infinity();
   return std::max(0.0, limit_ - spent());
 }
 
 double TimePlan::allowed(Stage stage) const {
-  if (!limited()) return left();
+  if (!limited()) return remaining();
   const auto at = weight_.begin() + static_cast<std::ptrdiff_t>(stage);
   const double rest = std::accumulate(at, weight_.end(), 0.0);
-  return rest > 0 ? left() * *at / rest : 0;
+  return rest > 0 ? remaining() * *at / rest : 0;
 }
 
 TimePlan TimePlan::part(size_t phases) const {
   TimePlan out = *this;
-  if (limited() && phases > 1) out.limit_ = spent() + left() / static_cast<double>(phases);
+  if (limited() && phases > 1) out.limit_ = spent() + remaining() / static_cast<double>(phases);
   return out;
 }
 

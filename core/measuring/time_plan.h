@@ -23,7 +23,7 @@ class TimePlan {
   bool limited() const { return limit_ > 0; }
   double spent() const { return clock_() - begun_; }
   /// Infinity without a limit; 0 if it is spent.
-  double left() const;
+  double remaining() const;
   /// Seconds that a stage may take. The time left is divided by weight among this stage and the later ones, so that
   /// they also share what earlier stages did not need. Infinity without a limit.
   double allowed(Stage stage) const;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 
@@ -86,12 +87,8 @@ std::string Config::word(std::string_view key, std::string_view otherwise) const
 std::string Config::word(std::string_view key, std::string_view otherwise,
                          const std::vector<std::string_view>& known) const {
   std::string came = word(key, otherwise);
-  std::string list;
-  for (size_t i = 0; i < known.size(); ++i) {
-    if (came == known[i]) return came;
-    list += (i == 0 ? "" : i + 1 == known.size() ? " or " : ", ") + std::string(known[i]);
-  }
-  refuse(key, list);
+  if (std::find(known.begin(), known.end(), came) != known.end()) return came;
+  refuse(key, either(known));
 }
 
 std::vector<int32_t> Config::ids(std::string_view key, int64_t below) const {

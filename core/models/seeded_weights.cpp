@@ -108,7 +108,7 @@ std::shared_ptr<const std::byte> SeededWeights::draw_elements(const Drawn& from,
       draw(key, first, count, mean, factor, [=](int64_t i, float x) { half[i] = f32_to_f16(x); });
       break;
     default:
-      failed(info.name, "seeded weights are f32, f16 or bf16");
+      failed(info.name, "seeded weights are " + engine_float_names());
   }
   return held;
 }

@@ -61,7 +61,8 @@ const WeightInfo& WeightCatalog::make(const Recipe& recipe, const std::vector<in
               "has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) + " by config.json",
               "correct config.json, or get the model again");
   if (!is_engine_float(info->dtype))
-    bad_input("weight " + text, "is stored as " + std::string(to_text(info->dtype)) + ", expected f32, f16 or bf16",
+    bad_input("weight " + text,
+              "is stored as " + std::string(to_text(info->dtype)) + ", expected " + engine_float_names(),
               "convert it to one of these");
   return *info;
 }
@@ -95,8 +96,8 @@ const WeightInfo& StoredCatalog::need(const std::string& name, const std::vector
               "correct config.json, or get the model again");
   if (!is_engine_float(info->dtype))
     bad_input(file,
-              "the tensor " + in_quotes(name) + " is stored as " + std::string(to_text(info->dtype)) +
-                  ", expected f32, f16 or bf16",
+              "the tensor " + in_quotes(name) + " is stored as " + std::string(to_text(info->dtype)) + ", expected " +
+                  engine_float_names(),
               "convert it to one of these");
   return *info;
 }

@@ -1,7 +1,7 @@
-// The functions that a reference kernel may ask of its numbers, besides +, -, *, /, == and a conversion from whole numbers and floats.
-// A kernel calls these functions by their plain names. Then it compiles for floats, which have them here, and for
-// Residue (core/oracle/residue.h), which has its own. A kernel that says std::sqrt, or compares with <, compiles for
-// floats alone: then a library of the tests does not build.
+// The functions that a reference kernel may ask of its numbers, besides +, -, *, /, == and a conversion from whole
+// numbers and floats. A kernel calls these functions by their plain names. Then it compiles for floats, which have them
+// here, and for Residue (core/oracle/residue.h), which has its own. A kernel that says std::sqrt, or compares with <,
+// compiles for floats alone: then a library of the tests does not build.
 #pragma once
 #include <algorithm>
 #include <bit>

@@ -104,13 +104,13 @@ std::string AlikeBranches::sort_nodes() {
 
 std::string AlikeBranches::note_sent(NodeId id) {
   const Node& node = graph_.node(id);
-  const ValueId told_by = graph_.holds_members(graph_.value(node.outputs[0]).type.space) ? node.inputs[1] : kNone;
+  const ValueId members = graph_.holds_members(graph_.value(node.outputs[0]).type.space) ? node.inputs[1] : kNone;
   const std::vector<int32_t> sent = branches_sent(graph_, node);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (sent[i] == kAllBranches) return "it works on slots already";
     if (!graph_.value(node.outputs[i]).annotations.empty())
       return "rows that " + node_text(node) + " sends lie in a format of their own, and would not be sent";
-    flow_of_[node.outputs[i]] = {node.inputs[0], told_by};
+    flow_of_[node.outputs[i]] = {node.inputs[0], members};
     flows_[id][sent[i]] = node.outputs[i];
   }
   return {};

@@ -8,8 +8,8 @@ namespace stormcell {
 
 inline constexpr PassOption kDeadShare = {
     "max-share",
-    "the largest share of a router's cells that a branch may have got and still be left out; "
-    "above 0, guards miss even on the profiled data, and a miss runs all branches",
+    "the largest share of a router's cells that a branch may have got and still be left out; above 0, guards miss even "
+    "on the profiled data, and a miss runs all branches",
     PassOption::Kind::share,
     0,
     0,

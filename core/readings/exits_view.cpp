@@ -140,10 +140,10 @@ std::vector<Stretch> stretches_of(int64_t items, std::vector<int64_t> pictured) 
 }
 
 /// Labels take turns among those that are shown of an exit, so there should be more of it than are shown.
-bool is_enough(const std::vector<int64_t>& found, const std::vector<int64_t>& left, int64_t most_of_exit) {
+bool is_enough(const std::vector<int64_t>& found, const std::vector<int64_t>& cells_by_exit, int64_t most_of_exit) {
   constexpr int64_t kTimes = 4;
   for (size_t exit = 0; exit < found.size(); ++exit)
-    if (found[exit] < std::min(left[exit], kTimes * most_of_exit)) return false;
+    if (found[exit] < std::min(cells_by_exit[exit], kTimes * most_of_exit)) return false;
   return true;
 }
 
@@ -171,7 +171,7 @@ class GalleryReader {
     places.resize(std::min(places.size(), kMostPlaces));
     std::vector<int64_t> wrong(found_.size());
     for (const Stretch& items : places) {
-      if (is_enough(wrong, view_.left, most_of_exit)) return;
+      if (is_enough(wrong, view_.cells_by_exit, most_of_exit)) return;
       read(items, [&](const CellLine& line, const Chain& chain) {
         const std::optional<size_t> exit = list(line, chain);
         if (exit && answers_.of(line.sequence, line.label).wrong) ++wrong[*exit];
@@ -182,7 +182,7 @@ class GalleryReader {
   /// `pictured`: items that have a picture.
   void read_until_enough(const std::vector<int64_t>& pictured, int64_t most_of_exit, int64_t most_items) {
     for (const Stretch& items : stretches_of(view_.items, pictured)) {
-      if (view_.looked_at >= most_items || is_enough(found_, view_.left, most_of_exit)) return;
+      if (view_.looked_at >= most_items || is_enough(found_, view_.cells_by_exit, most_of_exit)) return;
       read(items, [&](const CellLine& line, const Chain& chain) {
         if (!counted_.insert(line.sequence).second) return;
         if (const std::optional<size_t> exit = list(line, chain)) ++found_[*exit];
@@ -273,7 +273,7 @@ std::shared_ptr<const ExitsOfRun> read_exits_of_run(const std::string& file, int
   const auto overview = read_cells_overview(file, view->run);
   const Chain chain = chain_of(overview->routers);
   for (const size_t r : chain.routers) view->routers.push_back(overview->routers[r].name);
-  view->left = facts->left;
+  view->cells_by_exit = facts->cells_by_exit;
   view->decisions = overview->decisions;
   view->items = overview->sequences;
   view->thumbnails = overview->thumbnails;

@@ -34,12 +34,12 @@ struct ExitsOfRun {
   std::optional<ExitCurve> curve;
   std::optional<ExitTarget> target;
   bool verified = false;
-  std::vector<std::string> routers;  ///< that are exit tests, in running order; empty: the model has none
-  std::vector<int64_t> left;         ///< by exit, the end too: cells that were counted while the run was recorded
-  bool decisions = false;            ///< every decision is stored, so that single items can be told
-  int64_t items = 0;                 ///< of the run
-  int64_t thumbnails = 0;            ///< of so many items a picture is kept
-  int64_t looked_at = 0;             ///< items that were read to choose from, besides those known to be wrong
+  std::vector<std::string> routers;    ///< that are exit tests, in running order; empty: the model has none
+  std::vector<int64_t> cells_by_exit;  ///< the end is an exit too: cells that were counted while the run was recorded
+  bool decisions = false;              ///< every decision is stored, so that single items can be told
+  int64_t items = 0;                   ///< of the run
+  int64_t thumbnails = 0;              ///< of so many items a picture is kept
+  int64_t looked_at = 0;               ///< items that were read to choose from, besides those known to be wrong
   /// As GalleryOrder says; of items alike in that, of every label one, then of every label a second one, and so on,
   /// evenly spread over the run. Of each exit at most as many as were asked for.
   std::vector<ExitItem> gallery;

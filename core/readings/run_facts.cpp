@@ -28,13 +28,13 @@ void add_times(const SessionReader& reader, const Progress& progress, RunFacts& 
   facts.latency_ms = latency_of(times);
 }
 
-/// How many left at a test, and behind the last one how many it let go on.
-void add_left(const ExitRole& test, const std::vector<int64_t>& load, std::vector<int64_t>& left) {
+/// Adds the cells that left at a test, and behind the last one those that it let go on.
+void add_exit(const ExitRole& test, const std::vector<int64_t>& load, std::vector<int64_t>& cells_by_exit) {
   if (test.exit < 0) return;
   const bool known = load.size() == 2;
   const size_t leave = test.leave;
-  left.push_back(known ? load[leave] : 0);
-  if (test.last) left.push_back(known ? load[1 - leave] : 0);
+  cells_by_exit.push_back(known ? load[leave] : 0);
+  if (test.last) cells_by_exit.push_back(known ? load[1 - leave] : 0);
 }
 
 void add_routers(const SessionReader& reader, const Progress& progress, RunFacts& facts) {
@@ -50,7 +50,7 @@ void add_routers(const SessionReader& reader, const Progress& progress, RunFacts
     facts.routers.push_back(
         {layout.routers[r].name, layout.routers[r].branches, real, loads.dropped, imbalance(real), entropy_bits(real)});
     facts.cells = std::max(facts.cells, loads.cells_without_padding(lines[r].fan_out));
-    add_left(exits[r], real, facts.left);
+    add_exit(exits[r], real, facts.cells_by_exit);
   }
 }
 

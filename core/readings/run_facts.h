@@ -14,9 +14,9 @@ struct RunFacts {
   Latency latency_ms;                   ///< of the recorded batches, recording included; runs 0: no times are there
   int64_t guard_hits = 0, guard_misses = 0;
   std::vector<RoutingLoads::Row> routers;
-  int64_t cells = 0;          ///< of the router that most came to, padding left out
-  std::vector<int64_t> left;  ///< by exit, the end too: cells; empty: the model has none
-  int64_t newest_result = 0;  ///< the newest run of this session that was measured and not imported; 0: none
+  int64_t cells = 0;                   ///< of the router that most came to, padding left out
+  std::vector<int64_t> cells_by_exit;  ///< the end is an exit too; empty: the model has none
+  int64_t newest_result = 0;           ///< the newest run of this session that was measured and not imported; 0: none
 };
 /// `run` 0: the newest. Reads one row a batch where the run has no summary, else a few rows altogether.
 std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t run, const Progress& progress = {});

@@ -273,10 +273,9 @@ std::string times_of(const ReportData& d) {
   if (const std::string measured = measured_text(f); !measured.empty())
     html += paragraph(
         "Times: " + measured +
-            (f.baseline && f.optimized
-                 ? ". The speed-up is of the time of all batches, the plan run beside the baseline on the same "
-                   "batch; the means are those of the same executions."
-                 : "."),
+            (f.baseline && f.optimized ? ". The speed-up is of the time of all batches, the plan run beside the "
+                                         "baseline on the same batch; the means are those of the same executions."
+                                       : "."),
         "note");
   return html;
 }

@@ -2,9 +2,9 @@
 
 namespace stormcell {
 
-BranchRows::BranchRows(const StepMaking& making)
-    : members_(making.graph().holds_members(SpaceId(making.node().attributes.integer("slots")))),
-      from_cells_(making.type(0).space == making.value(1).type.space),
-      branches_(making.value(1).branches) {}
+BranchRows::BranchRows(const KernelBuildContext& context)
+    : members_(context.graph().holds_members(SpaceId(context.node().attributes.integer("slots")))),
+      from_cells_(context.type(0).space == context.value(1).type.space),
+      branches_(context.value(1).branches) {}
 
 }  // namespace stormcell

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "core/cell/ragged.h"
-#include "core/runtime/step_making.h"
+#include "core/runtime/kernel_build_context.h"
 
 namespace stormcell {
 
 class BranchRows {
  public:
-  explicit BranchRows(const StepMaking& making);
+  explicit BranchRows(const KernelBuildContext& context);
   int32_t branches() const { return branches_; }
   /// Rows are those of members, not of slots.
   bool holds_members() const { return members_; }
@@ -38,8 +38,8 @@ class BranchWeights {
   BranchWeights() = default;
   /// `request(input)` gives the handles of inputs from `first` on.
   template <class Request>
-  BranchWeights(const StepMaking& making, size_t first, Request&& request) {
-    for (const int64_t branch : making.node().attributes.list("branches"))
+  BranchWeights(const KernelBuildContext& context, size_t first, Request&& request) {
+    for (const int64_t branch : context.node().attributes.list("branches"))
       weights_.push_back({static_cast<int32_t>(branch), request(first + weights_.size())});
   }
   bool empty() const { return weights_.empty(); }

@@ -4,7 +4,7 @@
 
 namespace stormcell {
 
-std::optional<std::vector<int64_t>> branches_computed(const StepMaking& m) {
+std::optional<std::vector<int64_t>> branches_computed(const KernelBuildContext& m) {
   const Graph& g = m.graph();
   const Attributes& attributes = m.node().attributes;
   if (attributes.has("branches")) return attributes.list("branches");

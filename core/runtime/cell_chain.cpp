@@ -23,15 +23,15 @@ std::vector<CellLink> cell_chain(const Graph& graph, SpaceId space, SpaceId ance
 std::vector<ValueId> values_of(const std::vector<CellLink>& chain) {
   std::vector<ValueId> values;
   for (const CellLink& link : chain) {
-    values.push_back(link.told_by);
+    values.push_back(link.defined_by);
     if (link.decision != kNone) values.push_back(link.decision);
   }
   return values;
 }
 
-bool names_cells(const Graph& graph, const std::vector<CellLink>& chain) {
+bool has_distinct_cells(const Graph& graph, const std::vector<CellLink>& chain) {
   for (const CellLink& link : chain)
-    if (link.branch == kAllBranches && graph.value(link.told_by).fan_out > 1) return false;
+    if (link.branch == kAllBranches && graph.value(link.defined_by).fan_out > 1) return false;
   return true;
 }
 

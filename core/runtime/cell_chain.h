@@ -11,7 +11,7 @@ namespace stormcell {
 
 /// One step up: to the parent of a routed space, to the base of a ragged one.
 struct CellLink {
-  ValueId told_by = kNone;  ///< the decision, or the ragged value
+  ValueId defined_by = kNone;  ///< the decision, or the ragged value
   bool ragged = false;
   int32_t branch = kAllBranches;  ///< whose slots, or whose members, the rows are
   ValueId decision = kNone;       ///< ragged: the decision whose members they are, kNone otherwise
@@ -23,7 +23,7 @@ std::vector<CellLink> cell_chain(const Graph& graph, SpaceId space, SpaceId ance
 /// members.
 std::vector<ValueId> values_of(const std::vector<CellLink>& chain);
 /// True if each cell of the ancestor comes at most once, so that its row identifies the cell.
-bool names_cells(const Graph& graph, const std::vector<CellLink>& chain);
+bool has_distinct_cells(const Graph& graph, const std::vector<CellLink>& chain);
 
 /// A chain as a kernel follows it, over the inputs of its step.
 class CellChain {

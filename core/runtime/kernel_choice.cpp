@@ -10,20 +10,20 @@ namespace stormcell {
 namespace {
 
 /// An annotation says in which format an operand of the step lies.
-bool has_annotated_operands(const StepMaking& making) {
-  const Node& node = making.node();
+bool has_annotated_operands(const KernelBuildContext& context) {
+  const Node& node = context.node();
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    if (!making.value(i).annotations.empty()) return true;
+    if (!context.value(i).annotations.empty()) return true;
   return std::any_of(node.outputs.begin(), node.outputs.end(),
-                     [&](ValueId v) { return !making.graph().value(v).annotations.empty(); });
+                     [&](ValueId v) { return !context.graph().value(v).annotations.empty(); });
 }
 
 }  // namespace
 
-std::string not_known(const StepMaking& making, const KernelKnows& knows) {
-  const Node& node = making.node();
+std::string not_known(const KernelBuildContext& context, const KernelKnows& knows) {
+  const Node& node = context.node();
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const Value& v = making.value(i);
+    const Value& v = context.value(i);
     if (v.kind == ValueKind::weight) {
       const bool is_matrix = v.type.content.size() > 1;
       if (!(knows.formats && is_matrix) && format_in_products(v) != v.type.dtype)
@@ -33,17 +33,15 @@ std::string not_known(const StepMaking& making, const KernelKnows& knows) {
     }
   }
   for (const ValueId v : node.outputs)
-    if (const Value& made = making.graph().value(v); !knows.bf16_out && format_in_memory(made) != made.type.dtype)
+    if (const Value& made = context.graph().value(v); !knows.bf16_out && format_in_memory(made) != made.type.dtype)
       return "writes %" + made.name + " in bf16";
   return {};
 }
 
-const std::string* asked_kernel(const StepMaking& making) { return making.node().annotations.find(kKernel); }
-
-void refuse_kernel(const StepMaking& making, std::span<const KernelOffer> offers, std::string_view device) {
-  const std::string where = node_text(making.node());
+void refuse_kernel(const KernelBuildContext& context, std::span<const KernelOffer> offers, std::string_view device) {
+  const std::string where = node_text(context.node());
   if (offers.empty()) failed(where, "no " + std::string(device) + " kernel");
-  const std::string* asked = asked_kernel(making);
+  const std::string* asked = context.asked_kernel();
   std::string of_operator, would_do, unknown;
   bool is_there = false, none_knows = true;
   for (const KernelOffer& offer : offers) {
@@ -60,7 +58,7 @@ void refuse_kernel(const StepMaking& making, std::span<const KernelOffer> offers
     bad_input(where, "kernel " + *asked + " does not support this case",
               would_do.empty() ? "no other does" : listed(would_do) + " does");
   if (none_knows) bad_input(where, "no kernel " + unknown, "leave that annotation out");
-  if (has_annotated_operands(making))
+  if (has_annotated_operands(context))
     bad_input(where, "no kernel supports the formats of its operands together", "leave an annotation out");
   failed(where, "no " + std::string(device) + " kernel");
 }

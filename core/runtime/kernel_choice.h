@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/runtime/bf16_rows.h"
-#include "core/runtime/step_making.h"
+#include "core/runtime/kernel_build_context.h"
 
 namespace stormcell {
 
@@ -21,9 +21,7 @@ struct KernelKnows {
 };
 
 /// The first ability that the step needs and the kernel lacks; empty: none.
-std::string not_known(const StepMaking& making, const KernelKnows& knows);
-/// The kernel that the node's annotation asks for; null: any.
-const std::string* asked_kernel(const StepMaking& making);
+std::string not_known(const KernelBuildContext& context, const KernelKnows& knows);
 
 /// A kernel of the step's operator, beside others that do not run it.
 struct KernelOffer {
@@ -33,24 +31,25 @@ struct KernelOffer {
 };
 /// Throws Error that names the node: no kernel of `device` runs it, or not the one that is asked for, and which ones
 /// would. Of kind bad_input where an annotation asks for it, else failed.
-[[noreturn]] void refuse_kernel(const StepMaking& making, std::span<const KernelOffer> offers, std::string_view device);
+[[noreturn]] void refuse_kernel(const KernelBuildContext& context, std::span<const KernelOffer> offers,
+                                std::string_view device);
 
 /// The row of the step's operator that the node's annotation `kernel` names, else the first that supports the step,
-/// makes its kernel. Throws as refuse_kernel() does. `making` is a StepMaking, or what a device made of it.
-template <class Row, class Making>
-auto choose_kernel(std::span<const Row> rows, const Making& making, std::string_view device) {
-  const std::string_view op = making.node().op->name;
-  const std::string* asked = asked_kernel(making);
+/// makes its kernel. Throws as refuse_kernel() does. `context` is a KernelBuildContext, or what a device made of it.
+template <class Row, class Context>
+auto choose_kernel(std::span<const Row> rows, const Context& context, std::string_view device) {
+  const std::string_view op = context.node().op->name;
+  const std::string* asked = context.asked_kernel();
   for (const Row& row : rows)
-    if (row.op == op && (!asked || row.name == *asked) && not_known(making, row.knows).empty())
-      if (auto kernel = row.make(making)) return kernel;
+    if (row.op == op && (!asked || row.name == *asked) && not_known(context, row.knows).empty())
+      if (auto kernel = row.make(context)) return kernel;
   std::vector<KernelOffer> offers;
   for (const Row& row : rows)
     if (row.op == op) {
-      const std::string lacks = not_known(making, row.knows);
-      offers.push_back({row.name, lacks, lacks.empty() && row.make(making)});
+      const std::string lacks = not_known(context, row.knows);
+      offers.push_back({row.name, lacks, lacks.empty() && row.make(context)});
     }
-  refuse_kernel(making, offers, device);
+  refuse_kernel(context, offers, device);
 }
 
 /// The names of an operator's kernels, in the order in which they are tried.

@@ -122,7 +122,7 @@ class Lowering {
     router.repeat = repeat_;
     // What leads up to the dense cells, so that the decision's cells can be named.
     const std::vector<CellLink> chain = cell_chain(graph_, space, router.dense_space);
-    router.by_row = names_cells(graph_, chain);
+    router.by_row = has_distinct_cells(graph_, chain);
     Step record{.kind = StepKind::record, .node = id, .inputs = {router.decision}};
     for (const ValueId v : values_of(chain)) record.inputs.push_back(storage_.operand(v));
     router.dense_cells = storage_.dim(graph_.space(router.dense_space).count);

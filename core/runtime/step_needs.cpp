@@ -6,12 +6,30 @@
 
 namespace stormcell {
 
+namespace {
+
+/// The router and the ragged value of a step; its kernel has not asked for weights yet.
 StepNeeds needs_of(const Program& p, const Step& step) {
   StepNeeds needs;
   for (const RouterId r : p.routers.ids())
     if (p.routers[r].node == step.node) needs.router = r;
   for (size_t r = 0; r < p.raggeds.size(); ++r)
     if (!step.outputs.empty() && p.raggeds[r] == step.outputs[0]) needs.ragged = static_cast<int32_t>(r);
+  return needs;
+}
+
+}  // namespace
+
+IdVector<int32_t, StepNeeds> make_steps(const Program& program, WeightStore& weights, const Bindings& bounds,
+                                        int threads,
+                                        const std::function<void(int32_t, const KernelBuildContext&)>& make) {
+  IdVector<int32_t, StepNeeds> needs(program.steps.size());
+  for (const int32_t at : program.steps.ids()) {
+    const Step& step = program.steps[at];
+    if (!has_kernel(step)) continue;
+    needs[at] = needs_of(program, step);
+    make(at, KernelBuildContext{program, step, weights, bounds, threads, needs[at].weights, needs[at].parts});
+  }
   return needs;
 }
 

@@ -1,10 +1,11 @@
 // The steps of a program that have kernels: what each needs beside its code, made once when the program is compiled.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/base/id_vector.h"
-#include "core/runtime/step_making.h"
+#include "core/runtime/kernel_build_context.h"
 
 namespace stormcell {
 
@@ -17,23 +18,12 @@ struct StepNeeds {
 
 /// A device makes a kernel for the step.
 inline bool has_kernel(const Step& step) { return step.kind == StepKind::kernel || step.kind == StepKind::send; }
-/// The router and the ragged value of a step; its kernel has not asked for weights yet.
-StepNeeds needs_of(const Program& program, const Step& step);
 
-/// Calls make(step's index, StepMaking) for each step with a kernel, in order; it makes the kernel in whatever form the
-/// device has. Returns by step what the kernels asked for.
-template <class Make>
+/// Calls make(step's index, KernelBuildContext) for each step with a kernel, in order; it makes the kernel in whatever
+/// form the device has. Returns by step what the kernels asked for.
 IdVector<int32_t, StepNeeds> make_steps(const Program& program, WeightStore& weights, const Bindings& bounds,
-                                        int threads, Make make) {
-  IdVector<int32_t, StepNeeds> needs(program.steps.size());
-  for (const int32_t at : program.steps.ids()) {
-    const Step& step = program.steps[at];
-    if (!has_kernel(step)) continue;
-    needs[at] = needs_of(program, step);
-    make(at, StepMaking{program, step, weights, bounds, threads, needs[at].weights, needs[at].parts});
-  }
-  return needs;
-}
+                                        int threads,
+                                        const std::function<void(int32_t, const KernelBuildContext&)>& make);
 
 /// Fills the weights of `layout`. Parts under a budget are loaded where a step uses them. Weights that only fallbacks
 /// read are loaded when the first guard of one of these fallbacks misses. All others are loaded before the first

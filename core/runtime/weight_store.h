@@ -22,6 +22,7 @@
 // for parts that had to go first (arrange()), and it can be asked again.
 #pragma once
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <memory>
@@ -51,6 +52,9 @@ struct WeightCounters {
   int64_t evictions = 0;
   double stall_seconds = 0;  ///< that somebody waited for a part
 };
+
+/// A budget that no model exceeds, in bytes: the weights of branches are parts, and all of them have slots.
+inline constexpr int64_t kBudgetForAll = int64_t{1} << 62;
 
 /// Handles, not pointers: a weight may be requested long before it is loaded, and evicted while plans that know it
 /// live.

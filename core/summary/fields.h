@@ -10,6 +10,7 @@
 //   true_unless_said        files of older versions lack it
 //   minus_one_unless_said   the same
 //   positive_or_null        null where there is none
+//   left_out_if_empty       a list that has no key where it is empty
 //   json                    text that is JSON itself
 //   word                    a word in JSON, an enumeration here; null where an optional one has no value. The function
 //                           reads a word back
@@ -648,6 +649,7 @@ void fields(auto& v, Of<PlanStructure> auto& p) {
 
 void fields(auto& v, Of<KernelsOfOperator> auto& k) {
   v("operator", k.op);
+  v.left_out_if_empty("devices", k.devices);
   v("names", k.names);
 }
 

@@ -27,11 +27,11 @@ std::string measured_again_text(const RunSummaryFigures& f) {
     return "; measured once, so the spread between runs is not known (" + f.measured_once + ")";
   if (f.measurings.size() < 2 || !f.measured_again_seconds) return {};
   const auto again = std::ssize(f.measurings) - 1;
-  const std::string where = f.measurings.back().fresh_process
-                                ? "in " + counted(again, "fresh process", "fresh processes")
-                                : counted(again, "time", "times") +
-                                      " in this process, which opened the model anew: the program stormcell "
-                                      "was not found";
+  const std::string where =
+      f.measurings.back().fresh_process
+          ? "in " + counted(again, "fresh process", "fresh processes")
+          : counted(again, "time", "times") +
+                " in this process, which opened the model anew: the program stormcell was not found";
   return fmt::format("; again {}, which took {:.1f} s", where, *f.measured_again_seconds);
 }
 

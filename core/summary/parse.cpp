@@ -89,6 +89,7 @@ class Reader {
     value = value_at(from_, key).is_number_integer() ? whole_at(from_, key) : -1;
   }
   void positive_or_null(const char* key, int64_t& value) { value = whole_at(from_, key); }
+  void left_out_if_empty(const char* key, std::vector<std::string>& list) { read(value_at(from_, key), list); }
   template <class Enum>
   void word(const char* key, Enum& value, Enum (*meaning)(std::string_view)) {
     value = meaning(text_at(from_, key));

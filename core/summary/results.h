@@ -640,10 +640,11 @@ struct PlanStructure {
   int64_t steps = 0, leaves = 0, ends = 0;  ///< ends: leaves with which a submission may end
   SegmentStructure program;
 };
-/// What `kernel=` of an annotation may name, of each operator that the model has.
+/// The kernels of an operator that `kernel=` of an annotation may name.
 struct KernelsOfOperator {
   std::string op;
-  std::vector<std::string> names;
+  std::vector<std::string> devices;  ///< that have them; empty: all devices, because none differs
+  std::vector<std::string> names;    ///< in the order in which they are tried
 };
 struct ModelStructure {
   std::string version;  ///< of the program that wrote it; empty: of this one

@@ -72,6 +72,9 @@ class Writer {
   void true_unless_said(const char* key, bool value) { into_[key] = value; }
   void minus_one_unless_said(const char* key, int64_t value) { into_[key] = value; }
   void positive_or_null(const char* key, int64_t value) { into_[key] = stormcell::positive_or_null(value); }
+  void left_out_if_empty(const char* key, const std::vector<std::string>& list) {
+    if (!list.empty()) into_[key] = list;
+  }
   template <class Enum>
   void word(const char* key, Enum value, Enum (*)(std::string_view)) {
     into_[key] = to_text(value);

@@ -11,6 +11,7 @@
 #include "core/base/counted.h"
 #include "core/verification/flip_items.h"
 #include "core/verification/judged_plan.h"
+#include "core/verification/judged_texts.h"
 #include "core/verification/verify_decoded.h"
 
 namespace stormcell {
@@ -56,7 +57,7 @@ const std::vector<int32_t>& tokens_of(ExperimentState& state, ReadyPlan& plan, c
 
 /// Its logits come from the same plan that keeps them, which runs beside it; the tokens are those that the plan itself
 /// wrote.
-class JudgedDecoding final : public JudgedPlan {
+class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
  public:
   JudgedDecoding(const WorkloadJudge& judge, ReadyPlan& plan, int64_t tokens, const Progress& progress)
       : JudgedDecoding(
@@ -70,12 +71,14 @@ class JudgedDecoding final : public JudgedPlan {
     if (goes_elsewhere(batch, stored.decisions)) return;
     const Observed replayed = run(batch, &stored), free = run(batch, nullptr);
     Observed expected = stored;
-    leave_undecided_out(batch, expected);
+    expected.decisions = made_by_plan(batch, std::move(expected.decisions));
     format.add_decoded(expected, replayed, free, tokens_);
   }
   void compare_with_baseline(const Batch& batch, Observed reference) override {
     compare(batch, std::move(reference), beside_baseline_, nullptr);
   }
+
+  JudgedTexts* texts() override { return this; }
 
   /// The first batch with a text that the plan wrote past a page of states. Which have run is known: the first one of
   /// all has.
@@ -195,7 +198,7 @@ class JudgedDecoding final : public JudgedPlan {
   void compare(const Batch& batch, Observed reference, DecodedJudge& judge, FormatJudge* format) {
     if (goes_elsewhere(batch, reference.decisions)) return;
     Observed replayed = run(batch, &reference), free = run(batch, nullptr);
-    leave_undecided_out(batch, reference);
+    reference.decisions = made_by_plan(batch, std::move(reference.decisions));
     if (format) format->add_decoded(reference, replayed, free, tokens_);
     judge.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch));
   }
@@ -215,9 +218,6 @@ class JudgedDecoding final : public JudgedPlan {
       fewest = fewest == 0 ? tokens : std::min(fewest, tokens);
     }
     return fewest;
-  }
-  void leave_undecided_out(const Batch& batch, Observed& reference) const {
-    if (auto some = made_by_plan(batch, reference.decisions)) reference.decisions = std::move(*some);
   }
   /// [sequences, tokens] that the plan decoded last.
   std::vector<int32_t> first_tokens(const Batch& batch) {

@@ -22,8 +22,7 @@ class JudgedForwardPass final : public JudgedPlan {
     if (format) format->add_replayed(replayed.outputs, reference);
     beside_oracle_.add_replayed(batch.index, reference, std::exchange(replayed.outputs, {}));
     const Observed free = run(batch, nullptr);
-    const auto some = made_by_plan(batch, reference.decisions);
-    const std::vector<JudgedDecision>& expected = some ? *some : reference.decisions;
+    const std::vector<JudgedDecision> expected = made_by_plan(batch, reference.decisions);
     if (format) format->add_free(free, reference, expected);
     beside_oracle_.add_free(batch.index, reference, expected, replayed.decisions, &free);
   }
@@ -32,8 +31,7 @@ class JudgedForwardPass final : public JudgedPlan {
     if (goes_elsewhere(batch, stored.decisions)) return;
     format.add_replayed(run(batch, &stored).outputs, stored);
     const Observed free = run(batch, nullptr);
-    const auto some = made_by_plan(batch, stored.decisions);
-    format.add_free(free, stored, some ? *some : stored.decisions);
+    format.add_free(free, stored, made_by_plan(batch, stored.decisions));
   }
 
   void compare_part(const Batch& batch, const Observed& reference, const Observed& ours,
@@ -44,7 +42,7 @@ class JudgedForwardPass final : public JudgedPlan {
   /// Freely, as it is measured. Where it decides as the baseline did, that is a replay; else it replays too.
   void compare_with_baseline(const Batch& batch, Observed reference) override {
     if (goes_elsewhere(batch, reference.decisions)) return;
-    if (auto some = made_by_plan(batch, reference.decisions)) reference.decisions = std::move(*some);
+    reference.decisions = made_by_plan(batch, std::move(reference.decisions));
     Observed free = run(batch, nullptr);
     if (!decided_alike(reference.decisions, free.decisions)) {
       beside_baseline_.add(batch.index, reference, run(batch, &reference), &free);

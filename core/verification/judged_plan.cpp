@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "core/base/counted.h"
 #include "core/bench/batch_inputs.h"
@@ -24,31 +25,26 @@ Observed JudgedPlan::run(const Batch& batch, const Observed* replay) {
   return came;
 }
 
-std::optional<std::vector<JudgedDecision>> JudgedPlan::without_padding(
-    const Batch& batch, const std::vector<JudgedDecision>& decisions) const {
+std::vector<JudgedDecision> JudgedPlan::without_padding(const Batch& batch,
+                                                        std::vector<JudgedDecision> decisions) const {
   runs_.use(batch.picture);
   const std::map<std::string, std::vector<int32_t>> computed =
       computed_cells(*runs_.graph, *work_.judged_graph(batch.picture), batch);
-  if (computed.empty()) return std::nullopt;
+  if (computed.empty()) return decisions;
   return only_computed(decisions, computed);
 }
 
-std::optional<std::vector<JudgedDecision>> JudgedPlan::made_by_plan(
-    const Batch& batch, const std::vector<JudgedDecision>& decisions) const {
-  std::optional<std::vector<JudgedDecision>> made = without_padding(batch, decisions);
-  const auto& undecided = runs_.promises.undecided;
-  if (undecided.empty()) return made;
-  if (!made) made = decisions;
-  std::erase_if(*made, [&](const JudgedDecision& d) { return undecided.contains(d.router); });
+std::vector<JudgedDecision> JudgedPlan::made_by_plan(const Batch& batch, std::vector<JudgedDecision> decisions) const {
+  std::vector<JudgedDecision> made = without_padding(batch, std::move(decisions));
+  std::erase_if(made, [&](const JudgedDecision& d) { return runs_.promises.undecided.contains(d.router); });
   return made;
 }
 
 bool JudgedPlan::goes_elsewhere(const Batch& batch, const std::vector<JudgedDecision>& decisions) {
   if (runs_.promises.undecided.empty()) return false;
-  const std::optional<std::vector<JudgedDecision>> real = without_padding(batch, decisions);
   const bool fresh = counted_.insert(batch.index).second;
   bool any = false;
-  for (const JudgedDecision& d : real ? *real : decisions) {
+  for (const JudgedDecision& d : without_padding(batch, decisions)) {
     const auto taken = runs_.promises.undecided.find(d.router);
     if (taken == runs_.promises.undecided.end()) continue;
     Elsewhere& count = elsewhere_[d.router];

@@ -2,7 +2,6 @@
 // its executions are compared.
 #pragma once
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +11,8 @@
 #include "core/verification/workload_judge.h"
 
 namespace stormcell {
+
+class JudgedTexts;
 
 class JudgedPlan {
  public:
@@ -34,41 +35,21 @@ class JudgedPlan {
                             const std::vector<JudgedDecision>& whole);
   /// One batch beside the baseline, as it runs freely.
   virtual void compare_with_baseline(const Batch& batch, Observed reference) = 0;
-  /// A batch to compare over more tokens than the others: some steps run only late in a long text.
-  struct Further {
-    int64_t batch = 0, tokens = 0;
-  };
-  /// Nothing where the batches as they are compared show all. `batches`: in the order of their comparison, the first of
-  /// which always is.
-  virtual std::optional<Further> further(const std::vector<int64_t>& /*batches*/,
-                                         const CancellationToken& /*cancel*/) const {
-    return {};
-  }
-  /// That batch beside the oracle.
-  virtual void compare_further(const Batch& /*batch*/, const Observed& /*reference*/, int64_t /*tokens*/,
-                               const Progress& /*progress*/) {}
-
-  /// What it wrote of one batch to the end, beside its own logits: nobody else is asked.
-  virtual void compare_with_own(const Progress& /*progress*/) {}
-  /// All texts that both have written, wherever they part; of several batches so many as there is time for until
-  /// `until`, at least one.
-  virtual void compare_texts(ReadyPlan& /*baseline*/, double /*until*/, const Progress& /*progress*/) {}
+  /// The texts that it wrote; null: it does not decode.
+  virtual JudgedTexts* texts() { return nullptr; }
 
   /// Of all that it was compared with; flips say their items' numbers in the data. `text`: what there is to say beside
   /// the batches.
   virtual Verification verdict() const = 0;
   /// What differs from the baseline, a sentence each.
   virtual std::vector<std::string> differences() const = 0;
-  /// Fails a verification that found no fault but compared too little.
-  virtual void refuse_too_little(Verification& /*verification*/) const {}
 
  protected:
   /// `runs`: the plan itself, or the one that stands for it because it gives more.
   JudgedPlan(const WorkloadJudge& judge, ReadyPlan& runs) : judge_(judge), work_(judge.work()), runs_(runs) {}
   /// The reference's decisions without those that the plan does not make: of padding that it leaves out, and of routers
-  /// that it takes for decided. Nothing where it makes all.
-  std::optional<std::vector<JudgedDecision>> made_by_plan(const Batch& batch,
-                                                          const std::vector<JudgedDecision>& decisions) const;
+  /// that it takes for decided.
+  std::vector<JudgedDecision> made_by_plan(const Batch& batch, std::vector<JudgedDecision> decisions) const;
   /// True if a router that the plan does not decide sends a cell of the batch to another branch. Counts such cells. The
   /// batch is then compared no further: every later difference follows from this one.
   bool goes_elsewhere(const Batch& batch, const std::vector<JudgedDecision>& decisions);
@@ -79,9 +60,8 @@ class JudgedPlan {
   Workload& work_;
 
  private:
-  /// Without those of padding, where the plan leaves it out.
-  std::optional<std::vector<JudgedDecision>> without_padding(const Batch& batch,
-                                                             const std::vector<JudgedDecision>& decisions) const;
+  /// The decisions without those of padding, where the plan leaves it out.
+  std::vector<JudgedDecision> without_padding(const Batch& batch, std::vector<JudgedDecision> decisions) const;
 
   ReadyPlan& runs_;
   struct Elsewhere {

@@ -13,6 +13,7 @@
 #include "core/cost/graph_cost.h"
 #include "core/verification/batch_part.h"
 #include "core/verification/judged_plan.h"
+#include "core/verification/judged_texts.h"
 #include "core/verification/references.h"
 
 namespace stormcell {
@@ -63,12 +64,13 @@ class Verifying {
   Verification run() {
     const size_t checked = compare_with_oracle();
     const size_t more = compare_with_baseline(checked);
-    if (plans_.size() > 1) plans_[0]->compare_texts(*baseline_, until_, progress_);
+    JudgedTexts* const texts = plans_[0]->texts();
+    if (texts && plans_.size() > 1) texts->compare_texts(*baseline_, until_, progress_);
     Verification v = plans_[0]->verdict();
     if (plans_.size() > 1)
       for (const std::string& reason : plans_[1]->verdict().reasons) v.reasons.push_back("the baseline: " + reason);
     if (judges_format_) format_.judge(s_.dtype, format_tolerance(), v);
-    if (v.reasons.empty()) plans_[0]->refuse_too_little(v);
+    if (texts && v.reasons.empty()) texts->refuse_too_little(v);
     refuse_changed_files(v);
     v.passed = v.reasons.empty();
     v.batches = static_cast<int64_t>(checked), v.baseline_batches = static_cast<int64_t>(more);
@@ -90,8 +92,10 @@ class Verifying {
     size_t checked = 0;
     for (; checked < order_.at_least; ++checked)
       compare_in_time(checked, (oracle_until_ - seconds_now()) / static_cast<double>(order_.at_least - checked));
-    look_further();
-    plans_[0]->compare_with_own(progress_);
+    if (JudgedTexts* const texts = plans_[0]->texts()) {
+      look_further(*texts);
+      texts->compare_with_own(progress_);
+    }
     const auto is_time = [&] {
       const double left = oracle_until_ - seconds_now();
       return left > 0 && (!pixel_seconds_ || oracle_seconds(order_.batches[checked]) <= left);
@@ -190,13 +194,13 @@ class Verifying {
     plans_[0]->compare_with_stored(batch, reference, format_);
   }
 
-  void look_further() {
-    const std::optional<JudgedPlan::Further> further = plans_[0]->further(order_.batches, progress_.cancel);
+  void look_further(const JudgedTexts& texts) {
+    const std::optional<JudgedTexts::Further> further = texts.further(order_.batches, progress_.cancel);
     if (!further) return;
     progress_.report("verifying past a page of states", 0, 0);
     const Batch batch = s_.data->batch(further->batch, progress_.cancel);
     const Observed reference = References(*judge_, further->tokens, progress_).running(batch);
-    for (const auto& plan : plans_) plan->compare_further(batch, reference, further->tokens, progress_);
+    for (const auto& plan : plans_) plan->texts()->compare_further(batch, reference, further->tokens, progress_);
   }
 
   /// The batches that no oracle has run, or not whole, compare the plan with the baseline, in the time that is left;

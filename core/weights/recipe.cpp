@@ -91,7 +91,7 @@ class Inference {
   WeightInfo real(const Recipe& r, size_t operand) const {
     WeightInfo info = of(r.of[operand]);
     if (!is_engine_float(info.dtype))
-      complain(r, "expected an operand in f32, f16 or bf16, got " + std::string(to_text(info.dtype)));
+      complain(r, "expected an operand in " + engine_float_names() + ", got " + std::string(to_text(info.dtype)));
     return info;
   }
 

@@ -170,7 +170,8 @@ class Reader {
         line_.expect(",");
         const std::string word = line_.name("a number format");
         const std::optional<DType> dtype = parse_dtype(word);
-        if (!dtype || !is_engine_float(*dtype)) line_.complain("expected f32, f16 or bf16, got " + quoted(word));
+        if (!dtype || !is_engine_float(*dtype))
+          line_.complain("expected " + engine_float_names() + ", got " + quoted(word));
         close();
         return convert_recipe(std::move(of[0]), *dtype);
       }

@@ -14,10 +14,10 @@
 #include "core/runtime/branch_rows.h"
 #include "core/runtime/branches_computed.h"
 #include "core/runtime/cell_chain.h"
+#include "core/runtime/kernel_build_context.h"
 #include "core/runtime/kernel_choice.h"
 #include "core/runtime/record_room.h"
 #include "core/runtime/segments.h"
-#include "core/runtime/step_making.h"
 #include "core/runtime/step_needs.h"
 
 namespace stormcell::gpu {
@@ -35,7 +35,7 @@ struct PlanKernel {
 /// A row of a device's list of kernels. `make` gives null where the kernel does not support the step.
 struct PlanRow {
   std::string_view op, name;
-  std::unique_ptr<PlanKernel> (*make)(const StepMaking&);
+  std::unique_ptr<PlanKernel> (*make)(const KernelBuildContext&);
   KernelKnows knows = {};
 };
 
@@ -52,8 +52,8 @@ inline PlannedSteps plan_steps(const Program& program, WeightStore& weights, con
   ExecutableLayout layout;
   IdVector<int32_t, std::unique_ptr<PlanKernel>> kernels(program.steps.size());
   // A card has one thread of the host.
-  auto needs = make_steps(program, weights, options.bounds, 1, [&](int32_t at, const StepMaking& making) {
-    kernels[at] = choose_kernel(rows, making, "CUDA");
+  auto needs = make_steps(program, weights, options.bounds, 1, [&](int32_t at, const KernelBuildContext& context) {
+    kernels[at] = choose_kernel(rows, context, "CUDA");
     layout.scratch_bytes = std::max(layout.scratch_bytes, align_up(kernels[at]->scratch_bytes));
   });
   layout.memory = plan_memory(program, options.bounds, options.rows);

@@ -28,8 +28,10 @@ timed() {
   if [ -e "$root/../shared" ]; then ln -s "$(realpath "$root/../shared")" "$folder/shared"; fi
   begin=$SECONDS
   (cd "$folder/main" && "$@") >"$work/log" 2>&1 </dev/null || status=$?
-  printf '%s %s %s %d%s\n' "$commit" "$kind" "$*" $((SECONDS - begin)) "$([ $status -eq 0 ] || echo " FAILED ($status)")"
-  sed -nE "s/^dev: (.*): ([0-9]+) s$/$commit $kind   \1 \2/p; s/^Total Test time \(real\) = +([0-9]+).*$/$commit $kind   ctest \1/p" "$work/log"
+  printf '%s %s %s %d%s\n' "$commit" "$kind" "$*" $((SECONDS - begin)) \
+    "$([ $status -eq 0 ] || echo " FAILED ($status)")"
+  sed -nE "s/^dev: (.*): ([0-9]+) s$/$commit $kind   \1 \2/p; s/^Total Test time \(real\) = +([0-9]+).*$/$commit $kind   ctest \1/p" \
+    "$work/log"
   if [ $status -ne 0 ]; then tail -n 20 "$work/log"; failed=1; fi
   rm -rf "$folder"
 }

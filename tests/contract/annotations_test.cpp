@@ -24,7 +24,7 @@ Arguments annotated(const std::string& verb, const std::vector<std::string>& ann
 
 class AnnotateTest : public QObject {
   Q_OBJECT
-  const Scratch scratch_{};
+  const Scratch scratch_;
 
  private slots:
   void a_kernel_forced_by_hand_gives_the_same_answer() {

@@ -138,8 +138,8 @@ class ContractImatrixTest : public QObject, private Imports {
         imported(scratch_.write("equal.gguf", imatrix_of({all, kFresh, all}, 0, 0)), scratch_.path("equal.storm"));
     QVERIFY2(import["warnings"].size() == 1 &&
                  import["warnings"][0].get<std::string>().find(
-                     "layer 0 counts 16 tokens of each of its 8 experts (2 of 3 layers do so), and no chunk "
-                     "count says how many tokens there were") != std::string::npos,
+                     "layer 0 counts 16 tokens of each of its 8 experts (2 of 3 layers do so), and no chunk count says "
+                     "how many tokens there were") != std::string::npos,
              import.dump().c_str());
     QVERIFY(imported(scratch_.write("unequal.gguf", imatrix_of({kFresh, kFresh}, 0, 0)),
                      scratch_.path("unequal.storm"))["warnings"]

@@ -194,16 +194,15 @@ class ContractSessionTest : public QObject {
     QTest::newRow("run's texts")
         << "UPDATE run SET kind = x'00ff', name = x'0a', started = '', finished = 3, status = 'x'";
     for (const char* json : {"", "nothing", "3", "[1]", "{\"schema\": 7, \"passes\": 1, \"latency_ms\": []}"})
-      QTest::addRow("JSON %s", json)
-          << QString(
-                 "UPDATE run SET config = '%1', machine = '%1', dataset = '%1', summary = '%1'; "
-                 "UPDATE model SET json = '%1'")
-                 .arg(json);
+      QTest::addRow("JSON %s", json) << QString(
+                                            "UPDATE run SET config = '%1', machine = '%1', dataset = '%1', summary = "
+                                            "'%1'; UPDATE model SET json = '%1'")
+                                            .arg(json);
     const QString deep = QString("[").repeated(100000) + QString("]").repeated(100000);
     QTest::newRow("deep JSON")
         << QString(
-               "UPDATE run SET config = '{\"schema\": \"stormcell.config/1\", \"a\": %1}', machine = config, "
-               "summary = '{\"schema\": \"stormcell.run/1\", \"settings\": {\"a\": %1}, \"model\": %1}'")
+               "UPDATE run SET config = '{\"schema\": \"stormcell.config/1\", \"a\": %1}', machine = config, summary = "
+               "'{\"schema\": \"stormcell.run/1\", \"settings\": {\"a\": %1}, \"model\": %1}'")
                .arg(deep);
     QTest::newRow("no model") << "DELETE FROM model";
     QTest::newRow("no layout") << "DELETE FROM router; DELETE FROM space; DELETE FROM step";

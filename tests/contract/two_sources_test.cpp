@@ -176,10 +176,10 @@ class TwoSourcesTest : public QObject {
     const ForwardRun said = run(mixtral_model(), scratch_.write("masked.safetensors", data));
     QCOMPARE(said.masked, int64_t{5});
     QCOMPARE(said.warnings.size(), size_t{1});
-    QVERIFY2(said.warnings[0].ends_with(
-                 "the mask leaves no real cell of 5 items, which no figure counts: sequence 0, sequence 2, "
-                 "sequence 3, ..."),
-             said.warnings[0].c_str());
+    QVERIFY2(
+        said.warnings[0].ends_with(
+            "the mask leaves no real cell of 5 items, which no figure counts: sequence 0, sequence 2, sequence 3, ..."),
+        said.warnings[0].c_str());
   }
 };
 

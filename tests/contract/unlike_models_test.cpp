@@ -6,6 +6,7 @@
 #include "core/comparison/like_models.h"
 #include "tests/contract/imports.h"
 #include "tests/contract/server_traces.h"
+#include "tests/testing/complaint.h"
 
 namespace stormcell::testing {
 namespace {
@@ -14,12 +15,8 @@ int64_t lines_of(const std::string& text) { return std::count(text.begin(), text
 
 /// The message of check_like_models() as a program prints it; empty: there is none.
 std::string refusal(const std::string& a, const std::string& b) {
-  try {
-    check_like_models(a, 0, b, 0);
-    return {};
-  } catch (const Error& e) {
-    return "stormcell: " + std::string(e.what()) + "\n";
-  }
+  const std::string said = complaint([&] { check_like_models(a, 0, b, 0); });
+  return said.empty() ? said : "stormcell: " + said + "\n";
 }
 
 }  // namespace

@@ -29,12 +29,19 @@ printf 'kept as a file' >"$folder/inputs/speaking-name"
 sums() { (cd "$1" && sha256sum -- * | cut -d' ' -f1 | sort); }
 before=$(sums "$folder/inputs")
 
-expect 0 "3 files packed, 0 inputs before, 3 now" "hash-named files are packed" "$tool" pack "$folder/inputs" "$folder/p.pack"
+expect 0 "3 files packed, 0 inputs before, 3 now" "hash-named files are packed" "$tool" pack "$folder/inputs" \
+  "$folder/p.pack"
 expect 0 "speaking-name" "named ones stay" ls "$folder/inputs"
-expect 0 "0 files packed, 3 inputs before, 3 now" "packing again changes nothing" "$tool" pack "$folder/inputs" "$folder/p.pack"
+expect 0 "0 files packed, 3 inputs before, 3 now" "packing again changes nothing" "$tool" pack "$folder/inputs" \
+  "$folder/p.pack"
 expect 0 "3 inputs unpacked" "unpacking" "$tool" unpack "$folder/p.pack" "$folder/out"
 cp "$folder/inputs/speaking-name" "$folder/out/"
-if [ "$before" = "$(sums "$folder/out")" ]; then echo "ok   the same bytes come out"; else echo "FAIL other bytes come out"; failures=$((failures + 1)); fi
+if [ "$before" = "$(sums "$folder/out")" ]; then
+  echo "ok   the same bytes come out"
+else
+  echo "FAIL other bytes come out"
+  failures=$((failures + 1))
+fi
 
 expect 0 "4 inputs: 1 files, 3 packed" "a whole pack is replayed" "$replay" "$folder/inputs" "$folder/p.pack" 4
 expect 1 "at least 5 are expected" "fewer inputs than stated" "$replay" "$folder/inputs" "$folder/p.pack" 5
@@ -49,5 +56,6 @@ expect 1 "bytes follow" "a pack with more at its end" "$replay" "$folder/inputs"
 { head -c $((size - 1)) "$folder/p.pack"; printf '!'; } >"$folder/changed.pack"
 expect 1 "another SHA-256" "a pack with a changed byte" "$replay" "$folder/inputs" "$folder/changed.pack" 1
 sed '2s/3/2/' "$folder/p.pack" >"$folder/fewer.pack"
-expect 1 "more inputs than it states" "an index with more inputs than its number" "$replay" "$folder/inputs" "$folder/fewer.pack" 1
+expect 1 "more inputs than it states" "an index with more inputs than its number" "$replay" "$folder/inputs" \
+  "$folder/fewer.pack" 1
 [ "$failures" -eq 0 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# device_check_test.sh PROGRAM: what can be tested of device_check without a card: it goes on after families that fail, throw, crash and
-# hang, tells of each, writes JSON, refuses bad usage, and says so where there is no card.
+# device_check_test.sh PROGRAM: what can be tested of device_check without a card: it goes on after families that fail,
+# throw, crash and hang, tells of each, writes JSON, refuses bad usage, and says so where there is no card.
 set -euo pipefail
 program=$1
 folder=$(mktemp -d)
@@ -9,14 +9,20 @@ failures=0
 expect() { if ! "${@:2}"; then echo "not so: $1"; failures=$((failures + 1)); fi; }
 
 status=0
-"$program" --families selftest-fails,selftest-throws,selftest-crashes,selftest-hangs,selftest-stays,selftest-passes --out "$folder/out.json" >"$folder/table" || status=$?
+"$program" --families selftest-fails,selftest-throws,selftest-crashes,selftest-hangs,selftest-stays,selftest-passes \
+  --out "$folder/out.json" >"$folder/table" || status=$?
 expect "exit code 1 after a failure" test "$status" -eq 1
-for words in 'failed +selftest-fails +fails +on purpose' 'failed +selftest-throws +stopped' 'passed +selftest-crashes +before the crash' \
-  'failed +selftest-crashes +all +ended by signal' "failed +selftest-hangs +all +killed after 1 s in 'the case that hangs'" 'passed +selftest-stays +knows its limit +1 s' 'passed +selftest-passes' '4 passed, 4 failed, 0 measured'; do
+for words in 'failed +selftest-fails +fails +on purpose' 'failed +selftest-throws +stopped' \
+  'passed +selftest-crashes +before the crash' \
+  'failed +selftest-crashes +all +ended by signal' \
+  "failed +selftest-hangs +all +killed after 1 s in 'the case that hangs'" \
+  'passed +selftest-stays +knows its limit +1 s' 'passed +selftest-passes' '4 passed, 4 failed, 0 measured'; do
   expect "the table has: $words" grep -Eq "$words" "$folder/table"
 done
 expect "eight records of JSON" test "$(grep -c '"family": "selftest-' "$folder/out.json")" -eq 8
-if command -v python3 >/dev/null; then expect "JSON that can be read" python3 -c "import json,sys; json.load(open(sys.argv[1]))" "$folder/out.json"; fi
+if command -v python3 >/dev/null; then
+  expect "JSON that can be read" python3 -c "import json,sys; json.load(open(sys.argv[1]))" "$folder/out.json"
+fi
 
 status=0
 "$program" --families selftest-passes >/dev/null || status=$?
@@ -66,9 +72,11 @@ status=0
 expect "exit code 2 where there are none" test "$status" -eq 2
 # Products over rows as calls.
 printf '%s\n' '{"date": "2026-11-27 17:36 UTC",' ' "card": "NVIDIA H200, 9.0, 132 multiprocessors",' \
-  '  {"family": "bench-rows", "case": "768 x 2048, 16 weights, 4 rows each", "result": "measured", "value": "19.6 us", "number": 19.61, "share": 0, "note": ""},' >"$folder/rows.json"
+  '  {"family": "bench-rows", "case": "768 x 2048, 16 weights, 4 rows each", "result": "measured", "value": "19.6 us", "number": 19.61, "share": 0, "note": ""},' \
+    >"$folder/rows.json"
 "$program" --calls "$folder/rows.json" ours >"$folder/calls.csv"
-expect "a line of names and a call" test "$(cat "$folder/calls.csv")" = 'op,gpu,dtype,inputs,outputs,experts,rows,us,laboratory,source
+expect "a line of names and a call" test "$(cat "$folder/calls.csv")" = \
+  'op,gpu,dtype,inputs,outputs,experts,rows,us,laboratory,source
 product,H200,bf16,768,2048,16,4,19.61,ours,device_check 2026-11-27 17:36 UTC'
 status=0
 "$program" --calls "$folder/a.json" ours 2>/dev/null || status=$?
@@ -81,10 +89,12 @@ expect "a line that says so" grep -q 'not-there.json cannot be read' "$folder/us
 if ! command -v compute-sanitizer >/dev/null && [ ! -e /usr/local/cuda/bin/compute-sanitizer ]; then
   mkdir "$folder/tools"
   # shellcheck disable=SC2016
-  printf '#!/usr/bin/env bash\nif [ "$1" != --version ]; then shift 4; exec "$@"; fi\n' >"$folder/tools/compute-sanitizer"
+  printf '#!/usr/bin/env bash\nif [ "$1" != --version ]; then shift 4; exec "$@"; fi\n' \
+    >"$folder/tools/compute-sanitizer"
   chmod +x "$folder/tools/compute-sanitizer"
   PATH=$folder/tools:$PATH "$program" --families selftest-sanitized,selftest-passes --sanitize >"$folder/sanitized"
-  expect "three tools for one of two families" test "$(grep -Ec '^passed +(mem|race|sync)check +selftest-sanitized' "$folder/sanitized")" -eq 3
+  expect "three tools for one of two families" test \
+    "$(grep -Ec '^passed +(mem|race|sync)check +selftest-sanitized' "$folder/sanitized")" -eq 3
   expect "and none for others" test "$(grep -c '^passed .*check ' "$folder/sanitized")" -eq 3
 fi
 status=0
@@ -122,14 +132,16 @@ if [ ! -e /dev/nvidiactl ]; then
   expect "a line that says so" grep -Eq 'no card to check: (there is no NVIDIA driver|the driver )' "$folder/none"
   expect "JSON that says so" grep -q '"family": "limits", "case": "card", "result": "absent"' "$folder/none.json"
 fi
-if python3 -c 'import sys; sys.exit(0)' 2>/dev/null && ! python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+if python3 -c 'import sys; sys.exit(0)' 2>/dev/null &&
+  ! python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
   # Rivals that are not there are named, and those that are there compared.
   case='{"family": "bench-switch", "case": "768/3072 relu top-1, 64 x 8, uniform, product 1%s", "result": "measured", "value": "", "number": %s, "share": 0, "note": ""}\n'
   # shellcheck disable=SC2059
   printf "$case" "" 10 ", cuBLAS loop" 12 ", cublasGemmGroupedBatchedEx" 9 >"$folder/mine.jsonl"
   python3 "$(dirname "$program")/rivals.py" --records "$folder/rivals.jsonl" --mine "$folder/mine.jsonl"
   expect "absent rivals are named" grep -q '"case": "PyTorch, Triton", "result": "absent"' "$folder/rivals.jsonl"
-  expect "the best rival at a point" grep -q 'product 1: against cublasGemmGroupedBatchedEx", "result": "measured", "value": "0.90 times' "$folder/rivals.jsonl"
+  expect "the best rival at a point" grep -q \
+    'product 1: against cublasGemmGroupedBatchedEx", "result": "measured", "value": "0.90 times' "$folder/rivals.jsonl"
   expect "who is ahead" grep -q '"0 of 1 ahead".*at 0"' "$folder/rivals.jsonl"
 fi
 exit "$failures"

@@ -19,8 +19,8 @@ using gpu::PlanKernel;
 using gpu::PlannedSteps;
 using gpu::PlanRow;
 
-std::unique_ptr<PlanKernel> plan_any(const StepMaking&) { return std::make_unique<PlanKernel>(); }
-std::unique_ptr<PlanKernel> plan_product(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_any(const KernelBuildContext&) { return std::make_unique<PlanKernel>(); }
+std::unique_ptr<PlanKernel> plan_product(const KernelBuildContext& m) {
   m.branch_weight(1, kPlainF32Layout, DType::f32);
   m.f32_weight(2);
   auto kernel = std::make_unique<PlanKernel>();
@@ -29,20 +29,20 @@ std::unique_ptr<PlanKernel> plan_product(const StepMaking& m) {
   return kernel;
 }
 /// Supports products of four results alone.
-std::unique_ptr<PlanKernel> plan_narrow_product(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_narrow_product(const KernelBuildContext& m) {
   if (m.program.operands[m.step.outputs[0]].width != 4) return nullptr;
   auto kernel = plan_product(m);
   kernel->name = "narrow";
   return kernel;
 }
-std::unique_ptr<PlanKernel> plan_grouped_product(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_grouped_product(const KernelBuildContext& m) {
   auto kernel = std::make_unique<PlanKernel>();
   kernel->rows = BranchRows(m);
   kernel->weights =
       BranchWeights(m, 2, [&](size_t input) { return m.branch_weight(input, kPlainF32Layout, DType::f32); });
   return kernel;
 }
-std::unique_ptr<PlanKernel> plan_joining(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_joining(const KernelBuildContext& m) {
   auto kernel = std::make_unique<PlanKernel>();
   kernel->computed = branches_computed(m);
   const SpaceId target(m.node().attributes.integer("space"));

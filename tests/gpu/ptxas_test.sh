@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# ptxas_test.sh FOLDER LIST [--update]: registers and spills of every kernel, as ptxas reported them while FOLDER was built, against the kept
-# LIST. Registers are compared where the same ptxas built them; a spill or a stack frame that the list does not have fails anywhere, and so
-# does what ptxas remarks on lost performance (wgmma serialised, setmaxnreg ignored): it says so as "info", with a number, and nowhere else.
-# Architectures that were not built are not compared. The kernels whose waits give up (device_check_stall) are held to that too, where they
-# were built: serialised they would be other kernels.
+# ptxas_test.sh FOLDER LIST [--update]: registers and spills of every kernel, as ptxas reported them while FOLDER was
+# built, against the kept LIST. Registers are compared where the same ptxas built them; a spill or a stack frame that
+# the list does not have fails anywhere, and so does what ptxas remarks on lost performance (wgmma serialised,
+# setmaxnreg ignored): it says so as "info", with a number, and nowhere else. Architectures that were not built are not
+# compared. The kernels whose waits give up (device_check_stall) are held to that too, where they were built: serialised
+# they would be other kernels.
 set -euo pipefail
 folder=$1 list=$2 update=${3:-}
 export LC_ALL=C
@@ -28,11 +29,15 @@ table=$(cat "${reports[@]}" | c++filt | awk '
   /Used [0-9]+ registers/ {
     registers = $0; sub(/.*Used /, "", registers); sub(/ registers.*/, "", registers)
     print name "\t" arch "\t" registers "\t" stack "\t" stores "\t" loads
-  }' | while IFS=$'\t' read -r name rest; do printf '%s\t%s\n' "$(c++filt "$name" | sed -E 's/stormcell::gpu:://g; s/^void //; s/\(.*//; s/run_kernel<(.*)>$/\1/; s/ +$//')" "$rest"; done | sort -u)
+  }' | while IFS=$'\t' read -r name rest; do
+    short=$(c++filt "$name" | sed -E 's/stormcell::gpu:://g; s/^void //; s/\(.*//; s/run_kernel<(.*)>$/\1/; s/ +$//')
+    printf '%s\t%s\n' "$short" "$rest"
+  done | sort -u)
 
 if [ "$update" = --update ]; then
   {
-    echo "# Kernel, architecture, registers, bytes of stack frame, spill stores, spill loads; by ptxas of CUDA $version."
+    echo \
+      "# Kernel, architecture, registers, bytes of stack frame, spill stores, spill loads; by ptxas of CUDA $version."
     echo "# Kept by: tests/gpu/ptxas_test.sh build/gpu tests/gpu/ptxas.txt --update"
     printf '%s\n' "$table"
   } >"$list"
@@ -43,7 +48,8 @@ printf '%s\n' "$table" | awk -F'\t' -v list="$list" -v same="$([ "$version" = "$
   BEGIN {
     while ((getline line < list) > 0) {
       if (line ~ /^#/) continue
-      split(line, f, "\t"); key = f[1] "\t" f[2]; kept[key] = line; registers[key] = f[3]; spills[key] = f[4] + f[5] + f[6]
+      split(line, f, "\t"); key = f[1] "\t" f[2]
+      kept[key] = line; registers[key] = f[3]; spills[key] = f[4] + f[5] + f[6]
     }
   }
   {

@@ -3,9 +3,9 @@
 # include that a source takes from its neighbour in a unit of several. It also compiles the changed headers that no
 # source includes first (cmake/HeaderTest.cmake).
 # Changed means since the commit at which this branch left origin's main; on that main itself, since the commit before.
-# Those with a changed include come first, and after a minute the rest is left: a change of a thousand sources would take half an hour.
-# `all`: every source, for what older commits forgot and what was left. Precompiled headers stay; check_includes.sh checks the standard
-# ones. Exit 77: there is no git, or no compile_commands.json.
+# Those with a changed include come first, and after a minute the rest is left: a change of a thousand sources would
+# take half an hour. `all`: every source, for what older commits forgot and what was left. Precompiled headers stay;
+# check_includes.sh checks the standard ones. Exit 77: there is no git, or no compile_commands.json.
 set -euo pipefail
 root=$1 build=$2 which=${3:-changed}
 commands=$build/compile_commands.json
@@ -13,27 +13,40 @@ if [ ! -e "$commands" ]; then echo "no $commands"; exit 77; fi
 
 git_here() { git -c safe.directory='*' -C "$root" "$@"; }
 most_seconds=60
-# The sources that changed, and for a header its own source and the one that HeaderTest.cmake makes for it. Those with a changed include first.
+# The sources that changed, and for a header its own source and the one that HeaderTest.cmake makes for it. Those with a
+# changed include first.
 changed_sources() {
   local base
   base=$(git_here merge-base HEAD origin/main 2>/dev/null || git_here rev-parse -q --verify HEAD)
   if [ "$base" = "$(git_here rev-parse HEAD)" ]; then base=$(git_here rev-parse -q --verify HEAD^1 || echo "$base"); fi
-  { git_here diff --name-only -G '^#include' "$base" --; git_here ls-files -o --exclude-standard; git_here diff --name-only "$base" --; } |
-    sed -nE "s#^(.*)\.cpp\$#$root/\1.cpp#p; s#^(.*)\.h\$#$root/\1.cpp\n$build/tests/house/header_check/\1.h.cpp\n$build/tests/house/header_check_qt/\1.h.cpp#p" | awk '!seen[$0]++'
+  {
+    git_here diff --name-only -G '^#include' "$base" --
+    git_here ls-files -o --exclude-standard
+    git_here diff --name-only "$base" --
+  } |
+    sed -nE \
+      "s#^(.*)\.cpp\$#$root/\1.cpp#p; s#^(.*)\.h\$#$root/\1.cpp\n$build/tests/house/header_check/\1.h.cpp\n$build/tests/house/header_check_qt/\1.h.cpp#p" \
+      | awk '!seen[$0]++'
 }
 
-# Lines SOURCE TAB COMMAND, for each source: of a unit the command of the unit, with the source in the place of the unit's file.
+# Lines SOURCE TAB COMMAND, for each source: of a unit the command of the unit, with the source in the place of the
+# unit's file.
 list_commands() {
   local line command="" file source
   while IFS= read -r line; do
     case $line in
-      *'"command": "'*) command=${line#*\"command\": \"} command=${command%\",*} command=${command//\\\"/\"} command=${command//\\\\/\\} ;;
+      *'"command": "'*)
+        command=${line#*\"command\": \"} command=${command%\",*}
+        command=${command//\\\"/\"} command=${command//\\\\/\\}
+        ;;
       *'"file": "'*)
         file=${line#*\"file\": \"} file=${file%\"*}
         case $file in
           */Unity/unity_*) sed -n 's/^#include "\(.*\)"$/\1/p' "$file" ;;
           *.cpp) echo "$file" ;;
-        esac | while IFS= read -r source; do printf '%s\t%s\n' "$source" "${command/"-c $file"/-fsyntax-only "$source"}"; done
+        esac | while IFS= read -r source; do
+          printf '%s\t%s\n' "$source" "${command/"-c $file"/-fsyntax-only "$source"}"
+        done
         ;;
     esac
   done <"$commands"
@@ -49,7 +62,8 @@ trap 'rm -rf "$scratch"' EXIT
 list_commands | sort -u -t $'\t' -k1,1 >"$scratch/all"
 if [ "$which" = changed ]; then
   printf '%s\n' "${wanted[@]}" >"$scratch/wanted"
-  awk -F '\t' 'NR == FNR { command[$1] = $0; next } $1 in command { print command[$1] }' "$scratch/all" "$scratch/wanted" >"$scratch/list"
+  awk -F '\t' 'NR == FNR { command[$1] = $0; next } $1 in command { print command[$1] }' "$scratch/all" \
+    "$scratch/wanted" >"$scratch/list"
 else
   mv "$scratch/all" "$scratch/list"
   most_seconds=1000000
@@ -73,7 +87,12 @@ jobs=$(nproc 2>/dev/null || echo 2)
 until=$(($(date +%s) + most_seconds))
 export scratch until
 : >"$scratch/compiled"
-if ! tr '\n' '\0' <"$scratch/list" | xargs -0 -P "$jobs" -I{} bash -c 'compile_alone "$1" "$(mktemp -p "$scratch")"' _ {}; then exit 1; fi
+if ! tr '\n' '\0' <"$scratch/list" |
+  xargs -0 -P "$jobs" -I{} bash -c 'compile_alone "$1" "$(mktemp -p "$scratch")"' _ {}; then
+  exit 1
+fi
 compiled=$(wc -l <"$scratch/compiled") all=$(wc -l <"$scratch/list")
 echo "$compiled sources compile by themselves"
-if [ "$compiled" -lt "$all" ]; then echo "$((all - compiled)) changed sources were left for ./dev test --slow, after $most_seconds seconds"; fi
+if [ "$compiled" -lt "$all" ]; then
+  echo "$((all - compiled)) changed sources were left for ./dev test --slow, after $most_seconds seconds"
+fi

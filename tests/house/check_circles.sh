@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # check_circles.sh ROOT: no circle of three or more header/source pairs below core/, simulator/, gpu/, views/ and app/.
-# A pair is x.h with x.cpp (and x.avx512.cpp, x.cu ...). It points to each pair whose header one of its files includes. check_layers.sh
-# compares rooms; this check compares the files within them, so that a reader can take them one after the other. Two pairs that include
-# each other are allowed.
+# A pair is x.h with x.cpp (and x.avx512.cpp, x.cu ...). It points to each pair whose header one of its files includes.
+# check_layers.sh compares rooms; this check compares the files within them, so that a reader can take them one after
+# the other. Two pairs that include each other are allowed.
 set -euo pipefail
 cd "$1"
 mapfile -t files < <(for top in core simulator gpu views app; do
@@ -33,8 +33,8 @@ awk '
     of[from] = of[from] " " edges
   }
 
-  # Tarjan (SIAM J. Comput. 1, 1972): low[v] is the earliest visit that v reaches on the stack. Where it is that of v itself, the pairs from
-  # v on are those that reach each other.
+  # Tarjan (SIAM J. Comput. 1, 1972): low[v] is the earliest visit that v reaches on the stack. Where it is that of v
+  # itself, the pairs from v on are those that reach each other.
   function visit(v,    list, n, i, w, size, members) {
     visited[v] = low[v] = ++visits
     stack[++height] = v

@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# check_includes.sh ROOT: a source that uses a name of a precompiled standard header includes that header, itself or through a header of ours.
-# With precompiled headers no compiler sees that one is forgotten.
+# check_includes.sh ROOT: a source that uses a name of a precompiled standard header includes that header, itself or
+# through a header of ours. With precompiled headers no compiler sees that one is forgotten.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$1"
-mapfile -t files < <(find core gpu app views simulator tests -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null | sort)
+mapfile -t files < <(
+  find core gpu app views simulator tests -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) \
+    2>/dev/null | sort)
 if [ ${#files[@]} -eq 0 ]; then echo "no sources below $PWD"; exit 1; fi
 
 # The table below must know each header that is precompiled.
 if [ -e cmake/Precompiled.cmake ]; then
-  for header in $(sed -n '/^set(STORMCELL_STANDARD_HEADERS/,/)/p' cmake/Precompiled.cmake | grep -oE '<[a-z_]+>' | tr -d '<>'); do
+  for header in $(
+    sed -n '/^set(STORMCELL_STANDARD_HEADERS/,/)/p' cmake/Precompiled.cmake | grep -oE '<[a-z_]+>' | tr -d '<>'); do
     if ! grep -qE "^ *(give\\(|any = )\"([a-z_. ]* )?$header[ \"]" "$here/check_includes.sh"; then
       echo "cmake/Precompiled.cmake: <$header> is precompiled, and check_includes.sh knows no name of it"
       exit 1
@@ -62,7 +65,10 @@ awk '
     if (FILENAME ~ /\.cuh?$/) next  # compiled without precompiled headers
     while (match(line, /std::[a-z_0-9]+/)) {
       name = substr(line, RSTART + 5, RLENGTH - 5)
-      if (name in of && !((FILENAME, name) in first)) { first[FILENAME, name] = FNR; used[FILENAME] = used[FILENAME] " " name }
+      if (name in of && !((FILENAME, name) in first)) {
+        first[FILENAME, name] = FNR
+        used[FILENAME] = used[FILENAME] " " name
+      }
       line = substr(line, 1, RSTART - 1) " " substr(line, RSTART + RLENGTH)
     }
     while (match(line, /(^|[^A-Za-z0-9_:])u?int(8|16|32|64)_t/)) {
@@ -89,8 +95,12 @@ awk '
       for (i = 1; i <= m; i++) {
         name = names[i]; found = 0
         k = split(of[name], headers, " ")
-        for (j = 1; j <= k && !found; j++) for (l = 1; l <= n && !found; l++) if ((reached[l], headers[j]) in standard) found = 1
-        if (!found) { printf "%s:%d: uses %s and includes no <%s>\n", file, first[file, name], name, headers[1]; ++missing }
+        for (j = 1; j <= k && !found; j++)
+          for (l = 1; l <= n && !found; l++) if ((reached[l], headers[j]) in standard) found = 1
+        if (!found) {
+          printf "%s:%d: uses %s and includes no <%s>\n", file, first[file, name], name, headers[1]
+          ++missing
+        }
       }
     }
     printf "%d sources looked at, %d complaints\n", ARGC - 1, missing

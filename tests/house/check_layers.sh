@@ -61,7 +61,8 @@ awk -v table="$layers" '
       if (kind[r] == "never") forbidden = below(FILENAME, where[r])
       else if (kind[r] == "only") forbidden = !below(FILENAME, where[r])
       else forbidden = FILENAME ~ /\.(h|cuh)$/
-      if (forbidden) complain(from ": " path ": no " what[r] " here" (kind[r] == "source" ? ": include it in sources only" : ""))
+      if (!forbidden) continue
+      complain(from ": " path ": no " what[r] " here" (kind[r] == "source" ? ": include it in sources only" : ""))
     }
   }
 

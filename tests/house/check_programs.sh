@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# check_programs.sh BUILD: every program below BUILD can be started: what its loader protects from writing (GNU_RELRO) begins in a page that it
-# has loaded. Linkers have got this wrong at one length of the code in hundreds, where nobody sees it before another machine builds it.
+# check_programs.sh BUILD: every program below BUILD can be started: what its loader protects from writing (GNU_RELRO)
+# begins in a page that it has loaded. Linkers have got this wrong at one length of the code in hundreds, where nobody
+# sees it before another machine builds it.
 set -euo pipefail
 cd "$1"
 mapfile -t programs < <(for folder in bin tests bench; do

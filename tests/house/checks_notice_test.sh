@@ -20,9 +20,19 @@ expect() {
   output=$("$BASH" "$here/check_$which.sh" "$tree" 2>&1) || status=$?
   case $verdict:$status in
     passes:0 | notices:1) ;;
-    *) echo "FAIL $name: exit status $status, expected that it $verdict"; echo "$output"; failures=$((failures + 1)); return ;;
+    *)
+      echo "FAIL $name: exit status $status, expected that it $verdict"
+      echo "$output"
+      failures=$((failures + 1))
+      return
+      ;;
   esac
-  if [[ $output != *"$text"* ]]; then echo "FAIL $name: expected '$text' in:"; echo "$output"; failures=$((failures + 1)); return; fi
+  if [[ $output != *"$text"* ]]; then
+    echo "FAIL $name: expected '$text' in:"
+    echo "$output"
+    failures=$((failures + 1))
+    return
+  fi
   echo "ok   $name"
 }
 
@@ -50,12 +60,14 @@ clean_tree
 mkdir -p "$tree/cmake"
 echo 'set(STORMCELL_STANDARD_HEADERS <vector> <regex>)' >"$tree/cmake/Precompiled.cmake"
 expect includes notices "<regex> is precompiled" "a precompiled header that the check does not know"
-includes 'std::map<int, int> m;' notices "use.cpp:2: uses map and includes no <map>" "a header that only the precompiled ones bring"
+includes 'std::map<int, int> m;' notices "use.cpp:2: uses map and includes no <map>" \
+  "a header that only the precompiled ones bring"
 includes 'int64_t n;' notices "use.cpp:2: uses int64_t and includes no <cstdint>" "a fixed width without its header"
 includes 'std::vector<int> v;' passes "0 complaints" "what a header of ours includes"
 includes 'const char* text = "std::map"; // std::set' passes "0 complaints" "names in texts and comments"
 
-# alone TEXT VERDICT OUTPUT NAME: a unit of two sources, of which the second has the text; it sees what the first includes.
+# alone TEXT VERDICT OUTPUT NAME: a unit of two sources, of which the second has the text; it sees what the first
+# includes.
 alone() {
   clean_tree
   local unity=$tree/build/Unity/unity_0_cxx.cxx output status=0
@@ -63,23 +75,33 @@ alone() {
   printf '#include <vector>\n' >"$tree/core/graph/first.cpp"
   printf '%s\n' "$1" >"$tree/core/graph/second.cpp"
   printf '#include "%s"\n' "$tree/core/graph/first.cpp" "$tree/core/graph/second.cpp" >"$unity"
-  printf '[{\n"directory": "%s",\n"command": "%s -o unity.o -c %s",\n"file": "%s"\n}]\n' "$tree/build" "${CXX:-g++}" "$unity" "$unity" \
+  printf '[{\n"directory": "%s",\n"command": "%s -o unity.o -c %s",\n"file": "%s"\n}]\n' "$tree/build" "${CXX:-g++}" \
+    "$unity" "$unity" \
     >"$tree/build/compile_commands.json"
   output=$("$BASH" "$here/check_alone.sh" "$tree" "$tree/build" all 2>&1) || status=$?
-  if [ "$status" -ne "$2" ] || [[ $output != *"$3"* ]]; then echo "FAIL $4: exit status $status: $output"; failures=$((failures + 1)); return; fi
+  if [ "$status" -ne "$2" ] || [[ $output != *"$3"* ]]; then
+    echo "FAIL $4: exit status $status: $output"
+    failures=$((failures + 1))
+    return
+  fi
   echo "ok   $4"
 }
 alone 'std::vector<int> v;' 1 "second.cpp: does not compile by itself" "an include that only a neighbour has"
 alone '#include <vector>
 std::vector<int> v;' 0 "2 sources compile by themselves" "a source with its own include"
 
-# changed TEXT STATUS OUTPUT NAME: the same, where git knows both sources and the second has the text since its last commit.
+# changed TEXT STATUS OUTPUT NAME: the same, where git knows both sources and the second has the text since its last
+# commit.
 changed() {
   local output status=0
   git -C "$tree" -c user.name=a -c user.email=a@b commit -q -am "$4" --allow-empty
   printf '%s\n' "$1" >>"$tree/core/graph/second.cpp"
   output=$("$BASH" "$here/check_alone.sh" "$tree" "$tree/build" 2>&1) || status=$?
-  if [ "$status" -ne "$2" ] || [[ $output != *"$3"* ]]; then echo "FAIL $4: exit status $status: $output"; failures=$((failures + 1)); return; fi
+  if [ "$status" -ne "$2" ] || [[ $output != *"$3"* ]]; then
+    echo "FAIL $4: exit status $status: $output"
+    failures=$((failures + 1))
+    return
+  fi
   echo "ok   $4"
 }
 if command -v git >/dev/null; then
@@ -93,15 +115,19 @@ if command -v git >/dev/null; then
   git -C "$tree" checkout -q core
   echo 'std::set<int> s;' >"$tree/core/graph/third.h"
   printf '#include "%s"\n' "$tree/core/graph/third.h" >"$made"
-  sed -i "s#}\]#},{\n\"directory\": \"$tree/build\",\n\"command\": \"${CXX:-g++} -o third.o -c $made\",\n\"file\": \"$made\"\n}]#" "$tree/build/compile_commands.json"
+  sed -i \
+    "s#}\]#},{\n\"directory\": \"$tree/build\",\n\"command\": \"${CXX:-g++} -o third.o -c $made\",\n\"file\": \"$made\"\n}]#" \
+    "$tree/build/compile_commands.json"
   changed '' 1 "third.h.cpp: does not compile by itself" "a header that forgets an include"
   rm -rf "$tree/.git"
 fi
 
 layers core/base/up.h '"core/graph/graph.h"' notices "core/base may not include core/graph" "an arrow that points up"
-layers core/data/side.cpp '"core/models/model.h"' notices "core/data may not include core/models" "an arrow between neighbours that the table does not have"
+layers core/data/side.cpp '"core/models/model.h"' notices "core/data may not include core/models" \
+  "an arrow between neighbours that the table does not have"
 layers core/experiment/down.h '"core/graph/graph.h"' passes "0 not allowed" "an arrow that points down"
-layers app/cli/deep.cpp '"core/graph/graph.h"' notices "app/cli may not include core/graph" "a program that reaches below the façade"
+layers app/cli/deep.cpp '"core/graph/graph.h"' notices "app/cli may not include core/graph" \
+  "a program that reaches below the façade"
 layers views/heatmap/view.cpp '"core/experiment/experiment.h"' passes "0 not allowed" "a view on the façade"
 layers core/base/relative.h '"../graph/graph.h"' notices "from the top of the project" "a relative include"
 layers core/graph/widget.h '<QWidget>' notices "no Qt here" "Qt in the core"
@@ -139,15 +165,18 @@ clean_tree
 mkdir -p "$tree/core/graph/ops"
 echo 'constexpr AttributeRule kAttributes[] = {{"stride", AttributeKind::integer}};' >"$tree/core/graph/ops/conv2d.cpp"
 echo 'auto s = n.attributes.integer("strid", 1);' >"$tree/core/graph/typo.cpp"
-expect sources notices "typo.cpp:1: no operator declares the attribute strid" "an attribute that is read and not declared"
+expect sources notices "typo.cpp:1: no operator declares the attribute strid" \
+  "an attribute that is read and not declared"
 echo 'auto s = integer_of(m.node(), "strid");' >"$tree/core/graph/typo.cpp"
-expect sources notices "typo.cpp:1: no operator declares the attribute strid" "an attribute that is read by its default and not declared"
+expect sources notices "typo.cpp:1: no operator declares the attribute strid" \
+  "an attribute that is read by its default and not declared"
 echo 'auto s = n.attributes.integer("stride", 1);' >"$tree/core/graph/typo.cpp"
 expect sources passes "0 complaints" "an attribute that is declared"
 
 clean_tree
 echo 'if (node.op->name == "route") return;' >"$tree/core/graph/by_name.cpp"
-expect sources notices "by_name.cpp:1: asks for an operator's name" "code that asks what a node is by its operator's name"
+expect sources notices "by_name.cpp:1: asks for an operator's name" \
+  "code that asks what a node is by its operator's name"
 
 clean_tree
 for ((i = 0; i < 11; i++)); do echo 'if (type == DType::bf16) return;' >"$tree/core/graph/format$i.cpp"; done
@@ -158,12 +187,23 @@ for ((i = 0; i < 22; i++)); do echo 'const auto x = static_cast<size_t>(y);'; do
 expect sources notices "core has 22 casts" "a cast in each line"
 
 clean_tree
-for f in 1 2; do for ((i = 0; i < 720; i++)); do echo "/// What is there."; done >"$tree/core/graph/openings$f.cpp"; done
+for f in 1 2; do
+  for ((i = 0; i < 720; i++)); do echo "/// What is there."; done >"$tree/core/graph/openings$f.cpp"
+done
 expect sources notices "1440 comments open with Of, What or Where" "comments that open without their noun"
 
 clean_tree
 for ((i = 0; i < 801; i++)); do echo "// line"; done >"$tree/core/graph/long.cpp"
 expect sources notices "long.cpp: 801 lines" "a source that is too long"
+
+clean_tree
+printf 'set(words %s)\n' "$(printf 'word %.0s' {1..30})" >"$tree/core/CMakeLists.txt"
+expect sources notices "core/CMakeLists.txt:1: 161 columns, at most 120" "a line of CMake that is too long"
+rm "$tree/core/CMakeLists.txt"
+printf 'echo %s\n' "$(printf 'word %.0s' {1..30})" >"$tree/core/long.sh"
+expect sources notices "core/long.sh:1: " "a line of a script that is too long"
+printf 'echo "%s"\n' "$(printf 'word %.0s' {1..30})" >"$tree/core/long.sh"
+expect sources passes "0 complaints" "a text that is longer than a line"
 
 clean_tree
 printf '// see /%s/somebody/model\n' home >"$tree/core/graph/path.cpp"
@@ -178,9 +218,13 @@ echo '#include <vector>' >"$tree/core/graph/twice.h"
 expect sources notices "twice.h: no #pragma once" "a header that counts twice"
 
 clean_tree
-for f in error graph; do printf '#pragma once\nnamespace stormcell {\nstruct Flow {\n};\n}\n' >"$tree/core/base/$f.h"; done
-expect sources notices "core/base/graph.h:3: stormcell::Flow is another type in core/base/error.h" "two types of one name"
-printf '#pragma once\nnamespace stormcell {\nnamespace {\nstruct Flow {\n};\n}  // namespace\n}\n' >"$tree/core/base/graph.h"
+for f in error graph; do
+  printf '#pragma once\nnamespace stormcell {\nstruct Flow {\n};\n}\n' >"$tree/core/base/$f.h"
+done
+expect sources notices "core/base/graph.h:3: stormcell::Flow is another type in core/base/error.h" \
+  "two types of one name"
+printf '#pragma once\nnamespace stormcell {\nnamespace {\nstruct Flow {\n};\n}  // namespace\n}\n' \
+  >"$tree/core/base/graph.h"
 expect sources passes "0 complaints" "a type of one source alone"
 
 clean_tree
@@ -197,7 +241,9 @@ programs() {
   clean_tree
   mkdir -p "$tree/bin"
   printf '#!/bin/sh\necho "  LOAD 0x1000 0x1000 0x1000 0xffd 0xffd R E 0x1000"\n' >"$tree/readelf"
-  printf 'echo "  LOAD 0x2000 0x3000 0x3000 0x220 0x1000 RW 0x1000"\necho "  GNU_RELRO 0x0 %s %s 0x223 0x1003 R 0x1"\n' "$1" "$1" >>"$tree/readelf"
+  printf \
+    'echo "  LOAD 0x2000 0x3000 0x3000 0x220 0x1000 RW 0x1000"\necho "  GNU_RELRO 0x0 %s %s 0x223 0x1003 R 0x1"\n' \
+    "$1" "$1" >>"$tree/readelf"
   touch "$tree/bin/program"
   chmod +x "$tree/readelf" "$tree/bin/program"
   READELF="$tree/readelf" expect programs "$2" "$3" "$4"

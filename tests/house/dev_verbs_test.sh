@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# dev_verbs_test.sh ROOT: every verb of ./dev that builds looks at its packages first. In a copy of the script's surroundings no package is
-# installed and nobody is root: each verb must end with 2 and the line that installs them, before CMake is called.
+# dev_verbs_test.sh ROOT: every verb of ./dev that builds looks at its packages first. In a copy of the script's
+# surroundings no package is installed and nobody is root: each verb must end with 2 and the line that installs them,
+# before CMake is called.
 set -euo pipefail
 root=$1
 tree=$(mktemp -d)

@@ -184,8 +184,8 @@ class RunsTest : public QObject {
     QTRY_VERIFY(window.view() && window.view()->has_content());
     QVERIFY(window.actions().trigger("copy-command"));
     QCOMPARE(QGuiApplication::clipboard()->text(),
-             QString("stormcell optimize m --data random:1x1 --batch 1 --only vertical-fusion "
-                     "--pass-option vertical-fusion.norms=off --time-limit 90 -o chosen.storm"));
+             QString("stormcell optimize m --data random:1x1 --batch 1 --only vertical-fusion --pass-option "
+                     "vertical-fusion.norms=off --time-limit 90 -o chosen.storm"));
   }
 
   void whether_a_session_can_be_written() {

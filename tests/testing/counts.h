@@ -1,5 +1,5 @@
-// Counts of what a test program exercises: printed at its end, and held against the least that it exercised before, so that a
-// test cannot become cheaper by doing less without a word.
+// Counts of what a test program exercises: printed at its end, and held against the least that it exercised before, so
+// that a test cannot become cheaper by doing less without a word.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -95,8 +95,7 @@ std::vector<FileHead> file_heads() {
       {"zeros", "model.safetensors", std::string(4096, '\0'), "all zero bytes", "download the whole file again"},
       {"git-lfs-pointer", "model.safetensors",
        "version https://git-lfs.github.com/spec/v1\noid "
-       "sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize "
-       "12345\n",
+       "sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n",
        "a Git LFS pointer", "git lfs pull"},
       {"git-annex-pointer", "x.npy", "/annex/objects/SHA256E-s31390--f50d7ac.npy\n", "a git-annex pointer",
        "git annex get"},

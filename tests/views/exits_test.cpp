@@ -126,7 +126,7 @@ class ExitsTest : public QObject {
   void items_left_where_the_decisions_say() {
     const auto run = read_exits_of_run(session_, 1, 1000);
     QCOMPARE(run->routers, (std::vector<std::string>{"exits.0.router", "exits.1.router"}));
-    QCOMPARE(run->left, (std::vector<int64_t>{72, 24, 24}));
+    QCOMPARE(run->cells_by_exit, (std::vector<int64_t>{72, 24, 24}));
     QCOMPARE(run->gallery.size(), size_t{120});
     for (const ExitItem& item : run->gallery) {
       QCOMPARE(item.exit, exit_of(item.sequence));
@@ -163,7 +163,7 @@ class ExitsTest : public QObject {
       run.reset();
       writer.close();
       const auto exits = read_exits_of_run(path, 1, 10);
-      QCOMPARE(exits->left, leave == 1 ? (std::vector<int64_t>{3, 1}) : (std::vector<int64_t>{1, 3}));
+      QCOMPARE(exits->cells_by_exit, leave == 1 ? (std::vector<int64_t>{3, 1}) : (std::vector<int64_t>{1, 3}));
       for (const ExitItem& item : exits->gallery) QCOMPARE(item.exit, (item.sequence == 2) == (leave == 0) ? 0 : 1);
     }
   }
@@ -177,9 +177,9 @@ class ExitsTest : public QObject {
     ExitsOfRun gained = *read_exits_of_run(session_, 1, 5);
     gained.target->speedup_over_model = 2.5, gained.target->item = "picture",
     gained.target->held_out.items = {40, 0, 0};
-    QCOMPARE(make_exits_page(gained).target, QString("target met: accuracy of at least 96.0 %; 2.5 times as fast as "
-                                                     "the model as it came, with its own thresholds; exit 1 "
-                                                     "takes all 40 pictures"));
+    QCOMPARE(make_exits_page(gained).target,
+             QString("target met: accuracy of at least 96.0 %; 2.5 times as fast as "
+                     "the model as it came, with its own thresholds; exit 1 takes all 40 pictures"));
     QCOMPARE(page.points.back().name, QString("none leaves"));
     QCOMPARE(share_at(page.points.front().items, 0), 0.6);
     QCOMPARE(page.classes.size(), size_t{10});
@@ -394,7 +394,7 @@ class ExitsTest : public QObject {
                                                  {.batches = 100, .per_batch = 1000, .margins = false});
     const auto run = read_exits_of_run(large, 1, 400);
     QCOMPARE(run->gallery.size(), size_t{1200});
-    QVERIFY(run->items == 100'000 && run->left[0] == 60'000);
+    QVERIFY(run->items == 100'000 && run->cells_by_exit[0] == 60'000);
     // Those of which the fewest leave decide: a fifth at the second exit, of which 1,600 are looked at, and a page
     // more.
     QVERIFY2(run->looked_at >= 8000 - 10 && run->looked_at <= 8000 + 512, qPrintable(QString::number(run->looked_at)));

@@ -133,7 +133,7 @@ class OverviewFiguresTest : public QObject {
   void recordings_and_traces_show_what_was_counted() {
     Situation s = situation({});
     s.facts.line.kind = "import";
-    s.facts.cells = 1234, s.facts.left = {60, 20, 20};
+    s.facts.cells = 1234, s.facts.cells_by_exit = {60, 20, 20};
     s.facts.routers[1].branches = 4;
     const auto value = [&s](const QString& name) {
       const OverviewPageModel page = make_page(s);
@@ -149,7 +149,7 @@ class OverviewFiguresTest : public QObject {
     const Table table = make_overview_table(s);
     QVERIFY(says(table, "1,234") && says(table, "left at the end"));
     for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
-    s.facts.left.clear();
+    s.facts.cells_by_exit.clear();
     QVERIFY(value("Left at exit 1").isEmpty());
   }
 

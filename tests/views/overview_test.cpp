@@ -279,7 +279,7 @@ class OverviewTest : public QObject {
     const auto facts = read_run_facts(bare, 0);
     QCOMPARE(facts->line.batches, int64_t{12});
     QCOMPARE(facts->newest_result, int64_t{1});
-    QVERIFY(facts->cells > 0 && facts->left.empty());
+    QVERIFY(facts->cells > 0 && facts->cells_by_exit.empty());
     QCOMPARE(facts->routers.size(), read_loads(bare, 1)->rows.size());
     // Without padding, as the heatmap has it: fewer than all cells that came.
     const auto all = read_loads(bare, 1);

@@ -64,9 +64,10 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
     add_curve(view, page);
   } else {
     page.item = tr("cell");
-    for (size_t e = 0; e < view.left.size(); ++e) page.exits.push_back(to_qstring(exit_name(e, view.left.size())));
+    for (size_t e = 0; e < view.cells_by_exit.size(); ++e)
+      page.exits.push_back(to_qstring(exit_name(e, view.cells_by_exit.size())));
     ExitPoint ran;
-    ran.items = view.left;
+    ran.items = view.cells_by_exit;
     page.points.push_back(shown(tr("those that ran"), ran));
     page.no_curve =
         tr("No curve: the data do not say what is right, or the run left no figures.\nLabels (a folder for each class, "
@@ -167,8 +168,7 @@ Table make_items_table(const ExitsPage& page) {
       {tr("Label"), tr("As the data have it")},
       {tr("Answered at"), tr("The exit that it left by; measured in the recorded run")},
       {tr("From the threshold"),
-       tr("How far its confidence there was from the threshold; where it went to the end, that of the "
-          "last test")},
+       tr("How far its confidence there was from the threshold; where it went to the end, that of the last test")},
       {tr("Picture"), tr("Width and height of the picture that is kept of it, in pixels; empty: none is")},
       {tr("Answered"), tr("The class that was answered, as the run's quality figures have it; empty: they do not say")},
       {tr("Right"), tr("Whether it is the label's; empty: not known")}};

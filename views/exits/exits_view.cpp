@@ -16,10 +16,9 @@ constexpr int64_t kMostOfExit = 400;
 }  // namespace
 
 ExitsView::ExitsView(QWidget* parent) : View(parent) {
-  threshold_ =
-      add_choice(tr("Threshold"),
-                 tr("Whose figures the bars and the marked point show: the thresholds that ran, or another one for "
-                    "all exits, replayed; of a number the nearest point of the curve"));
+  threshold_ = add_choice(tr("Threshold"),
+                          tr("Whose figures the bars and the marked point show: the thresholds that ran, or another "
+                             "one for all exits, replayed; of a number the nearest point of the curve"));
   threshold_->setEditable(true);
   threshold_->setProperty(kNumbersAlone,
                           QPointF(kLeastExitThreshold, kMostExitThreshold));  // as configurations take them

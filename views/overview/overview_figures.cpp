@@ -269,10 +269,11 @@ void set_recorded_figures(const Situation& s, OverviewPageModel& page) {
   if (s.facts.cells > 0)
     add(tr("Cells"), tr("that came to the router with most, without padding"),
         tr("Tokens, patches or pictures. Counted."), count_text(s.facts.cells));
-  if (const auto all = std::accumulate(s.facts.left.begin(), s.facts.left.end(), int64_t{0}); all > 0)
-    add(tr("Left at %1").arg(to_qstring(exit_name(0, s.facts.left.size()))), tr("of %1").arg(counted_text(all, "cell")),
+  if (const auto all = std::accumulate(s.facts.cells_by_exit.begin(), s.facts.cells_by_exit.end(), int64_t{0}); all > 0)
+    add(tr("Left at %1").arg(to_qstring(exit_name(0, s.facts.cells_by_exit.size()))),
+        tr("of %1").arg(counted_text(all, "cell")),
         tr("Cells that left at the first exit / all that left somewhere, the end included. Counted."),
-        percent_text(share_at(s.facts.left, 0)));
+        percent_text(share_at(s.facts.cells_by_exit, 0)));
   if (const std::vector<RouterSummary> routers = routers_of(s); !routers.empty()) {
     double sum = 0;
     for (const RouterSummary& r : routers) sum += r.imbalance;

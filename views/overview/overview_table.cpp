@@ -164,7 +164,7 @@ Table make_overview_table(const Situation& s) {
   } else {
     if (s.facts.latency_ms.runs > 0) rows.add_recording();
     rows.add_cells(s.facts.cells);
-    rows.add_left(s.facts.left);
+    rows.add_left(s.facts.cells_by_exit);
   }
   for (const RouterSummary& r : routers_of(s)) rows.add_router(r);
   return rows.take();

@@ -30,12 +30,10 @@ constexpr PlanFigure kFigures[] = {
      QT_TRANSLATE_NOOP("Overview", "Cells of all batches without padding / time of all batches. Measured."),
      [](const PlanFigures& p) { return if_any(p.cells_per_s); }, [](double v) { return number_text(v); }, kCellRate},
     {QT_TRANSLATE_NOOP("Overview", "Share of the limit"), QT_TRANSLATE_NOOP("Overview", "of what the machine can do"),
-     QT_TRANSLATE_NOOP(
-         "Overview",
-         "Sum over operators of max(bytes / read bandwidth, FLOP / peak), divided by the measured time. Both "
-         "ceilings were probed in the same run. In cache: faster than the memory of the limit, because the data stay "
-         "in "
-         "the processor's caches."),
+     QT_TRANSLATE_NOOP("Overview",
+                       "Sum over operators of max(bytes / read bandwidth, FLOP / peak), divided by the measured time. "
+                       "Both ceilings were probed in the same run. In cache: faster than the memory of the limit, "
+                       "because the data stay in the processor's caches."),
      [](const PlanFigures& p) { return p.limit_share; }, limit_share_text, "share"},
     {QT_TRANSLATE_NOOP("Overview", "Memory, weights"), QT_TRANSLATE_NOOP("Overview", "at most; less is better"),
      QT_TRANSLATE_NOOP("Overview",

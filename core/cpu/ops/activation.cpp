@@ -6,7 +6,7 @@ namespace {
 
 class Activate : public Kernel {
  public:
-  explicit Activate(const Making& m)
+  explicit Activate(const BuildContext& m)
       : kind_(parse_activation(m.node().attributes.word("kind"))), to_bf16_(m.writes_halves(0)) {}
   void run(const Call& c) const override {
     if (to_bf16_) {
@@ -22,5 +22,5 @@ class Activate : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_activation(const Making& m) { return std::make_unique<Activate>(m); }
+std::unique_ptr<Kernel> make_activation(const BuildContext& m) { return std::make_unique<Activate>(m); }
 }  // namespace stormcell::cpu

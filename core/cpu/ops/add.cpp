@@ -6,7 +6,7 @@ namespace {
 
 class Add : public Kernel {
  public:
-  explicit Add(const Making& m) : integer_(m.type(0).dtype == DType::i32) {}
+  explicit Add(const BuildContext& m) : integer_(m.type(0).dtype == DType::i32) {}
   void run(const Call& c) const override {
     if (!integer_) return add(c.team, c.in[0].reals(), c.in[1].reals(), c.in[0].elements(), c.out[0].reals());
     for (int64_t i = 0; i < c.in[0].elements(); ++i)
@@ -18,5 +18,5 @@ class Add : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_add(const Making& m) { return std::make_unique<Add>(m); }
+std::unique_ptr<Kernel> make_add(const BuildContext& m) { return std::make_unique<Add>(m); }
 }  // namespace stormcell::cpu

@@ -15,7 +15,7 @@ Dim most_parents(const Graph& g, SpaceId space) { return g.space(g.space(space).
 
 class Attention : public Kernel {
  public:
-  explicit Attention(const Making& m)
+  explicit Attention(const BuildContext& m)
       : node_(m.step.node),
         bias_(extra_input(m.node(), "bias")),
         mask_(extra_input(m.node(), "mask")),
@@ -91,7 +91,7 @@ class Attention : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_attention(const Making& m) {
+std::unique_ptr<Kernel> make_attention(const BuildContext& m) {
   const int64_t value_dim = m.type(2).content[0].constant() / m.node().attributes.integer("kv_heads");
   if (m.writes_halves(0) && value_dim % 2 != 0) return nullptr;  // a head's rows are rounded two elements at a time
   return std::make_unique<Attention>(m);

@@ -10,7 +10,7 @@ namespace stormcell::cpu {
 
 class BranchRowTable : public BranchRows {
  public:
-  explicit BranchRowTable(const Making& m) : BranchRows(m), offsets_(static_cast<size_t>(branches()) + 1) {}
+  explicit BranchRowTable(const BuildContext& m) : BranchRows(m), offsets_(static_cast<size_t>(branches()) + 1) {}
   /// Rows of branch b are [offsets[b], offsets[b + 1]).
   const int32_t* offsets(const Call& c) const {
     const DecisionView& d = *c.in[1].decision;
@@ -31,7 +31,7 @@ class BranchFloats {
   BranchFloats() = default;
   /// `request(input)` gives the handle.
   template <class Request>
-  BranchFloats(const Making& m, size_t first, Request&& request)
+  BranchFloats(const BuildContext& m, size_t first, Request&& request)
       : weights_(m, first, request), at_(static_cast<size_t>(m.value(1).branches), nullptr) {}
   /// Null: the branch is absent, its part has not come, or a wave before has computed it. Addresses are looked up at
   /// each run: weights come and go between waves.
@@ -40,9 +40,9 @@ class BranchFloats {
   const float* const* all(const Call& c) const { return weights_.empty() ? nullptr : look_up(c, false); }
 
  private:
-  const float* const* look_up(const Call& c, bool left) const {
+  const float* const* look_up(const Call& c, bool without_computed) const {
     for (const auto& [branch, handle] : weights_.weights()) {
-      const bool computed = left && c.computed && c.computed[branch];
+      const bool computed = without_computed && c.computed && c.computed[branch];
       at_[branch] = computed ? nullptr : c.floats(handle);
     }
     return at_.data();

@@ -5,7 +5,7 @@ namespace {
 
 class BranchesFull : public Kernel {
  public:
-  explicit BranchesFull(const Making& m) : branches_(m.node().attributes.list("branches")) {}
+  explicit BranchesFull(const BuildContext& m) : branches_(m.node().attributes.list("branches")) {}
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[0].decision;
     int32_t full = 1;
@@ -18,5 +18,5 @@ class BranchesFull : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_branches_full(const Making& m) { return std::make_unique<BranchesFull>(m); }
+std::unique_ptr<Kernel> make_branches_full(const BuildContext& m) { return std::make_unique<BranchesFull>(m); }
 }  // namespace stormcell::cpu

@@ -7,7 +7,7 @@ namespace {
 
 class Broadcast : public Kernel {
  public:
-  explicit Broadcast(const Making& m) : row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
+  explicit Broadcast(const BuildContext& m) : row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
   void run(const Call& c) const override {
     const CellGroups& groups = c.out[0].groups;
     for (int64_t p = 0; p < groups.parents; ++p)
@@ -20,5 +20,5 @@ class Broadcast : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_broadcast(const Making& m) { return std::make_unique<Broadcast>(m); }
+std::unique_ptr<Kernel> make_broadcast(const BuildContext& m) { return std::make_unique<Broadcast>(m); }
 }  // namespace stormcell::cpu

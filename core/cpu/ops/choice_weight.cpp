@@ -8,7 +8,7 @@ namespace {
 /// Of the cells that are there by a choice.
 class ChoiceWeight : public Kernel {
  public:
-  explicit ChoiceWeight(const Making& m)
+  explicit ChoiceWeight(const BuildContext& m)
       : branch_(m.graph().space(SpaceId(m.node().attributes.integer("space"))).branch) {}
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[0].decision;
@@ -38,7 +38,7 @@ class WeightOfBranch : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_choice_weight(const Making& m) {
+std::unique_ptr<Kernel> make_choice_weight(const BuildContext& m) {
   const Attributes& attributes = m.node().attributes;
   if (attributes.has("branch"))
     return std::make_unique<WeightOfBranch>(static_cast<int32_t>(attributes.integer("branch")));

@@ -5,7 +5,7 @@ namespace {
 
 class Compact : public Kernel {
  public:
-  explicit Compact(const Making&) {}
+  explicit Compact(const BuildContext&) {}
   void run(const Call& c) const override {
     RaggedView out = *c.out[0].ragged;
     compact_cells(c.in[0].integers(), c.in[0].groups, out);
@@ -13,5 +13,5 @@ class Compact : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_compact(const Making& m) { return std::make_unique<Compact>(m); }
+std::unique_ptr<Kernel> make_compact(const BuildContext& m) { return std::make_unique<Compact>(m); }
 }  // namespace stormcell::cpu

@@ -8,7 +8,7 @@ namespace {
 
 class Concat : public Kernel {
  public:
-  explicit Concat(const Making& m) {
+  explicit Concat(const BuildContext& m) {
     for (size_t i = 0; i < m.node().inputs.size(); ++i) {
       widths_.push_back(m.type(i).content.back().constant());
       joined_ += widths_.back();
@@ -32,5 +32,5 @@ class Concat : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_concat(const Making& m) { return std::make_unique<Concat>(m); }
+std::unique_ptr<Kernel> make_concat(const BuildContext& m) { return std::make_unique<Concat>(m); }
 }  // namespace stormcell::cpu

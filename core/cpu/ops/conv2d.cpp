@@ -6,7 +6,7 @@ namespace {
 
 class Conv2d : public Kernel {
  public:
-  explicit Conv2d(const Making& m) : epilogue_(m), shape_(conv2d_shape(m)) {
+  explicit Conv2d(const BuildContext& m) : epilogue_(m), shape_(conv2d_shape(m)) {
     dtype_ = panels_dtype(m, shape_, 1);
     weight_ = m.branch_weight(1, conv_panels(shape_.groups), dtype_);
     Conv2dShape most = shape_;
@@ -31,5 +31,5 @@ class Conv2d : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_conv2d(const Making& m) { return std::make_unique<Conv2d>(m); }
+std::unique_ptr<Kernel> make_conv2d(const BuildContext& m) { return std::make_unique<Conv2d>(m); }
 }  // namespace stormcell::cpu

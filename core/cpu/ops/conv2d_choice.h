@@ -8,7 +8,7 @@
 
 namespace stormcell::cpu {
 
-inline bool takes_planar(const Making& m, const Conv2dShape& shape, size_t weight) {
+inline bool takes_planar(const BuildContext& m, const Conv2dShape& shape, size_t weight) {
   const Activation activation = parse_activation(word_of(m.node(), "activation"));
   // Turning a map to planes and back costs as much as some taps, and a row shorter than a vector leaves lanes empty: it
   // pays where the direct kernel's panels have a quarter of their columns for nothing
@@ -19,20 +19,20 @@ inline bool takes_planar(const Making& m, const Conv2dShape& shape, size_t weigh
                     shape.in_channels <= kManyInputs && shape.out_width() >= kLeastWidth &&
                     shape.kernel_height * shape.kernel_width >= kLeastTaps;
   const bool fits = is_planar(shape) && (activation == Activation::none || activation == Activation::relu);
-  return (pays || m.is_asked_for()) && fits && panel_format(m.type(weight).dtype) == DType::f32;
+  return (pays || m.asked_kernel()) && fits && panel_format(m.type(weight).dtype) == DType::f32;
 }
 
-inline bool takes_direct(const Making& m, const Conv2dShape& shape, size_t weight) {
+inline bool takes_direct(const BuildContext& m, const Conv2dShape& shape, size_t weight) {
   // Weights in bf16 have products of their own. Of long fields times whole panels the weights come from beyond L2, and
   // the dense product fetches them ahead: 304 to 304 channels of 3 x 3 at 7 x 7 take it 543 us, this kernel 679
   // (docs/decisions/029-convolutions.md). kMostDepth of core/passes/separable_convolutions.cpp goes by it.
   constexpr int64_t kLongField = 2048;
   const bool streams = shape.out_channels >= kPanelColumns && shape.group_k() > kLongField;
-  return is_direct(shape) && (!streams || m.is_asked_for()) && panel_format(m.type(weight).dtype) == DType::f32;
+  return is_direct(shape) && (!streams || m.asked_kernel()) && panel_format(m.type(weight).dtype) == DType::f32;
 }
 
 /// In which format conv2d.panels multiplies.
-inline DType panels_dtype(const Making& m, const Conv2dShape& shape, size_t weight) {
+inline DType panels_dtype(const BuildContext& m, const Conv2dShape& shape, size_t weight) {
   return shape.depthwise() ? DType::f32 : panel_format(m.type(weight).dtype);
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 class Conv2dDirect : public Kernel {
  public:
-  Conv2dDirect(const Making& m, const Conv2dShape& shape) : epilogue_(m), shape_(shape) {
+  Conv2dDirect(const BuildContext& m, const Conv2dShape& shape) : epilogue_(m), shape_(shape) {
     weight_ = m.branch_weight(1, kDirectConvolution, DType::f32);
     scratch_ = static_cast<int64_t>(direct_conv2d_scratch_bytes(shape_, m.threads));
   }
@@ -28,7 +28,7 @@ class Conv2dDirect : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_conv2d_direct(const Making& m) {
+std::unique_ptr<Kernel> make_conv2d_direct(const BuildContext& m) {
   const Conv2dShape shape = conv2d_shape(m);
   return takes_direct(m, shape, 1) ? std::make_unique<Conv2dDirect>(m, shape) : nullptr;
 }

@@ -6,7 +6,7 @@ namespace {
 
 class Conv2dPlanar : public Kernel {
  public:
-  Conv2dPlanar(const Making& m, const Conv2dShape& shape) : epilogue_(m), shape_(shape) {
+  Conv2dPlanar(const BuildContext& m, const Conv2dShape& shape) : epilogue_(m), shape_(shape) {
     weight_ = m.branch_weight(1, kPlanarConvolution, DType::f32);
     scratch_ = static_cast<int64_t>(planar_conv2d_scratch_bytes(shape_, m.threads));
   }
@@ -27,7 +27,7 @@ class Conv2dPlanar : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_conv2d_planar(const Making& m) {
+std::unique_ptr<Kernel> make_conv2d_planar(const BuildContext& m) {
   const Conv2dShape shape = conv2d_shape(m);
   return takes_planar(m, shape, 1) ? std::make_unique<Conv2dPlanar>(m, shape) : nullptr;
 }

@@ -7,7 +7,7 @@
 namespace stormcell::cpu {
 
 /// Of one image: how many come is known when it runs. Its weights are input `weight`, or like that.
-inline Conv2dShape conv2d_shape(const Making& m, size_t weight, int64_t groups) {
+inline Conv2dShape conv2d_shape(const BuildContext& m, size_t weight, int64_t groups) {
   const TensorType &x = m.type(0), &w = m.type(weight);
   Conv2dShape shape;
   shape.height = x.content[0].constant();
@@ -21,14 +21,16 @@ inline Conv2dShape conv2d_shape(const Making& m, size_t weight, int64_t groups) 
   shape.groups = groups;
   return shape;
 }
-inline Conv2dShape conv2d_shape(const Making& m, size_t weight = 1) {
+inline Conv2dShape conv2d_shape(const BuildContext& m, size_t weight = 1) {
   return conv2d_shape(m, weight, integer_of(m.node(), "groups"));
 }
 /// Of the depthwise half of a separable convolution.
-inline Conv2dShape separable_shape(const Making& m) { return conv2d_shape(m, 1, m.type(0).content[2].constant()); }
+inline Conv2dShape separable_shape(const BuildContext& m) {
+  return conv2d_shape(m, 1, m.type(0).content[2].constant());
+}
 
 /// Of the convolutions of residual blocks, which keep the extents.
-inline Conv2dShape residual_shape(const Making& m, size_t weight = 1) {
+inline Conv2dShape residual_shape(const BuildContext& m, size_t weight = 1) {
   const TensorType& x = m.type(0);
   Conv2dShape shape;
   shape.height = x.content[0].constant(), shape.width = x.content[1].constant();
@@ -41,7 +43,7 @@ inline Conv2dShape residual_shape(const Making& m, size_t weight = 1) {
 /// What a convolution does behind its sums.
 class Conv2dEpilogue {
  public:
-  explicit Conv2dEpilogue(const Making& m)
+  explicit Conv2dEpilogue(const BuildContext& m)
       : bias_(extra_input(m.node(), "bias")),
         residual_(extra_input(m.node(), "residual")),
         residual_first_(flag_of(m.node(), "residual_first")),

@@ -5,7 +5,7 @@ namespace {
 
 class EndSequences : public Kernel {
  public:
-  explicit EndSequences(const Making& m)
+  explicit EndSequences(const BuildContext& m)
       : end_(static_cast<int32_t>(m.node().attributes.integer("end"))),
         pad_(static_cast<int32_t>(m.node().attributes.integer("pad"))) {}
   void run(const Call& c) const override {
@@ -22,5 +22,5 @@ class EndSequences : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_end_sequences(const Making& m) { return std::make_unique<EndSequences>(m); }
+std::unique_ptr<Kernel> make_end_sequences(const BuildContext& m) { return std::make_unique<EndSequences>(m); }
 }  // namespace stormcell::cpu

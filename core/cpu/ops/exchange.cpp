@@ -13,7 +13,7 @@ namespace {
 class Exchange : public Kernel {
  public:
   /// `decision`: the node that exchanges the decision.
-  explicit Exchange(const Making& m, const Node& decision)
+  explicit Exchange(const BuildContext& m, const Node& decision)
       : sends_(m.step.kind == StepKind::send),
         node_(m.step.node),
         owners_(decision.attributes.list("owners")),
@@ -53,7 +53,7 @@ class Exchange : public Kernel {
   const int64_t ranks_;
 };
 
-int64_t slots_of(const Making& m, size_t input) {
+int64_t slots_of(const BuildContext& m, size_t input) {
   const Operand& o = m.program.operands[m.step.inputs[input]];
   return m.program.dims[o.decision_cells].evaluate(m.bounds) * o.fan_out;
 }
@@ -61,7 +61,7 @@ int64_t slots_of(const Making& m, size_t input) {
 // Of each row that arrives, the branch that it is for; how many come from whom the ranks tell each other.
 class ExchangeDecision : public Exchange {
  public:
-  explicit ExchangeDecision(const Making& m)
+  explicit ExchangeDecision(const BuildContext& m)
       : Exchange(m, m.node()),
         most_arrive_(m.graph().space(SpaceId(m.node().attributes.integer("arrived"))).count.evaluate(m.bounds)),
         sent_bytes_(align_up(slots_of(m, 0) * 4)) {}
@@ -95,7 +95,7 @@ class ExchangeDecision : public Exchange {
 // came from.
 class ExchangeRows : public Exchange {
  public:
-  ExchangeRows(const Making& m, bool back)
+  ExchangeRows(const BuildContext& m, bool back)
       : Exchange(m, m.graph().node(m.graph().value(m.node().inputs[back ? 1 : 2]).producer)),
         back_(back),
         row_bytes_(m.graph().row_bytes(m.node().inputs[0])),
@@ -143,7 +143,7 @@ class ExchangeRows : public Exchange {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_exchange_decision(const Making& m) { return std::make_unique<ExchangeDecision>(m); }
-std::unique_ptr<Kernel> make_exchange_rows(const Making& m) { return std::make_unique<ExchangeRows>(m, false); }
-std::unique_ptr<Kernel> make_exchange_back(const Making& m) { return std::make_unique<ExchangeRows>(m, true); }
+std::unique_ptr<Kernel> make_exchange_decision(const BuildContext& m) { return std::make_unique<ExchangeDecision>(m); }
+std::unique_ptr<Kernel> make_exchange_rows(const BuildContext& m) { return std::make_unique<ExchangeRows>(m, false); }
+std::unique_ptr<Kernel> make_exchange_back(const BuildContext& m) { return std::make_unique<ExchangeRows>(m, true); }
 }  // namespace stormcell::cpu

@@ -10,7 +10,7 @@ namespace {
 /// be the same memory.
 class Expand : public Kernel {
  public:
-  explicit Expand(const Making& m) : row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
+  explicit Expand(const BuildContext& m) : row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
   void run(const Call& c) const override {
     const int64_t parents = c.out[0].groups.parents;
     // Parents do not share cells, unless those of one lie where rows of others still wait: then threads share the
@@ -54,5 +54,5 @@ class Expand : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_expand(const Making& m) { return std::make_unique<Expand>(m); }
+std::unique_ptr<Kernel> make_expand(const BuildContext& m) { return std::make_unique<Expand>(m); }
 }  // namespace stormcell::cpu

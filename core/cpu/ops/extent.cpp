@@ -5,7 +5,7 @@ namespace {
 
 class Extent : public Kernel {
  public:
-  explicit Extent(const Making& m)
+  explicit Extent(const BuildContext& m)
       : extent_(Dim::parse(m.node().attributes.word("extent"), m.graph().symbols, "extent")) {}
   void run(const Call& c) const override { *c.out[0].integers() = static_cast<int32_t>(extent_.evaluate(c.bindings)); }
 
@@ -14,5 +14,5 @@ class Extent : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_extent(const Making& m) { return std::make_unique<Extent>(m); }
+std::unique_ptr<Kernel> make_extent(const BuildContext& m) { return std::make_unique<Extent>(m); }
 }  // namespace stormcell::cpu

@@ -11,7 +11,7 @@ namespace {
 // threads write the same pixel, and the order of the sums does not depend on their number.
 class Fold : public Kernel {
  public:
-  explicit Fold(const Making& m)
+  explicit Fold(const BuildContext& m)
       : grid_(grid_of_fold(m.graph(), m.node())), channels_(m.type(0).content[2].constant()) {
     down_ = times(grid_.height, grid_.patch_height, grid_.rows(), [&](int64_t i) { return grid_.top(i); });
     along_ = times(grid_.width, grid_.patch_width, grid_.columns(), [&](int64_t j) { return grid_.left(j); });
@@ -57,5 +57,5 @@ class Fold : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_fold(const Making& m) { return std::make_unique<Fold>(m); }
+std::unique_ptr<Kernel> make_fold(const BuildContext& m) { return std::make_unique<Fold>(m); }
 }  // namespace stormcell::cpu

@@ -22,11 +22,11 @@ struct FusedProduct {
   int64_t norm_bytes = 0;
 
   /// Rows in bf16 are read two elements at a time; a folded norm reads f32.
-  static bool supports(const Making& m) {
+  static bool supports(const BuildContext& m) {
     return !m.reads_halves(0) || (m.type(0).content[0].constant() % 2 == 0 && !extra_input(m.node(), "gain"));
   }
 
-  explicit FusedProduct(const Making& m)
+  explicit FusedProduct(const BuildContext& m)
       : gain(extra_input(m.node(), "gain")),
         bias(extra_input(m.node(), "bias")),
         multiply(extra_input(m.node(), "multiply")),
@@ -42,7 +42,7 @@ struct FusedProduct {
 
   /// For products with weights in `dtype`, of rows of `k`: a norm rounds its rows as it stores them where the product
   /// would.
-  void set_product(const Making& m, DType dtype, int64_t k) {
+  void set_product(const BuildContext& m, DType dtype, int64_t k) {
     const bool rounds = rounds_rows_of_x(dtype) && k % 2 == 0;
     x_format = m.reads_halves(0) ? m.reads(0) : gain && rounds ? dtype : DType::f32;
     reads_bf16 = is_halves(x_format);

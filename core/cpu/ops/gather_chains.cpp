@@ -14,7 +14,7 @@ namespace {
 // The general case: rows of several routers, nested ones too, followed up to the cells of the result.
 class GatherChains : public Kernel {
  public:
-  explicit GatherChains(const Making& m)
+  explicit GatherChains(const BuildContext& m)
       : place_(m.node().attributes.word("mode") == "place"), weighted_(m.node().attributes.word("mode") == "weighted") {
     const Graph& g = m.graph();
     const SpaceId target(m.node().attributes.integer("space"));
@@ -141,12 +141,12 @@ class GatherChains : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_gather_chains(const Making& m) {
+std::unique_ptr<Kernel> make_gather_chains(const BuildContext& m) {
   // Every row of slots that comes is summed. What is not computed has no rows where plans come here by themselves;
   // asked for by name, it may have. Of members it is told which count.
   const auto computed = branches_computed(m);
   const SpaceId rows = m.type(0).space;
-  if (m.is_asked_for() && computed && rows != kNone && m.graph().space(rows).decision != kNone &&
+  if (m.asked_kernel() && computed && rows != kNone && m.graph().space(rows).decision != kNone &&
       static_cast<int32_t>(computed->size()) < m.graph().value(m.graph().space(rows).decision).branches)
     return nullptr;
   return std::make_unique<GatherChains>(m);

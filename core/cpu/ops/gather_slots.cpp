@@ -16,7 +16,7 @@ namespace {
 class GatherSlots : public Kernel {
  public:
   /// `input_of`: by branch, which input holds its rows; -1: none.
-  GatherSlots(const Making& m, std::vector<int> input_of, size_t decision)
+  GatherSlots(const BuildContext& m, std::vector<int> input_of, size_t decision)
       : input_of_(std::move(input_of)),
         weighted_(m.node().attributes.word("mode") == "weighted"),
         slots_(m.graph().space(m.type(0).space).branch == kAllBranches),
@@ -85,7 +85,7 @@ class GatherSlots : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_gather_slots(const Making& m) {
+std::unique_ptr<Kernel> make_gather_slots(const BuildContext& m) {
   const Graph& g = m.graph();
   const Attributes& attributes = m.node().attributes;
   const size_t values = joined_inputs(m.node());

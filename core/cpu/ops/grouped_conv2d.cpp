@@ -13,7 +13,7 @@ constexpr size_t kWeights = 2;  // the first input that serves a branch
 
 class GroupedConv2d : public Kernel {
  public:
-  GroupedConv2d(const Making& m, const Conv2dShape& shape, const std::string& layout, DType dtype)
+  GroupedConv2d(const BuildContext& m, const Conv2dShape& shape, const std::string& layout, DType dtype)
       : epilogue_(m), shape_(shape), rows_(m) {
     weights_ = {m, kWeights, [&](size_t input) { return m.branch_weight(input, layout, dtype); }};
     if (flag_of(m.node(), "biases"))
@@ -45,7 +45,7 @@ class GroupedConv2d : public Kernel {
 
 class GroupedConv2dPlanar : public GroupedConv2d {
  public:
-  GroupedConv2dPlanar(const Making& m, const Conv2dShape& shape)
+  GroupedConv2dPlanar(const BuildContext& m, const Conv2dShape& shape)
       : GroupedConv2d(m, shape, kPlanarConvolution, DType::f32) {
     scratch_ = static_cast<int64_t>(planar_conv2d_scratch_bytes(shape_, m.threads));
   }
@@ -56,7 +56,7 @@ class GroupedConv2dPlanar : public GroupedConv2d {
 
 class GroupedConv2dDirect : public GroupedConv2d {
  public:
-  GroupedConv2dDirect(const Making& m, const Conv2dShape& shape)
+  GroupedConv2dDirect(const BuildContext& m, const Conv2dShape& shape)
       : GroupedConv2d(m, shape, kDirectConvolution, DType::f32) {
     scratch_ = static_cast<int64_t>(direct_conv2d_scratch_bytes(shape_, m.threads));
   }
@@ -67,7 +67,7 @@ class GroupedConv2dDirect : public GroupedConv2d {
 
 class GroupedConv2dPanels : public GroupedConv2d {
  public:
-  GroupedConv2dPanels(const Making& m, const Conv2dShape& shape)
+  GroupedConv2dPanels(const BuildContext& m, const Conv2dShape& shape)
       : GroupedConv2d(m, shape, conv_panels(shape.groups), panels_dtype(m, shape, kWeights)),
         dtype_(panels_dtype(m, shape, kWeights)) {
     Conv2dShape most = shape_;
@@ -108,15 +108,15 @@ class GroupedConv2dPanels : public GroupedConv2d {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_grouped_conv2d_planar(const Making& m) {
+std::unique_ptr<Kernel> make_grouped_conv2d_planar(const BuildContext& m) {
   const Conv2dShape shape = conv2d_shape(m, kWeights);
   return takes_planar(m, shape, kWeights) ? std::make_unique<GroupedConv2dPlanar>(m, shape) : nullptr;
 }
-std::unique_ptr<Kernel> make_grouped_conv2d_direct(const Making& m) {
+std::unique_ptr<Kernel> make_grouped_conv2d_direct(const BuildContext& m) {
   const Conv2dShape shape = conv2d_shape(m, kWeights);
   return takes_direct(m, shape, kWeights) ? std::make_unique<GroupedConv2dDirect>(m, shape) : nullptr;
 }
-std::unique_ptr<Kernel> make_grouped_conv2d(const Making& m) {
+std::unique_ptr<Kernel> make_grouped_conv2d(const BuildContext& m) {
   return std::make_unique<GroupedConv2dPanels>(m, conv2d_shape(m, kWeights));
 }
 }  // namespace stormcell::cpu

@@ -6,7 +6,7 @@ namespace {
 
 class GroupedLayerNorm : public Kernel {
  public:
-  explicit GroupedLayerNorm(const Making& m)
+  explicit GroupedLayerNorm(const BuildContext& m)
       : rows_(m),
         gains_(m, 2, [&](size_t input) { return m.f32_weight(input); }),
         biases_(m, 2 + m.node().attributes.list("branches").size(), [&](size_t input) { return m.f32_weight(input); }),
@@ -29,5 +29,5 @@ class GroupedLayerNorm : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_grouped_layer_norm(const Making& m) { return std::make_unique<GroupedLayerNorm>(m); }
+std::unique_ptr<Kernel> make_grouped_layer_norm(const BuildContext& m) { return std::make_unique<GroupedLayerNorm>(m); }
 }  // namespace stormcell::cpu

@@ -12,7 +12,7 @@ namespace {
 
 class GroupedLinear : public Kernel {
  public:
-  explicit GroupedLinear(const Making& m)
+  explicit GroupedLinear(const BuildContext& m)
       : branches_(m.node().attributes.list("branches")),
         fused_(m),
         rows_(m),
@@ -67,7 +67,7 @@ class GroupedLinear : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_grouped_linear(const Making& m) {
+std::unique_ptr<Kernel> make_grouped_linear(const BuildContext& m) {
   const size_t branches = m.node().attributes.list("branches").size();
   // One product over all branches multiplies in one format.
   for (size_t i = 1; i < branches; ++i)

@@ -11,7 +11,7 @@ namespace {
 
 class GroupedResidualBlocks : public Kernel {
  public:
-  explicit GroupedResidualBlocks(const Making& m)
+  explicit GroupedResidualBlocks(const BuildContext& m)
       : shape_(residual_shape(m, 2)), rows_(m), branches_(m.node().attributes.list("branches")) {
     // No parts, as of residual_blocks.
     const size_t step = branches_.size(), convolutions = (m.node().inputs.size() - 2) / 2;
@@ -59,7 +59,7 @@ class GroupedResidualBlocks : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_grouped_residual_blocks(const Making& m) {
+std::unique_ptr<Kernel> make_grouped_residual_blocks(const BuildContext& m) {
   return std::make_unique<GroupedResidualBlocks>(m);
 }
 }  // namespace stormcell::cpu

@@ -5,7 +5,7 @@ namespace stormcell::cpu {
 namespace {
 class LayerNorm : public Kernel {
  public:
-  explicit LayerNorm(const Making& m)
+  explicit LayerNorm(const BuildContext& m)
       : gain_(m.f32_weight(1)), bias_(m.f32_weight(2)), eps_(static_cast<float>(m.node().attributes.real("eps"))) {}
   void run(const Call& c) const override {
     const float* gain = c.floats(gain_);
@@ -18,5 +18,5 @@ class LayerNorm : public Kernel {
   float eps_;
 };
 }  // namespace
-std::unique_ptr<Kernel> make_layer_norm(const Making& m) { return std::make_unique<LayerNorm>(m); }
+std::unique_ptr<Kernel> make_layer_norm(const BuildContext& m) { return std::make_unique<LayerNorm>(m); }
 }  // namespace stormcell::cpu

@@ -10,7 +10,7 @@ namespace {
 
 class Linear : public Kernel {
  public:
-  explicit Linear(const Making& m)
+  explicit Linear(const BuildContext& m)
       : fused_(m),
         weight_(m.panel_weight(1, flag_of(m.node(), "precise"))),
         n_(m.type(1).content[0].constant()),
@@ -42,7 +42,7 @@ class Linear : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_linear(const Making& m) {
+std::unique_ptr<Kernel> make_linear(const BuildContext& m) {
   if (format_of(m.type(1).dtype).is_blocks()) return nullptr;  // nothing packs them
   // What must not round its input has no panels in bf16.
   const bool rounds = m.value(1).annotations.find(kFormat) && format_of(format_in_products(m.value(1))).own_products;

@@ -12,7 +12,7 @@ namespace {
 
 class LinearPlain : public Kernel {
  public:
-  explicit LinearPlain(const Making& m)
+  explicit LinearPlain(const BuildContext& m)
       : fused_(m),
         format_(plain_format(m.type(1).dtype)),
         dot_(find_kernels(format_)->dot),
@@ -51,5 +51,5 @@ class LinearPlain : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_linear_plain(const Making& m) { return std::make_unique<LinearPlain>(m); }
+std::unique_ptr<Kernel> make_linear_plain(const BuildContext& m) { return std::make_unique<LinearPlain>(m); }
 }  // namespace stormcell::cpu

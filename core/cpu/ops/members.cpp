@@ -6,7 +6,7 @@ namespace {
 // Nothing of the base's rows is read, so that its groups come as an operand of their own only where it is ragged.
 class Members : public Kernel {
  public:
-  explicit Members(const Making& m) {
+  explicit Members(const BuildContext& m) {
     const CellSpace& base = m.graph().space(m.graph().value(m.node().outputs[0]).type.space);
     if (base.kind == SpaceKind::dense) {
       per_parent_ = base.per_parent;
@@ -33,5 +33,5 @@ class Members : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_members(const Making& m) { return std::make_unique<Members>(m); }
+std::unique_ptr<Kernel> make_members(const BuildContext& m) { return std::make_unique<Members>(m); }
 }  // namespace stormcell::cpu

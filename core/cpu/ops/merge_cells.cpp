@@ -8,7 +8,7 @@ namespace {
 
 class MergeCells : public Kernel {
  public:
-  explicit MergeCells(const Making& m)
+  explicit MergeCells(const BuildContext& m)
       : columns_(m.node().attributes.integer("width") / 2),
         right_(word_of(m.node(), "order") == "columns" ? 2 : 1),
         channels_(m.type(0).content[0].constant()) {}
@@ -34,5 +34,5 @@ class MergeCells : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_merge_cells(const Making& m) { return std::make_unique<MergeCells>(m); }
+std::unique_ptr<Kernel> make_merge_cells(const BuildContext& m) { return std::make_unique<MergeCells>(m); }
 }  // namespace stormcell::cpu

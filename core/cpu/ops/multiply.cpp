@@ -6,7 +6,7 @@ namespace {
 
 class Multiply : public Kernel {
  public:
-  explicit Multiply(const Making& m) : to_bf16_(m.writes_halves(0)) {}
+  explicit Multiply(const BuildContext& m) : to_bf16_(m.writes_halves(0)) {}
   void run(const Call& c) const override {
     if (to_bf16_) {
       multiply(c.team, c.in[0].reals(), c.in[1].reals(), c.in[0].elements(), c.out[0].halves());
@@ -22,7 +22,7 @@ class Multiply : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_multiply(const Making& m) {
+std::unique_ptr<Kernel> make_multiply(const BuildContext& m) {
   const bool by_row = m.type(0).content != m.type(1).content;
   if (by_row && m.writes_halves(0)) return nullptr;
   return std::make_unique<Multiply>(m);

@@ -7,7 +7,7 @@ namespace {
 
 class Pack : public Kernel {
  public:
-  explicit Pack(const Making& m) {
+  explicit Pack(const BuildContext& m) {
     for (size_t i = 0; i < m.step.outputs.size(); ++i) rows_.emplace_back(m, i);
   }
   void run(const Call& c) const override {
@@ -30,7 +30,7 @@ class Pack : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_pack(const Making& m) {
+std::unique_ptr<Kernel> make_pack(const BuildContext& m) {
   return CopiedRows::supports(m) ? std::make_unique<Pack>(m) : nullptr;
 }
 }  // namespace stormcell::cpu

@@ -11,7 +11,7 @@ namespace {
 /// thread holds a row.
 class PixelShuffle : public Kernel {
  public:
-  explicit PixelShuffle(const Making& m) : factor_(m.node().attributes.integer("factor")) {
+  explicit PixelShuffle(const BuildContext& m) : factor_(m.node().attributes.integer("factor")) {
     const TensorType& x = m.type(0);
     height_ = x.content[0].constant();
     width_ = x.content[1].constant();
@@ -51,5 +51,5 @@ class PixelShuffle : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_pixel_shuffle(const Making& m) { return std::make_unique<PixelShuffle>(m); }
+std::unique_ptr<Kernel> make_pixel_shuffle(const BuildContext& m) { return std::make_unique<PixelShuffle>(m); }
 }  // namespace stormcell::cpu

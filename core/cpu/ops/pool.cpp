@@ -7,7 +7,7 @@ namespace {
 
 class Pool : public Kernel {
  public:
-  explicit Pool(const Making& m) : kind_(m.node().attributes.word("kind")) {
+  explicit Pool(const BuildContext& m) : kind_(m.node().attributes.word("kind")) {
     const TensorType& x = m.type(0);
     shape_.height = x.content[0].constant();
     shape_.width = x.content[1].constant();
@@ -44,5 +44,5 @@ class Pool : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_pool(const Making& m) { return std::make_unique<Pool>(m); }
+std::unique_ptr<Kernel> make_pool(const BuildContext& m) { return std::make_unique<Pool>(m); }
 }  // namespace stormcell::cpu

@@ -5,7 +5,7 @@ namespace {
 
 class Positions : public Kernel {
  public:
-  explicit Positions(const Making& m) : from_(extra_input(m.node(), "from")) {}
+  explicit Positions(const BuildContext& m) : from_(extra_input(m.node(), "from")) {}
   void run(const Call& c) const override {
     const CellGroups& groups = c.in[0].groups;
     for (int64_t p = 0; p < groups.parents; ++p) {
@@ -20,5 +20,5 @@ class Positions : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_positions(const Making& m) { return std::make_unique<Positions>(m); }
+std::unique_ptr<Kernel> make_positions(const BuildContext& m) { return std::make_unique<Positions>(m); }
 }  // namespace stormcell::cpu

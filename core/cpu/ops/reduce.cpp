@@ -8,7 +8,7 @@ namespace {
 
 class Reduce : public Kernel {
  public:
-  explicit Reduce(const Making& m)
+  explicit Reduce(const BuildContext& m)
       : last_(m.node().attributes.word("mode") == "last"),
         mean_(m.node().attributes.word("mode") == "mean"),
         integer_(m.type(0).dtype == DType::i32) {}
@@ -51,5 +51,5 @@ class Reduce : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_reduce(const Making& m) { return std::make_unique<Reduce>(m); }
+std::unique_ptr<Kernel> make_reduce(const BuildContext& m) { return std::make_unique<Reduce>(m); }
 }  // namespace stormcell::cpu

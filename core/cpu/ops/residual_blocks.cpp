@@ -9,7 +9,7 @@ namespace {
 
 class ResidualBlocks : public Kernel {
  public:
-  explicit ResidualBlocks(const Making& m) : shape_(residual_shape(m)) {
+  explicit ResidualBlocks(const BuildContext& m) : shape_(residual_shape(m)) {
     // No parts: a step of several parts computes a branch as soon as one of them is there, and a chain needs them all.
     // Under a budget they stay.
     for (size_t i = 1; i < m.node().inputs.size(); i += 2)
@@ -40,5 +40,5 @@ class ResidualBlocks : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_residual_blocks(const Making& m) { return std::make_unique<ResidualBlocks>(m); }
+std::unique_ptr<Kernel> make_residual_blocks(const BuildContext& m) { return std::make_unique<ResidualBlocks>(m); }
 }  // namespace stormcell::cpu

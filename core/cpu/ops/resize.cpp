@@ -28,7 +28,7 @@ std::vector<ResizeTap> taps_of(int64_t from, int64_t to, bool nearest) {
 
 class Resize : public Kernel {
  public:
-  explicit Resize(const Making& m) : nearest_(m.node().attributes.word("mode") == "nearest") {
+  explicit Resize(const BuildContext& m) : nearest_(m.node().attributes.word("mode") == "nearest") {
     const TensorType& x = m.type(0);
     height_ = x.content[0].constant();
     width_ = x.content[1].constant();
@@ -64,5 +64,5 @@ class Resize : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_resize(const Making& m) { return std::make_unique<Resize>(m); }
+std::unique_ptr<Kernel> make_resize(const BuildContext& m) { return std::make_unique<Resize>(m); }
 }  // namespace stormcell::cpu

@@ -6,7 +6,7 @@ namespace stormcell::cpu {
 namespace {
 class RmsNorm : public Kernel {
  public:
-  explicit RmsNorm(const Making& m)
+  explicit RmsNorm(const BuildContext& m)
       : gain_(m.f32_weight(1)),
         eps_(static_cast<float>(m.node().attributes.real("eps"))),
         to_bf16_(m.writes_halves(0)) {}
@@ -26,5 +26,5 @@ class RmsNorm : public Kernel {
   bool to_bf16_;
 };
 }  // namespace
-std::unique_ptr<Kernel> make_rms_norm(const Making& m) { return std::make_unique<RmsNorm>(m); }
+std::unique_ptr<Kernel> make_rms_norm(const BuildContext& m) { return std::make_unique<RmsNorm>(m); }
 }  // namespace stormcell::cpu

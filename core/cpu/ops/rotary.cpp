@@ -8,7 +8,7 @@ namespace {
 
 class Rotary : public Kernel {
  public:
-  explicit Rotary(const Making& m)
+  explicit Rotary(const BuildContext& m)
       : heads_(static_cast<int32_t>(m.node().attributes.integer("heads"))),
         theta_(static_cast<float>(m.node().attributes.real("theta"))) {}
   void run(const Call& c) const override {
@@ -23,5 +23,5 @@ class Rotary : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_rotary(const Making& m) { return std::make_unique<Rotary>(m); }
+std::unique_ptr<Kernel> make_rotary(const BuildContext& m) { return std::make_unique<Rotary>(m); }
 }  // namespace stormcell::cpu

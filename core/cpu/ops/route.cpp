@@ -8,7 +8,7 @@ namespace {
 
 class Route : public Kernel {
  public:
-  explicit Route(const Making& m)
+  explicit Route(const BuildContext& m)
       : protocol_(protocol_of(m.node().attributes)),
         by_label_(protocol_row(protocol_.kind).by_label()),
         bias_(extra_input(m.node(), "bias")),
@@ -45,5 +45,5 @@ class Route : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_route(const Making& m) { return std::make_unique<Route>(m); }
+std::unique_ptr<Kernel> make_route(const BuildContext& m) { return std::make_unique<Route>(m); }
 }  // namespace stormcell::cpu

@@ -6,7 +6,7 @@ namespace {
 
 class Scale : public Kernel {
  public:
-  explicit Scale(const Making& m) : factor_(static_cast<float>(m.node().attributes.real("factor"))) {}
+  explicit Scale(const BuildContext& m) : factor_(static_cast<float>(m.node().attributes.real("factor"))) {}
   void run(const Call& c) const override {
     scale(c.team, c.in[0].reals(), factor_, c.in[0].elements(), c.out[0].reals());
   }
@@ -16,5 +16,5 @@ class Scale : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_scale(const Making& m) { return std::make_unique<Scale>(m); }
+std::unique_ptr<Kernel> make_scale(const BuildContext& m) { return std::make_unique<Scale>(m); }
 }  // namespace stormcell::cpu

@@ -6,7 +6,7 @@ namespace {
 
 class Scatter : public Kernel {
  public:
-  explicit Scatter(const Making& m) {
+  explicit Scatter(const BuildContext& m) {
     for (const int64_t s : m.node().attributes.list("spaces")) branches_.push_back(m.graph().space(SpaceId(s)).branch);
     for (size_t i = 0; i < branches_.size(); ++i) rows_.emplace_back(m, i);
     // Outputs of neighbouring branches in one buffer of slots: one copy of their rows, shared evenly.
@@ -48,7 +48,7 @@ class Scatter : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_scatter(const Making& m) {
+std::unique_ptr<Kernel> make_scatter(const BuildContext& m) {
   return CopiedRows::supports(m) ? std::make_unique<Scatter>(m) : nullptr;
 }
 }  // namespace stormcell::cpu

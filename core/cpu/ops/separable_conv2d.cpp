@@ -8,7 +8,7 @@ namespace {
 
 class SeparableConv2d : public Kernel {
  public:
-  explicit SeparableConv2d(const Making& m)
+  explicit SeparableConv2d(const BuildContext& m)
       : epilogue_(m), shape_(separable_shape(m)), outputs_(m.type(2).content[0].constant()) {
     // One part: a step computes a branch as soon as one of its parts is there, and this one needs both weights. The
     // small one stays.
@@ -35,5 +35,5 @@ class SeparableConv2d : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_separable_conv2d(const Making& m) { return std::make_unique<SeparableConv2d>(m); }
+std::unique_ptr<Kernel> make_separable_conv2d(const BuildContext& m) { return std::make_unique<SeparableConv2d>(m); }
 }  // namespace stormcell::cpu

@@ -27,7 +27,7 @@ float distance(const float* a, const float* b, int64_t n) {
 
 class SquaredDistance : public Kernel {
  public:
-  explicit SquaredDistance(const Making& m)
+  explicit SquaredDistance(const BuildContext& m)
       : centres_(m.f32_weight(1)),
         count_(m.type(1).content[0].constant()),
         reciprocal_(flag_of(m.node(), "reciprocal")) {}
@@ -50,5 +50,5 @@ class SquaredDistance : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_squared_distance(const Making& m) { return std::make_unique<SquaredDistance>(m); }
+std::unique_ptr<Kernel> make_squared_distance(const BuildContext& m) { return std::make_unique<SquaredDistance>(m); }
 }  // namespace stormcell::cpu

@@ -14,7 +14,7 @@ constexpr int64_t kPatternFloats = 1024;
 
 class Standardize : public Kernel {
  public:
-  explicit Standardize(const Making& m)
+  explicit Standardize(const BuildContext& m)
       : mean_(m.f32_weight(1)),
         deviation_(m.f32_weight(2)),
         channels_(m.type(0).content.back().constant()),
@@ -46,5 +46,5 @@ class Standardize : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_standardize(const Making& m) { return std::make_unique<Standardize>(m); }
+std::unique_ptr<Kernel> make_standardize(const BuildContext& m) { return std::make_unique<Standardize>(m); }
 }  // namespace stormcell::cpu

@@ -7,7 +7,7 @@ namespace {
 
 class StateFill : public Kernel {
  public:
-  explicit StateFill(const Making& m)
+  explicit StateFill(const BuildContext& m)
       : integer_(m.type(0).dtype == DType::i32), value_(m.node().attributes.real("value")) {}
   void run(const Call& c) const override {
     if (integer_) {
@@ -23,5 +23,5 @@ class StateFill : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_state_fill(const Making& m) { return std::make_unique<StateFill>(m); }
+std::unique_ptr<Kernel> make_state_fill(const BuildContext& m) { return std::make_unique<StateFill>(m); }
 }  // namespace stormcell::cpu

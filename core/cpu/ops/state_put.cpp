@@ -6,7 +6,7 @@ namespace {
 
 class StatePut : public Kernel {
  public:
-  explicit StatePut(const Making& m)
+  explicit StatePut(const BuildContext& m)
       : node_(m.step.node),
         at_(extra_input(m.node(), "at")),
         row_bytes_(m.graph().row_bytes(m.node().inputs[0])),
@@ -31,5 +31,5 @@ class StatePut : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_state_put(const Making& m) { return std::make_unique<StatePut>(m); }
+std::unique_ptr<Kernel> make_state_put(const BuildContext& m) { return std::make_unique<StatePut>(m); }
 }  // namespace stormcell::cpu

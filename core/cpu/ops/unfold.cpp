@@ -9,7 +9,7 @@ namespace {
 
 class Unfold : public Kernel {
  public:
-  explicit Unfold(const Making& m)
+  explicit Unfold(const BuildContext& m)
       : grid_(grid_of_unfold(m.graph(), m.node())), channels_(m.type(0).content[2].constant()) {}
   void run(const Call& c) const override {
     const int64_t run = grid_.patch_width * channels_, patches = grid_.patches();
@@ -33,5 +33,5 @@ class Unfold : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_unfold(const Making& m) { return std::make_unique<Unfold>(m); }
+std::unique_ptr<Kernel> make_unfold(const BuildContext& m) { return std::make_unique<Unfold>(m); }
 }  // namespace stormcell::cpu

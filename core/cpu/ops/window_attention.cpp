@@ -23,7 +23,7 @@ struct Room {
 
 class WindowAttention : public Kernel {
  public:
-  explicit WindowAttention(const Making& m)
+  explicit WindowAttention(const BuildContext& m)
       : grid_(window_grid_of(m.node())),
         heads_(m.node().attributes.integer("heads")),
         dim_(m.type(0).content[0].constant() / heads_),
@@ -181,5 +181,5 @@ class WindowAttention : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_window_attention(const Making& m) { return std::make_unique<WindowAttention>(m); }
+std::unique_ptr<Kernel> make_window_attention(const BuildContext& m) { return std::make_unique<WindowAttention>(m); }
 }  // namespace stormcell::cpu

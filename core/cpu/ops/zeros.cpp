@@ -21,5 +21,5 @@ class Zeros : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_zeros(const Making&) { return std::make_unique<Zeros>(); }
+std::unique_ptr<Kernel> make_zeros(const BuildContext&) { return std::make_unique<Zeros>(); }
 }  // namespace stormcell::cpu

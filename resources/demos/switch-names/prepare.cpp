@@ -226,9 +226,7 @@ std::vector<Translation> read_translations(const fs::path& locale_dir, const Lan
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
   if (all.empty()) {
-    fail(folder,
-         "holds no iso-codes catalogue (unpack Debian's iso-codes package and name its "
-         "usr/share/locale)");
+    fail(folder, "holds no iso-codes catalogue (unpack Debian's iso-codes package and name its usr/share/locale)");
   }
   return all;
 }

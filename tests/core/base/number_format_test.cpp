@@ -92,6 +92,7 @@ class NumberFormatTest : public QObject {
       QCOMPARE(is_engine_float(row.type), is_bf16 || row.type == DType::f32 || row.type == DType::f16);
       QCOMPARE(row.multiplies, is_engine_float(row.type) || row.type == DType::q8_0);
     }
+    QCOMPARE(engine_float_names(), std::string("f32, f16 or bf16"));
     QCOMPARE(format_of(DType::f32).conversion_tolerance, 1e-4);
     QCOMPARE(format_of(DType::f16).conversion_tolerance, 1e-4);
     QCOMPARE(format_of(DType::bf16).conversion_tolerance, 5e-2);

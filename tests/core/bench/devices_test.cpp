@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "core/base/error.h"
-#include "core/bench/device_list.h"
+#include "core/bench/device_names.h"
 #include "core/bench/experiment_figures.h"
 #include "core/bench/memory_check.h"
 #include "core/bench/workload.h"
@@ -20,15 +20,6 @@
 
 namespace stormcell::testing {
 namespace {
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return (e.kind() == ErrorKind::bad_input ? "bad input: " : "") + std::string(e.what());
-  }
-  return "";
-}
 
 /// A card beside a host of several cores: it computes with one thread of its own, and the host's stay free.
 class OneThread final : public EmulatedDevice {
@@ -80,10 +71,10 @@ class DevicesTest : public QObject {
       QCOMPARE(device->info().threads, 2);
       QVERIFY(!device->info().name.empty() && !device->info().formats.empty());
     }
-    QVERIFY(error_of([] { open_device("tpu", {}); }).starts_with("bad input: --device: \"tpu\" is no device"));
-    QVERIFY(error_of([] {
+    QVERIFY(bad_input_complaint([] { open_device("tpu", {}); }).starts_with("--device: \"tpu\" is no device"));
+    QVERIFY(bad_input_complaint([] {
               open_device("cuda:1", {});
-            }).starts_with("bad input: --device: \"cuda:1\": not in this version"));
+            }).starts_with("--device: \"cuda:1\": not in this version"));
   }
 
   void a_probe_tells_what_shares_of_the_limit_refer_to() {
@@ -109,7 +100,7 @@ class DevicesTest : public QObject {
     constexpr int kMany = 100'000;
     Opened opened(std::make_unique<OneThread>(kMany));
     QCOMPARE(device_figures(opened.state).threads, 1);
-    QVERIFY(settings_json(opened.state, "forward").find(std::to_string(kMany)) != std::string::npos);
+    QVERIFY(settings_json(opened.state, WorkPhase::forward).find(std::to_string(kMany)) != std::string::npos);
     const auto warns = [](const ExperimentState& state) {
       const std::vector<std::string> list = warnings_of(state);
       return std::any_of(list.begin(), list.end(),

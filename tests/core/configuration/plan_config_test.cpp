@@ -2,6 +2,7 @@
 #include "core/configuration/plan_config.h"
 
 #include "core/base/error.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
@@ -50,12 +51,8 @@ class PlanConfigTest : public QObject {
           R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a"}]})",
           R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a", "threshold": -1.1}]})",
           R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a", "threshold": 2.5}]})"}) {
-      try {
-        parse_plan_config(text, "c.json");
-        QFAIL(text);
-      } catch (const Error& e) {
-        QVERIFY2(e.kind() == ErrorKind::bad_input && std::string(e.what()).starts_with("c.json: "), e.what());
-      }
+      const std::string said = testing::bad_input_complaint([&] { parse_plan_config(text, "c.json"); });
+      QVERIFY2(said.starts_with("c.json: "), (text + (": " + said)).c_str());
     }
   }
 };

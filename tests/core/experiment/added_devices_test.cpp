@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/bench/device_list.h"
+#include "core/bench/device_names.h"
 #include "core/bench/devices.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/experiment.h"

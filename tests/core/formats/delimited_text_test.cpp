@@ -67,11 +67,11 @@ class DelimitedTextTest : public QObject {
     row("comments with commas", "id,us\n# a, b, c\n7,1.5\n# between\n8,2\n\"# a, b\",\n# of a sheet,,\n",
         "7:1.5 8:2 e0");
     row("ids with #", "id,us\n7,1.5\n#1,3\n8,2\n#2,4\n",
-        "7:1.5 8:2 e0 F: 2 comments have as many fields as the line of names; the first is line 3: "
-        "begin it with another character than '#' if it is a row");
+        "7:1.5 8:2 e0 F: 2 comments have as many fields as the line of names; the first is line 3: begin it with "
+        "another character than '#' if it is a row");
     row("an id with # and empty fields after it", "id;us\n#1;3;;\n8;2\n",
-        "8:2 e0 F: 1 comment has as many fields as the line of names; the first is line 2: "
-        "begin it with another character than '#' if it is a row");
+        "8:2 e0 F: 1 comment has as many fields as the line of names; the first is line 2: begin it with another "
+        "character than '#' if it is a row");
     row("a column nobody reads", "id,more,us\n7,\"a, b\",1.5\n8,nan,2\n", "7:1.5 8:2 e0");
     row("a field over two lines", "id,note,us\n7,\"a\nb\",1.5\n8,c,2\n", "7:1.5 8:2 e0");
     row("a quote twice", "id,note,us\n7,\"a \"\"b\"\"\",1.5\n8,5\" wide,2\n", "7:1.5 8:2 e0");

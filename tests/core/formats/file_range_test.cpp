@@ -8,6 +8,7 @@
 
 #include "core/formats/open_file.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -23,12 +24,9 @@ class FileRangeTest : public QObject {
   }
   /// What the Error(failed) says that reading `range` must end with.
   static std::string refusal(const FileRange& range) {
-    try {
-      text_of(range, 0, range.size());
-    } catch (const Error& e) {
-      return e.kind() == ErrorKind::failed ? e.what() : "another kind of error";
-    }
-    return "no error";
+    ErrorKind kind = ErrorKind::failed;
+    const std::string said = complaint([&] { text_of(range, 0, range.size()); }, &kind);
+    return kind == ErrorKind::failed ? said : "another kind of error: " + said;
   }
 
  private slots:

@@ -16,6 +16,7 @@ namespace stormcell::testing {
 /// A folder that goes away with the object.
 class Scratch {
  public:
+  Scratch() {}  // user-provided, so that a constant one may be declared without an initializer
   std::string path(const std::string& name) const {
     return (std::filesystem::path(folder_.path().toStdString()) / name).string();
   }

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
@@ -11,12 +12,7 @@ namespace {
 using namespace testing;
 
 std::string refusal(const std::string& pickle) {
-  try {
-    Pickle(std::as_bytes(std::span(pickle)), "made-up");
-    return {};
-  } catch (const Error& e) {
-    return e.kind() == ErrorKind::bad_input ? e.what() : "another kind";
-  }
+  return bad_input_complaint([&] { Pickle(std::as_bytes(std::span(pickle)), "made-up"); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/graph/builder.h"
 #include "core/graph/operator.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
@@ -112,13 +113,8 @@ std::string round_trip(const Graph& graph) {
   return Comparison(graph, again).difference();
 }
 
-std::string complaint(const std::string& text) {
-  try {
-    parse_graph(text, "g");
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "none";
+std::string said_of(const std::string& text) {
+  return complaint([&] { parse_graph(text, "g"); });
 }
 
 const char* const kSmall =
@@ -216,7 +212,7 @@ class TextTest : public QObject {
     b.weight("slice(\"a\", 0, 4)", DType::f32, {4});
     const Graph odd = parse_graph(to_text(b.finish()), "odd");
     QCOMPARE(tensors_read(odd.values), (std::vector<std::string>{"slice(\"a\", 0, 4)"}));
-    QVERIFY(complaint(with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = twist(\"a\")"))
+    QVERIFY(said_of(with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = twist(\"a\")"))
                 .find("expected the name of a tensor in quotes") != std::string::npos);
   }
   void a_weight_whose_name_is_taken_reads_its_tensor() {
@@ -276,19 +272,19 @@ class TextTest : public QObject {
   void complaints_name_the_line_what_was_expected_and_what_came() {
     QFETCH(QString, text);
     QFETCH(QString, expected);
-    QCOMPARE(QString::fromStdString(complaint(text.toStdString())), expected);
+    QCOMPARE(QString::fromStdString(said_of(text.toStdString())), expected);
   }
 
   void deep_nesting_is_refused() {
     std::string text = "stormcell.graph/1\n";
     for (int i = 0; i < 100000; ++i) text += "repeat() most=\"3\" {\n";
-    QVERIFY(complaint(text).find("bodies within bodies") != std::string::npos);
+    QVERIFY(said_of(text).find("bodies within bodies") != std::string::npos);
   }
   void growing_extents_are_refused() {
     std::string text = "stormcell.graph/1\nsymbols A B C\nspace s0 = root A+B+C\n";
     for (int i = 1; i < 400; ++i)
       text += "space s" + std::to_string(i) + " = s" + std::to_string(i - 1) + " x A+B*C+C\n";
-    QVERIFY(complaint(text).find("at most 256 terms") != std::string::npos);
+    QVERIFY(said_of(text).find("at most 256 terms") != std::string::npos);
   }
 
   /// Texts with bytes changed, lines lost, doubled and swapped: an error or a graph, never a crash; a graph is written

@@ -40,9 +40,9 @@ class TimePlanTest : public QObject {
     SetClock clock;
     const TimePlan plan = clock.plan(0);
     clock.now = 1e6;
-    QVERIFY(!plan.limited() && plan.left() == kInfinity);
+    QVERIFY(!plan.limited() && plan.remaining() == kInfinity);
     for (const Stage stage : kInOrder) QVERIFY(plan.allowed(stage) == kInfinity);
-    QCOMPARE(plan.part(2).left(), kInfinity);
+    QCOMPARE(plan.part(2).remaining(), kInfinity);
   }
 
   void stages_that_take_what_they_may_end_with_the_limit() {
@@ -51,7 +51,7 @@ class TimePlanTest : public QObject {
       const TimePlan plan = clock.plan(limit);
       clock.now += 0.1 * limit;  // the model was opened
       for (const Stage stage : kInOrder) {
-        QVERIFY(plan.allowed(stage) > 0 && plan.allowed(stage) <= plan.left());
+        QVERIFY(plan.allowed(stage) > 0 && plan.allowed(stage) <= plan.remaining());
         clock.now += plan.allowed(stage);
       }
       QVERIFY2(std::fabs(plan.spent() - limit) < 1e-9 * limit, std::to_string(plan.spent()).c_str());
@@ -75,7 +75,7 @@ class TimePlanTest : public QObject {
     SetClock clock;
     const TimePlan plan = clock.plan(5);
     clock.now += 7;
-    QCOMPARE(plan.left(), 0.);
+    QCOMPARE(plan.remaining(), 0.);
     for (const Stage stage : kInOrder) QCOMPARE(plan.allowed(stage), 0.);
   }
 
@@ -84,10 +84,10 @@ class TimePlanTest : public QObject {
     const TimePlan plan = clock.plan(60);
     clock.now += 10;
     const TimePlan first = plan.part(2);
-    QCOMPARE(first.left(), 25.);
+    QCOMPARE(first.remaining(), 25.);
     clock.now += 25;
-    QCOMPARE(first.left(), 0.);
-    QCOMPARE(plan.part(1).left(), 25.);
+    QCOMPARE(first.remaining(), 0.);
+    QCOMPARE(plan.part(1).remaining(), 25.);
   }
 
   void what_is_expected_grows_with_the_work_data() {

@@ -155,8 +155,8 @@ std::map<int64_t, size_t> rows_by_cell(const OracleDecision& decision) {
   return rows;
 }
 
-/// The first difference between the scores of both, in the cells that both decided about; empty: none. A plan may leave out
-/// padding, and decides about more cells behind a router that it takes for constant. Decisions are forced, so many
+/// The first difference between the scores of both, in the cells that both decided about; empty: none. A plan may leave
+/// out padding, and decides about more cells behind a router that it takes for constant. Decisions are forced, so many
 /// scores show nowhere else.
 std::string difference_of_scores(const OracleDecision& model, const OracleDecision& plan) {
   if (model.shape.cells == 0 || plan.shape.cells == 0) return {};

@@ -104,7 +104,8 @@ class ResidueTest : public QObject {
     }
   }
 
-  /// The operators that a plan computes with. Regions and routers are the oracle's own; what ranks exchange it does not compute.
+  /// The operators that a plan computes with. Regions and routers are the oracle's own; what ranks exchange it does not
+  /// compute.
   void every_operator_has_a_kernel_in_the_field() {
     for (const Operator* op : operators()) {
       const bool of_its_own =

@@ -25,7 +25,7 @@
 namespace stormcell::testing {
 namespace {
 
-constexpr int64_t kEverything = int64_t{1} << 40, kWidth = 64;
+constexpr int64_t kWidth = 64;
 
 /// A stack of mixtures through which the same cells go in each batch; all parts have one size.
 RandomCase stack(int64_t layers, int64_t branches) {
@@ -175,7 +175,7 @@ class PartWavesPlansTest : public QObject {
     const RandomCase from = stack(4, 5);
     for (const Graph& graph : {from.graph, fused(from)}) {
       cpu::CpuDevice device(2);
-      Plan all(device, graph, from, kEverything);
+      Plan all(device, graph, from, kBudgetForAll);
       all.run_silently(from.inputs);
       const auto n = static_cast<double>(all.store().counters().reads);
       const int64_t part = all.store().planned_slot_bytes() / all.store().slot_count();
@@ -206,7 +206,7 @@ class PartWavesPlansTest : public QObject {
     constexpr int64_t kLayers = 4, kBranches = 16, kBatches = 120;
     const RandomCase from = stack(kLayers, kBranches);
     cpu::CpuDevice device(2);
-    Plan all(device, from.graph, from, kEverything);
+    Plan all(device, from.graph, from, kBudgetForAll);
     Plan plan(device, from.graph, from, all.store().planned_slot_bytes() / 2);
     Random random(9);
     int64_t before = 0;
@@ -239,7 +239,7 @@ class PartWavesPlansTest : public QObject {
       const RandomCase from = random_mixtures(seed);
       const Graph graph = fused(from);
       cpu::CpuDevice device(2);
-      Plan all(device, graph, from, kEverything);
+      Plan all(device, graph, from, kBudgetForAll);
       const int64_t least = all.store().least_budget(), parts = all.store().planned_slot_bytes();
       if (parts == 0) continue;
       double before = 1e9;
@@ -284,7 +284,7 @@ class PartWavesPlansTest : public QObject {
     QCOMPARE(count_nodes(graph, "guard"), size_t{1});
     QCOMPARE(count_nodes(graph, "grouped_linear"), size_t{4});
     cpu::CpuDevice device(1);
-    Plan plain(device, from.graph, from), all(device, graph, from, kEverything);
+    Plan plain(device, from.graph, from), all(device, graph, from, kBudgetForAll);
     const auto source = std::make_shared<CountedWeights>(std::make_shared<SlowWeights>(from.weights));
     RandomCase counted = from;
     counted.weights = source;
@@ -315,7 +315,7 @@ class PartWavesPlansTest : public QObject {
                                               : mixture_in_turns(seed, 3);
       for (const Graph& graph : {from.graph, fused(from)}) {
         cpu::CpuDevice device(1);
-        Plan all(device, graph, from, kEverything);
+        Plan all(device, graph, from, kBudgetForAll);
         const int64_t least = all.store().least_budget(), parts = all.store().planned_slot_bytes();
         if (parts == 0) continue;
         // Where routers stand within or beside one another, each asks for its parts in turn, and those of one may take
@@ -339,7 +339,7 @@ class PartWavesPlansTest : public QObject {
       QVERIFY(count_nodes(graph, "grouped_linear") > 0);
       cpu::CpuDevice cpu(2);
       EmulatedDevice emulated(2);
-      Plan plain(cpu, graph, from), all(cpu, graph, from, kEverything);
+      Plan plain(cpu, graph, from), all(cpu, graph, from, kBudgetForAll);
       const int64_t least = all.store().least_budget(), parts = all.store().planned_slot_bytes();
       for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
         for (const int64_t budget : {least, std::max(least, parts / 2)}) {
@@ -363,7 +363,7 @@ class PartWavesPlansTest : public QObject {
     const RandomCase from = shared_experts();
     for (const Graph& graph : {from.graph, fused(from)}) {
       cpu::CpuDevice device(2);
-      Plan plain(device, graph, from), all(device, graph, from, kEverything);
+      Plan plain(device, graph, from), all(device, graph, from, kBudgetForAll);
       std::set<std::string> parts;
       for (const WeightHandle part : all.store().parts()) parts.insert(all.store().key(part).tensor);
       QCOMPARE(parts, (std::set<std::string>{"expert.0.own.weight", "expert.1.own.weight", "expert.2.own.weight",
@@ -381,7 +381,7 @@ class PartWavesPlansTest : public QObject {
     EmulatedDevice emulated(2);
     Plan plain(cpu, from.graph, from);
     const std::vector<OutputValue> expected = plain.run(from.inputs).outputs;
-    Plan all(cpu, from.graph, from, kEverything);
+    Plan all(cpu, from.graph, from, kBudgetForAll);
     int ended = 0;
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
       for (const int64_t nth : {1, 2, 3, 7, 15}) {
@@ -424,7 +424,7 @@ class PartWavesPlansTest : public QObject {
             if (asked->node(id).op->name == row.op) asked->node(id).annotations.set(kKernel, row.name);
           });
           cpu::CpuDevice device(1);
-          WeightStore store(device, from.weights, kEverything);
+          WeightStore store(device, from.weights, kBudgetForAll);
           const auto program = std::make_shared<const Program>(lower(asked));
           ExecutableLayout layout;
           try {

@@ -116,9 +116,8 @@ void check_memory(const RandomCase& from, const Graph& graph, Exercised& exercis
 /// PartWavesPlansTest.)
 void check_under_budgets(const RandomCase& from, const std::vector<Turn>& turns, const Graph& graph,
                          Exercised& exercised) {
-  constexpr int64_t kEverything = int64_t{1} << 40;
   cpu::CpuDevice cpu(2);
-  Plan all(cpu, graph, from, kEverything);
+  Plan all(cpu, graph, from, kBudgetForAll);
   const int64_t least = all.store().least_budget(), parts = all.store().planned_slot_bytes();
   if (parts == 0) return;
   for (const int64_t budget : {least, std::max(least, parts / 2)}) {

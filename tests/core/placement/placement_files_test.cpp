@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/placement/placement_text.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -11,12 +12,7 @@ namespace {
 const std::vector<LayerSlots> kTwoLayers = {{2, 0, 1, 0}, {0, 1, 2, 2}};
 
 std::string refusal(const std::string& text) {
-  try {
-    parse_placement_file(text, "f");
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
+  return complaint([&] { parse_placement_file(text, "f"); });
 }
 
 }  // namespace

@@ -163,9 +163,8 @@ class QualityTest : public QObject {
     QVERIFY2(warnings[0].find("2 labels are no classes of the model, which has 3; the first is \"7\", of picture 1") !=
                  std::string::npos,
              warnings[0].c_str());
-    QCOMPARE(quality_source_text(q),
-             std::string("over all batches, each once; 95 % interval by Wilson; of 2 pictures more the data do not "
-                         "say what is right"));
+    QCOMPARE(quality_source_text(q), std::string("over all batches, each once; 95 % interval by Wilson; of 2 pictures "
+                                                 "more the data do not say what is right"));
   }
 
   void answers_that_are_no_numbers_are_wrong() {

@@ -20,8 +20,6 @@
 namespace stormcell::testing {
 namespace {
 
-constexpr int64_t kEverything = int64_t{1} << 40;
-
 std::shared_ptr<const Program> program_of(const RandomCase& c) {
   return std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
 }
@@ -32,7 +30,7 @@ struct PartBytes {
 };
 PartBytes part_bytes(const RandomCase& c) {
   cpu::CpuDevice device(1);
-  WeightStore store(device, c.weights, kEverything);
+  WeightStore store(device, c.weights, kBudgetForAll);
   device.layout_of(program_of(c), store, {c.bindings});
   return {store.least_budget(), store.planned_slot_bytes()};
 }
@@ -76,7 +74,7 @@ std::string difference(const ExecutionResult& a, const ExecutionResult& b) {
 /// Names of every second weight that steps read as parts.
 std::vector<std::string> pinned_names(const RandomCase& c) {
   cpu::CpuDevice device(1);
-  WeightStore store(device, c.weights, kEverything);
+  WeightStore store(device, c.weights, kBudgetForAll);
   const auto program = program_of(c);
   std::vector<std::string> names;
   size_t place = 0;

@@ -12,7 +12,7 @@ namespace stormcell::testing {
 
 inline int64_t least_budget(const RandomCase& c) {
   cpu::CpuDevice device(1);
-  WeightStore store(device, c.weights, int64_t{1} << 40);
+  WeightStore store(device, c.weights, kBudgetForAll);
   device.layout_of(std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), store, {c.bindings});
   return store.least_budget();
 }

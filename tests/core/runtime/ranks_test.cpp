@@ -24,8 +24,8 @@ namespace {
 constexpr int64_t kWidth = 24, kHidden = 40, kBranches = 6, kPlaces = 6;
 
 // y = x + weighted sum of two of six experts, all experts in one grouped product; with ranks > 0 the rows travel to the
-// branches' owners. With turns > 0 y becomes x, at most so many times, until the input `stop` is set. `keeping` puts the
-// rows of x into kPlaces places from the input `at` on, before anything travels.
+// branches' owners. With turns > 0 y becomes x, at most so many times, until the input `stop` is set. `keeping` puts
+// the rows of x into kPlaces places from the input `at` on, before anything travels.
 class Mixture {
  public:
   Mixture(int ranks, int rank, std::vector<int64_t> owners) : ranks_(ranks), rank_(rank), owners_(std::move(owners)) {
@@ -149,7 +149,7 @@ Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t 
   const std::shared_ptr<const WeightSource> source = setup.source(rank);
   int64_t budget = 0;
   if (setup.least_budget) {
-    WeightStore all(device, source, int64_t{1} << 40);
+    WeightStore all(device, source, kBudgetForAll);
     device.layout_of(program, all, {bindings});
     budget = all.least_budget();
   }

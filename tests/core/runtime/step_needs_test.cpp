@@ -1,5 +1,5 @@
-// Facts that every device asks of a program's steps: rows by branch, chains of ragged cells, weights that only fallbacks
-// read, events, records.
+// Facts that every device asks of a program's steps: rows by branch, chains of ragged cells, weights that only
+// fallbacks read, events, records.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -27,11 +27,11 @@ struct AskedSteps {
       : device(1),
         store(device, c.weights),
         program(std::make_shared<const Program>(lower(std::make_shared<Graph>(c.graph)))) {
-    needs = make_steps(*program, store, c.bindings, 1, [&](int32_t at, const StepMaking& making) {
+    needs = make_steps(*program, store, c.bindings, 1, [&](int32_t at, const KernelBuildContext& context) {
       ++made;
-      QVERIFY(&making.step == &program->steps[at]);
-      for (size_t i = 0; i < making.node().inputs.size(); ++i)
-        if (making.value(i).kind == ValueKind::weight) making.plain_weight(i);
+      QVERIFY(&context.step == &program->steps[at]);
+      for (size_t i = 0; i < context.node().inputs.size(); ++i)
+        if (context.value(i).kind == ValueKind::weight) context.plain_weight(i);
     });
   }
   cpu::CpuDevice device;
@@ -67,9 +67,9 @@ std::vector<int32_t> first_rows(const RandomCase& c, const DecisionView& d, cons
   WeightStore store(device, c.weights);
   const Program program = lower(std::make_shared<Graph>(c.graph));
   std::vector<int32_t> rows;
-  make_steps(program, store, c.bindings, 1, [&](int32_t, const StepMaking& making) {
-    if (making.node().name != "experts") return;
-    const BranchRows of(making);
+  make_steps(program, store, c.bindings, 1, [&](int32_t, const KernelBuildContext& context) {
+    if (context.node().name != "experts") return;
+    const BranchRows of(context);
     for (int32_t b = 0; b <= of.branches(); ++b) rows.push_back(of.first_row(d, groups, b));
   });
   return rows;

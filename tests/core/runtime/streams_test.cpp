@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"
 
@@ -63,16 +64,6 @@ bool is_right(StreamOrder order, bool reads_wait, bool writes_wait) {
   Loading loading(device);
   loading.run(reads_wait, writes_wait);
   return loading.is_right();
-}
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 }  // namespace
@@ -143,8 +134,8 @@ class StreamsTest : public QObject {
     EmulatedDevice::put(*failing, [] { failed("a copy", "went wrong"); });
     failing->record(*event);
     waiting->wait(*event);
-    QCOMPARE(error_of([&] { waiting->synchronize(); }), std::string("a copy: went wrong"));
-    QCOMPARE(error_of([&] { failing->synchronize(); }), std::string("a copy: went wrong"));
+    QCOMPARE(complaint([&] { waiting->synchronize(); }), std::string("a copy: went wrong"));
+    QCOMPARE(complaint([&] { failing->synchronize(); }), std::string("a copy: went wrong"));
     failing->synchronize();  // said once
   }
 
@@ -154,7 +145,7 @@ class StreamsTest : public QObject {
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
       const auto stream = device->create_stream();
       const auto event = device->create_event();
-      QVERIFY(error_of([&] { stream->wait(*event); }).find("never recorded") != std::string::npos);
+      QVERIFY(complaint([&] { stream->wait(*event); }).find("never recorded") != std::string::npos);
       stream->record(*event);
       stream->wait(*event);
       stream->synchronize();
@@ -167,7 +158,7 @@ class StreamsTest : public QObject {
     const auto stream = device.create_stream();
     const auto pinned = device.allocate_pinned(kBytes, "y");
     std::array<std::byte, kBytes> ordinary{};
-    const auto refused = [&](auto&& f) { return error_of(f).find("not pinned") != std::string::npos; };
+    const auto refused = [&](auto&& f) { return complaint(f).find("not pinned") != std::string::npos; };
     QVERIFY(refused([&] { stream->copy_pinned_to_device(there->address(), ordinary.data(), kBytes); }));
     QVERIFY(refused([&] { stream->copy_to_pinned(ordinary.data(), there->address(), kBytes); }));
     QVERIFY(refused([&] { stream->copy_pinned_to_device(there->address(), pinned->data() + 4, kBytes); }));

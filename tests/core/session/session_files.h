@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "tests/core/session/session_fixture.h"
+#include "tests/testing/complaint.h"
 
 namespace stormcell::testing {
 
@@ -18,12 +19,9 @@ struct Outcome {
   std::string message = "no error";
 };
 inline Outcome outcome(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return {e.kind(), e.what()};
-  }
-  return {};
+  Outcome ended;
+  if (const std::string said = complaint(f, &ended.kind); !said.empty()) ended.message = said;
+  return ended;
 }
 inline void write_text(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 inline std::string read_all(const std::string& path) {

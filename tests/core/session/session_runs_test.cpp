@@ -4,20 +4,13 @@
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
 #include "tests/core/session/session_fixture.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
 namespace {
 using namespace testing;
 
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 }  // namespace
 
 class SessionRunsTest : public QObject {
@@ -50,7 +43,7 @@ class SessionRunsTest : public QObject {
     for (int run = 0; run < 2; ++run) SessionWriter(fresh, now).close();
     QCOMPARE(asked, 0);
     now.is_older_fingerprint = [](std::string_view) { return false; };
-    QVERIFY(message_of([&] { SessionWriter(path, now); }).find("another model") != std::string::npos);
+    QVERIFY(complaint([&] { SessionWriter(path, now); }).find("another model") != std::string::npos);
   }
 
   void a_session_knows_itself_its_model_and_its_runs() {
@@ -83,7 +76,7 @@ class SessionRunsTest : public QObject {
     QCOMPARE(reader.find_run("2").name, std::string("second"));
     QCOMPARE(reader.find_run("first").id, int64_t{3});  // the newest of that name
     QCOMPARE(reader.run(1).batches, int64_t{2});
-    const std::string message = message_of([&] { reader.find_run("third"); });
+    const std::string message = complaint([&] { reader.find_run("third"); });
     QVERIFY2(message.find("there is no run \"third\" (it holds #3 first, #2 second, #1 first)") != std::string::npos,
              message.c_str());
     QVERIFY_THROWS_EXCEPTION(Error, reader.run(9));

@@ -33,18 +33,17 @@ class BudgetTextTest : public QObject {
                  "100.0 MiB in all as they are laid out; room for 50.0 MiB at a time, of which 10.0 MiB never change "
                  "(residency=pinned) (--weight-budget 60.0 MiB)"));
     QCOMPARE(line(lines, "other weights"), std::string("30.0 MiB, in memory all the time, beside the budget"));
-    QCOMPARE(line(lines, "each execution"), std::string("reads 42.3 weights of branches, 5.0 MiB of files, and waits "
-                                                        "12.5 ms for weights, 23.4 % of its time (mean of 7 "
-                                                        "timed in the data's order)"));
+    QCOMPARE(line(lines, "each execution"),
+             std::string("reads 42.3 weights of branches, 5.0 MiB of files, and waits "
+                         "12.5 ms for weights, 23.4 % of its time (mean of 7 timed in the data's order)"));
     QCOMPARE(line(lines, "all executions"),
-             std::string("73, those of the verification too: 286 weights read, 18.0 MiB of files; 256 took "
-                         "the place of another; waited 0.0156 s for 2 threads that read, beside those of "
-                         "--threads"));
+             std::string("73, those of the verification too: 286 weights read, 18.0 MiB of files; 256 took the place "
+                         "of another; waited 0.0156 s for 2 threads that read, beside those of --threads"));
     QCOMPARE(line(lines, "memory planned"),
              std::string("85.0 MiB: other weights, room for those of branches, and 5.0 MiB of activations and states"));
-    QCOMPARE(line(lines, "memory held"), std::string("97.0 MiB at most after an execution before the verification, "
-                                                     "with the program and the data, counted by the "
-                                                     "process; 99.0 MiB at any time before it"));
+    QCOMPARE(line(lines, "memory held"),
+             std::string("97.0 MiB at most after an execution before the verification, "
+                         "with the program and the data, counted by the process; 99.0 MiB at any time before it"));
   }
 
   void one_batch_has_no_order() {

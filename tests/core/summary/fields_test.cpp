@@ -27,6 +27,7 @@ class Filler {
   void true_unless_said(const char*, bool& value) { value = false; }
   void minus_one_unless_said(const char*, int64_t& value) { fill(value); }
   void positive_or_null(const char*, int64_t& value) { fill(value); }
+  void left_out_if_empty(const char*, std::vector<std::string>& list) { fill(list); }
   template <class Enum>
   void word(const char*, Enum& value, Enum (*)(std::string_view)) {
     value = static_cast<Enum>(1);
@@ -95,6 +96,7 @@ class Extents {
   void true_unless_said(const char*, const auto& value) { add(value); }
   void minus_one_unless_said(const char*, const auto& value) { add(value); }
   void positive_or_null(const char*, const auto& value) { add(value); }
+  void left_out_if_empty(const char*, const auto& value) { add(value); }
   void word(const char*, const auto& value, auto) { add(value); }
   void withheld(const char*, const auto& value) { add(value); }
   void json(const char*, const auto& value) { add(value); }

@@ -42,9 +42,8 @@ class MeasuredTextTest : public QObject {
   void a_speed_up_says_what_another_run_may_differ_by() {
     RunSummaryFigures several = measured(5, true), once = measured(1, true), older = measured(0, true);
     several.speedup_basis = RatioBasis::all_pairs, once.measured_once = "measured for less than 1 s";
-    QCOMPARE(speedup_basis_text(several),
-             std::string("of the time of all batches, which gain alike: a median over pairs; 5 measurings, "
-                         "between which it varies by 2.1 %"));
+    QCOMPARE(speedup_basis_text(several), std::string("of the time of all batches, which gain alike: a median over "
+                                                      "pairs; 5 measurings, between which it varies by 2.1 %"));
     for (const RunSummaryFigures& f : {once, older})
       QCOMPARE(spread_text(f), std::string("one measuring: another run may differ by more than its interval says"));
     QCOMPARE(measured_text(once),

@@ -145,8 +145,8 @@ class SettingsTest : public QObject {
         complaint("target_quality", "150%"),
         std::string("--target-quality: \"150%\" does not fit (give a share from 0 to 1, or up to 100 %: 0.98 or 98%)"));
     QCOMPARE(complaint("target_latency", "150%"),
-             std::string("--target-latency: \"150%\" does not fit (give milliseconds above 0, or a "
-                         "share above 0 and up to 100 %: 0.8 or 60%)"));
+             std::string("--target-latency: \"150%\" does not fit (give milliseconds above 0, or a share above 0 and "
+                         "up to 100 %: 0.8 or 60%)"));
     for (const char* word : {"0.98", "98%", "1", "0"}) QCOMPARE(complaint("target_quality", word), std::string());
     for (const char* word : {"98", "-0.1", "101%", "good"})
       QVERIFY2(complaint("target_quality", word).starts_with("--target-quality: "), word);

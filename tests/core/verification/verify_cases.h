@@ -132,19 +132,19 @@ inline RandomCase members_of_all_branches(int64_t sequences_there, bool padding)
                 tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 6));
   ValueId x = b.floats("x", tokens, {8});
   ValueId real = kNone;
-  std::vector<ValueId> told_by;
+  std::vector<ValueId> inputs;
   if (padding) {
     real = b.value("compact", {b.flags("mask", tokens)}, {}, "real");
     x = b.pack(x, real, sequences);
-    told_by = {real};
+    inputs = {real};
   }
   const SpaceId kept = b.space_of(x);
   Protocol two;
   two.k = 2, two.renormalize = true;
   const ValueId whole = b.value("reduce", {x}, {{"mode", std::string("mean")}}, "whole");
   const ValueId tasks = b.route(b.linear(whole, 3, "tasks.scores", "none", true, 2), two, "tasks");
-  told_by.insert(told_by.begin(), tasks);
-  const ValueId members = b.value("members", told_by, {{"base", int64_t{kept}}}, "members");
+  inputs.insert(inputs.begin(), tasks);
+  const ValueId members = b.value("members", inputs, {{"base", int64_t{kept}}}, "members");
   const ValueId part = b.pack_branches(x, members, tasks, {kAllBranches})[0];
   Protocol places;
   places.kind = ProtocolKind::switch_top1, places.capacity = 2;

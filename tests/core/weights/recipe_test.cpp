@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/oracle/recipe_reader.h"
 #include "core/weights/recipe_weights.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
@@ -78,15 +79,6 @@ std::vector<float> made(const WeightSource& source, const std::string& text) {
 }
 
 std::string canonical(std::string_view text) { return to_text(parse_recipe(text, "recipe")); }
-
-std::string refusal(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const Error& e) {
-    return e.kind() == ErrorKind::bad_input ? e.what() : "not bad input";
-  }
-  return "nothing was refused";
-}
 
 /// A random recipe over tensors that it adds to `tensors`; `shape` and `dtype` are those it makes.
 class RandomRecipes {
@@ -244,7 +236,9 @@ class RecipeTest : public QObject {
   }
 
   void a_text_that_is_no_recipe_is_refused() {
-    const auto why = [](std::string_view text) { return QString::fromStdString(refusal([&] { canonical(text); })); };
+    const auto why = [](std::string_view text) {
+      return QString::fromStdString(testing::bad_input_complaint([&] { canonical(text); }));
+    };
     QVERIFY(why("").contains("expected the name of a tensor in quotes, or one of index, slice, transpose, stack"));
     QVERIFY(why("twist(\"a\")").contains("got \"twist"));
     QVERIFY(why(R"(slice("a", 5, 5))").contains("expected a range that holds something, got 5 to 5"));
@@ -272,8 +266,8 @@ class RecipeTest : public QObject {
     held.add("i", DType::i32, {0}, {});
     held.add("huge", DType::f32, {0, int64_t{1} << 62}, {});
     const auto why = [&](const std::string& text) {
-      return QString::fromStdString(
-          refusal([&] { info_of(parse_recipe(text, "recipe"), [&](std::string_view n) { return held.find(n); }); }));
+      return QString::fromStdString(testing::bad_input_complaint(
+          [&] { info_of(parse_recipe(text, "recipe"), [&](std::string_view n) { return held.find(n); }); }));
     };
     QVERIFY(why("\"x\"").contains("there is no such tensor"));
     QVERIFY(why(R"(stack("a", transpose("x")))")
@@ -486,9 +480,10 @@ class RecipeTest : public QObject {
     HeldTensors held;
     held.add_stored("q", DType::q8_0, {2, 64}, std::vector<std::byte>(2 * 68));
     const auto why = [&](const std::string& text) {
-      return refusal([&] { info_of(parse_recipe(text, "recipe"), [&](std::string_view n) { return held.find(n); }); });
+      return testing::bad_input_complaint(
+          [&] { info_of(parse_recipe(text, "recipe"), [&](std::string_view n) { return held.find(n); }); });
     };
-    QCOMPARE(why("\"q\""), std::string("nothing was refused"));
+    QCOMPARE(why("\"q\""), std::string());
     for (const char* text :
          {R"(index("q", 1))", R"(slice("q", 0, 1))", R"(transpose("q"))", R"(stack("q", "q"))", R"(concat("q", "q"))"})
       QCOMPARE(why(text), "weight " + std::string(text) +
@@ -508,7 +503,7 @@ class RecipeTest : public QObject {
 
   void a_row_that_is_not_whole_blocks_has_no_bytes() {
     const WeightInfo info{"q", DType::q8_0, {4, 40}};
-    QCOMPARE(refusal([&] { (void)info.bytes(); }),
+    QCOMPARE(testing::bad_input_complaint([&] { (void)info.bytes(); }),
              std::string("number format q8_0: expected rows of whole blocks of 32 elements, got a row of 40"));
   }
 

@@ -1,5 +1,5 @@
-// Facts that the kernel of a step may ask for while it is made: the step's operands, their formats and bounds, and the weights
-// that it reads. Every device makes its kernels from it.
+// Facts that the kernel of a step may ask for while it is made: the step's operands, their formats and bounds, and the
+// weights that it reads. Every device makes its kernels from it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,7 +23,7 @@ struct StepParts {
   std::vector<PartUse> parts;
 };
 
-struct StepMaking {
+struct KernelBuildContext {
   const Program& program;
   const Step& step;
   WeightStore& weights;
@@ -48,8 +48,9 @@ struct StepMaking {
   /// As weight(), of a weight that may be a part: where input `index` stands in a branch, a step can wait for it. A
   /// kernel with more than one of them takes them branch by branch, as their parts come.
   WeightHandle branch_weight(size_t index, std::string layout, DType dtype) const;
-  /// The node names its kernel: it gets that wherever it fits, not only where it pays.
-  bool is_asked_for() const { return node().annotations.find(kKernel) != nullptr; }
+  /// The kernel that the node's annotation names, null: any. A kernel that is asked for runs wherever it fits, not only
+  /// where it pays.
+  const std::string* asked_kernel() const { return node().annotations.find(kKernel); }
   /// Most rows that the operand of input `index` may have.
   int64_t most_rows(size_t index) const;
 };

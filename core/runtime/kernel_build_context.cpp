@@ -1,4 +1,4 @@
-#include "core/runtime/step_making.h"
+#include "core/runtime/kernel_build_context.h"
 
 #include <optional>
 #include <utility>
@@ -7,12 +7,12 @@
 
 namespace stormcell {
 
-WeightHandle StepMaking::weight(size_t index, std::string layout, DType dtype) const {
+WeightHandle KernelBuildContext::weight(size_t index, std::string layout, DType dtype) const {
   const WeightHandle handle = weights.request({weight_text(value(index)), std::move(layout), dtype});
   requested.push_back(handle);
   return handle;
 }
-WeightHandle StepMaking::branch_weight(size_t index, std::string layout, DType dtype) const {
+WeightHandle KernelBuildContext::branch_weight(size_t index, std::string layout, DType dtype) const {
   const std::optional<PartPlace> place = part_place(program, step, index);
   if (!place) return weight(index, std::move(layout), dtype);
   const WeightHandle handle =
@@ -23,10 +23,12 @@ WeightHandle StepMaking::branch_weight(size_t index, std::string layout, DType d
   parts.parts.push_back({place->group.branch, handle});
   return handle;
 }
-WeightHandle StepMaking::plain_weight(size_t index) const { return weight(index, kPlainLayout, type(index).dtype); }
-WeightHandle StepMaking::f32_weight(size_t index) const { return weight(index, kPlainF32Layout, DType::f32); }
+WeightHandle KernelBuildContext::plain_weight(size_t index) const {
+  return weight(index, kPlainLayout, type(index).dtype);
+}
+WeightHandle KernelBuildContext::f32_weight(size_t index) const { return weight(index, kPlainF32Layout, DType::f32); }
 
-int64_t StepMaking::most_rows(size_t index) const {
+int64_t KernelBuildContext::most_rows(size_t index) const {
   const Operand& o = program.operands[step.inputs[index]];
   return o.rows == kNone ? 1 : program.dims[o.rows].evaluate(bounds);
 }

@@ -1,0 +1,46 @@
+// The texts of a plan under judgement: comparisons of decoding alone, beside those of every JudgedPlan.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/bench/ready_plan.h"
+#include "core/data/batch.h"
+#include "core/summary/results.h"
+#include "core/verification/judge.h"
+
+namespace stormcell {
+
+class JudgedTexts {
+ public:
+  virtual ~JudgedTexts() = default;
+  JudgedTexts(const JudgedTexts&) = delete;
+  JudgedTexts& operator=(const JudgedTexts&) = delete;
+
+  /// A batch to compare over more tokens than the others: some steps run only late in a long text.
+  struct Further {
+    int64_t batch = 0, tokens = 0;
+  };
+  /// Nothing where the batches as they are compared show all. `batches`: in the order of their comparison, the first of
+  /// which always is.
+  virtual std::optional<Further> further(const std::vector<int64_t>& batches,
+                                         const CancellationToken& cancel) const = 0;
+  /// That batch beside the oracle.
+  virtual void compare_further(const Batch& batch, const Observed& reference, int64_t tokens,
+                               const Progress& progress) = 0;
+
+  /// One batch's texts to the end, beside the plan's own logits: nobody else is asked.
+  virtual void compare_with_own(const Progress& progress) = 0;
+  /// All texts that both have written, wherever they part; of several batches so many as there is time for until
+  /// `until`, at least one.
+  virtual void compare_texts(ReadyPlan& baseline, double until, const Progress& progress) = 0;
+
+  /// Fails a verification that found no fault but compared too little.
+  virtual void refuse_too_little(Verification& verification) const = 0;
+
+ protected:
+  JudgedTexts() = default;
+};
+
+}  // namespace stormcell
