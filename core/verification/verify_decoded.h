@@ -24,8 +24,7 @@ class DecodedJudge {
   /// sentences call it.
   DecodedJudge(double tolerance, Arithmetic arithmetic, int64_t tokens, std::string reference = "the oracle",
                NonFinite nonfinite = NonFinite::refused)
-      : tolerance_(tolerance),
-        arithmetic_(arithmetic),
+      : arithmetic_(arithmetic),
         tokens_(tokens),
         reference_(std::move(reference)),
         judge_(tolerance, arithmetic, nonfinite) {}
@@ -76,7 +75,6 @@ class DecodedJudge {
   /// Says the worst of those that nothing explains.
   void judge_tokens(bool own, Verification& verification) const;
 
-  double tolerance_;
   Arithmetic arithmetic_;
   int64_t tokens_;
   std::string reference_;

@@ -7,9 +7,8 @@ using namespace stormcell;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::refused_or_done([&] {
     const Pickle pickle(std::as_bytes(std::span(data, size)), "input");
-    size_t items = 0;
     for (const PickleValue& v : pickle.root().items()) {
-      items += v.items().size();
+      fuzz::require(v.items().size() <= size, "items lie in the input");
       if (v.is(PickleValue::Kind::tensor))
         fuzz::require(v.node->tensor->shape.size() == v.node->tensor->strides.size(), "a shape has strides");
       if (v.is(PickleValue::Kind::text)) fuzz::require(v.text().size() <= size, "a text lies in the input");
