@@ -272,17 +272,25 @@ class Recorder:
         tokens, mask = said.get("tokens"), said.get("mask")
         if tokens is None and self.first is not None and self.first.dim() == 2 and not self.first.is_floating_point():
             tokens = self.first
-        whole = {}  # by cells of the pass: which are kept, and their rows
+        whole = {}  # by cells of a request, and stack: which cells are kept, and their rows
+        real = None
         for name, index, weight, scores in self.noted:
             per = len(index) // n
             if per * n != len(index) or per == 0:
                 self.trace.note_cut(f"{name} saw {len(index)} cells of {n} requests")
                 continue
-            stack = self.stack_of.setdefault(name, "cells" if not whole or per in whole and "cells" in whole[per]
-                                             else f"cells of {name}")
-            if stack not in whole.setdefault(per, {}):
-                whole[per][stack] = self.add_cells(numbers, per, decoding, tokens, mask, stack)
-            kept, rows = whole[per][stack]
+            first = real is None
+            shape = (n, per)
+            if first or (per, self.stack_of.get(name)) not in whole:
+                stack = self.stack_of.setdefault(name, "cells" if first or (per, "cells") in whole
+                                                 else f"cells of {name}")
+            stack = self.stack_of[name]
+            if (per, stack) not in whole:
+                fits = mask is not None and tuple(mask.shape) == shape
+                here = mask.cpu().numpy().astype(bool) if fits else numpy.full(shape, True)
+                real = here.sum(1) if first else real
+                whole[per, stack] = self.add_cells(numbers, here, decoding, tokens, stack)
+            kept, rows = whole[per, stack]
             if name not in (r["name"] for r in self.trace.routers):
                 branches = scores.shape[-1] if scores is not None else 0
                 self.trace.add_router(name, branches, layer_number(name), stack)
@@ -292,16 +300,14 @@ class Recorder:
                 self.trace.add_choices(router, rows, *(None if v is None else v.cpu().float().numpy()[kept]
                                                        if v.is_floating_point() else v.cpu().numpy()[kept]
                                                        for v in (index, weight, margin)))
-        if whole:
-            steps = next(iter(whole))
-            self.lengths = [length + steps for length in self.lengths]
+        if real is not None:
+            self.lengths = [length + int(count) for length, count in zip(self.lengths, real)]
         self.trace.seconds += time.perf_counter() - begin
 
-    def add_cells(self, numbers, per, decoding, tokens, mask, stack):
-        fits = lambda v: v is not None and tuple(v.shape) == (len(numbers), per)
-        ids = tokens.cpu().numpy() if fits(tokens) else numpy.full((len(numbers), per), -1)
-        kept = mask.cpu().numpy().astype(bool) if fits(mask) else numpy.full((len(numbers), per), True)
-        kept = kept & (numpy.asarray(numbers) % self.trace.every == 0)[:, None]
+    def add_cells(self, numbers, here, decoding, tokens, stack):
+        fits = tokens is not None and tuple(tokens.shape) == here.shape
+        ids = tokens.cpu().numpy() if fits else numpy.full(here.shape, -1)
+        kept = here & (numpy.asarray(numbers) % self.trace.every == 0)[:, None]
         places = [self.lengths[i] + numpy.arange(int(row.sum())) for i, row in enumerate(kept)]
         rows = self.trace.add_cells(numbers, places, int(decoding), [t[r] for t, r in zip(ids, kept)], stack)
         return kept.reshape(-1), numpy.concatenate(rows)
