@@ -210,7 +210,10 @@ class Passes:
             given = dict(zip(names, args)) | kwargs
             ids, embeds = given.get("input_ids"), given.get("inputs_embeds")
             n, t = (ids if ids is not None else embeds).shape[:2]
-            past = 0 if stack == "encoder" else length_of(given.get("past_key_values"))
+            mask = given.get("attention_mask")
+            mask = mask if torch.is_tensor(mask) and mask.dim() == 2 and len(mask) == n and mask.shape[1] >= t else None
+            past = 0 if stack == "encoder" else mask.shape[1] - t if mask is not None and mask.shape[1] > t else \
+                length_of(given.get("past_key_values", given.get("cache")))
             if past == 0 and (stack != "decoder" or len(self.requests) != n):
                 self.requests = list(range(self.next_request, self.next_request + n))
                 self.next_request += n
@@ -220,11 +223,7 @@ class Passes:
                 self.trace.note_cut("a pass with another number of rows than its requests: beams are not told apart")
                 self.now = None
                 return
-            mask = given.get("attention_mask")
-            real = torch.ones(n, t, dtype=torch.bool)
-            if torch.is_tensor(mask) and mask.dim() == 2 and mask.shape[0] == n and mask.shape[1] >= t:
-                real = mask[:, -t:].bool().cpu()
-            real = real.numpy()
+            real = mask[:, -t:].bool().cpu().numpy() if mask is not None else numpy.full((n, t), True)
             tokens = ids.cpu().numpy() if ids is not None else numpy.full((n, t), -1)
             decodes = past > 0 and t == 1
             places, texts, kept = [], [], numpy.full((n, t), False)

@@ -313,6 +313,9 @@ def fault_check(name, spoil):
         module.Trace.add_choices = spoiled
         model, path = tiny("olmoe"), folder / f"{name}.safetensors"
         texts, _ = quietly(record_generate, module, model, path)
+        module.Trace.add_choices = plain
+        compare(folder / "sound.safetensors", quietly(record_generate, module, model, folder / "sound.safetensors")[0],
+                model, FAMILIES["olmoe"])
         try:
             compare(path, texts, model, FAMILIES["olmoe"])
         except Wrong:
