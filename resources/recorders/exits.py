@@ -11,10 +11,10 @@ is the end. exits=None takes a list of logits that the model itself returns (as 
 All exits must be computed for all items: run the network without leaving early.
 
 The file holds exit.confidence f32 and exit.prediction i32 [items, exits], exit.label i32 [items] (-1: none),
-exit.pass i32 [items], and exit.seconds f64 [passes, exits]: from the start of a pass to the exit's logits, for all items
-of the pass together. The confidence is the largest probability. For the import it also holds a router for each exit
-but the last: branch 0 leaves there (confidence >= threshold), 1 goes on. threshold= is one number, or one an exit.
-The import reads these decisions; the tensors exit.* are for programs of yours.
+exit.pass i32 [items], and exit.seconds f64 [passes, exits]: the time from the start of a pass to the exit's logits,
+for all items of the pass together. The confidence is the largest probability. The tensors exit.* are for programs of
+yours; the import reads decisions. For it the file also holds a router for each exit but the last: branch 0 leaves
+there (confidence >= threshold), 1 goes on. threshold= is one number, or a list with one for each exit but the last.
 every=10 records each tenth item.
 
 Cost: a softmax an exit, and a GPU waits once an exit, so that times are true; one warm pass before the first is wise.
@@ -151,7 +151,8 @@ class Trace:
         """text_of(id) gives a token's text as it stands in the vocabulary; more: further tensors."""
         begin = time.perf_counter()
         if not self.count or not any(r["rows"] for r in self.routers):
-            print(f"{path}: nothing was recorded, so no file was written", file=sys.stderr)
+            why = "; ".join(self.cuts()) or "no pass was seen"
+            print(f"{path}: nothing was recorded, so no file was written ({why})", file=sys.stderr)
             return
         tensors = self.tensors() | (more or {})
         if text_of and "cell.token" in tensors:
@@ -163,8 +164,9 @@ class Trace:
         write_safetensors(path, tensors, self.about())
         self.seconds += time.perf_counter() - begin
         share = 100 * self.seconds / max(time.perf_counter() - self.began, 1e-9)
-        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {sum(bool(r['rows']) for r in self.routers)}"
-              f" routers, {os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
+        routers = sum(bool(r["rows"]) for r in self.routers)
+        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {routers} routers, "
+              f"{os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
               f"{self.seconds:.2f} s, {share:.0f} % of the time", file=sys.stderr)
 
 
@@ -172,8 +174,9 @@ def write_safetensors(path, tensors, about):
     kinds = {"int32": "I32", "int64": "I64", "uint8": "U8", "float32": "F32", "float64": "F64"}
     header, at = {"__metadata__": about}, 0
     for name, value in tensors.items():
-        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, at + value.nbytes])
-        at += value.nbytes
+        end = at + value.nbytes
+        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, end])
+        at = end
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(str(path) + ".part", "wb") as file:  # renamed when it is whole
@@ -183,7 +186,7 @@ def write_safetensors(path, tensors, about):
     os.replace(str(path) + ".part", path)
 
 
-# --- The recorder ------------------------------------------------------------------------------------------------------
+# --- The recorder -----------------------------------------------------------------------------------------------------
 class Recorder:
     def __init__(self, model, exits=None, path="exits.safetensors", threshold=0.9, name="", every=1):
         self.model, self.path, self.threshold = model, path, threshold

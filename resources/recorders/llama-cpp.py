@@ -9,10 +9,10 @@ Further options: --every 10 records each tenth prompt, --gpu-layers 99, --contex
 It records the token ids with their text, all k chosen experts, their weights, and the margin: how far the last chosen
 score lies above the first that was not chosen; prompt and decoding apart. Prompts run one after another.
 
-Cost: the callback makes llama.cpp stop after some 4 tensors a layer and copy them, so decoding on a GPU takes about
-twice as long; on a processor it is little. Logits are computed for every token of a prompt, since llama.cpp else leaves
-the other tokens out of the last layer. In memory and on disk a token takes 8 * k + 4 bytes a layer, and 24 bytes.
-The time spent is printed at the end.
+Cost: the callback makes llama.cpp stop after some 5 tensors a layer and copy them, which a GPU feels most while it
+decodes. Logits are computed for every token of a prompt, because llama.cpp otherwise leaves the other tokens out of the
+last layer. In memory and on disk a token takes 8 * k + 4 bytes a layer, and 28 bytes. The time spent is printed at the
+end; it does not hold the stops.
 
 It reads the tensors ffn_moe_topk, ffn_moe_weights and ffn_moe_logits by their names, and llama.cpp's struct of a tensor
 as it has been since 2024: a version that changes either is refused or named in the file as cut.
@@ -150,7 +150,8 @@ class Trace:
         """text_of(id) gives a token's text as it stands in the vocabulary; more: further tensors."""
         begin = time.perf_counter()
         if not self.count or not any(r["rows"] for r in self.routers):
-            print(f"{path}: nothing was recorded, so no file was written", file=sys.stderr)
+            why = "; ".join(self.cuts()) or "no pass was seen"
+            print(f"{path}: nothing was recorded, so no file was written ({why})", file=sys.stderr)
             return
         tensors = self.tensors() | (more or {})
         if text_of and "cell.token" in tensors:
@@ -162,8 +163,9 @@ class Trace:
         write_safetensors(path, tensors, self.about())
         self.seconds += time.perf_counter() - begin
         share = 100 * self.seconds / max(time.perf_counter() - self.began, 1e-9)
-        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {sum(bool(r['rows']) for r in self.routers)}"
-              f" routers, {os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
+        routers = sum(bool(r["rows"]) for r in self.routers)
+        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {routers} routers, "
+              f"{os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
               f"{self.seconds:.2f} s, {share:.0f} % of the time", file=sys.stderr)
 
 
@@ -171,8 +173,9 @@ def write_safetensors(path, tensors, about):
     kinds = {"int32": "I32", "int64": "I64", "uint8": "U8", "float32": "F32", "float64": "F64"}
     header, at = {"__metadata__": about}, 0
     for name, value in tensors.items():
-        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, at + value.nbytes])
-        at += value.nbytes
+        end = at + value.nbytes
+        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, end])
+        at = end
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(str(path) + ".part", "wb") as file:  # renamed when it is whole
@@ -182,7 +185,7 @@ def write_safetensors(path, tensors, about):
     os.replace(str(path) + ".part", path)
 
 
-# --- The recorder ------------------------------------------------------------------------------------------------------
+# --- The recorder -----------------------------------------------------------------------------------------------------
 class Tensor(ctypes.Structure):
     """ggml_tensor, as ggml.h has it."""
     _fields_ = [("type", ctypes.c_int), ("buffer", ctypes.c_void_p), ("ne", ctypes.c_int64 * 4),
@@ -199,8 +202,8 @@ WANTED = re.compile(r"ffn_moe_(topk|logits|logits_biased|probs|probs_biased|prob
 def library_of_ggml():
     """The function that copies a tensor's bytes from wherever they are."""
     folder = os.path.join(os.path.dirname(llama_cpp.__file__), "lib")
-    names = [n for n in sorted(os.listdir(folder)) if n.split(".")[0] in ("libggml-base", "ggml-base", "libggml", "ggml")]
-    for name in names:
+    libraries = ("libggml-base", "ggml-base", "libggml", "ggml")
+    for name in [n for n in sorted(os.listdir(folder)) if n.split(".")[0] in libraries]:
         try:
             get = ctypes.CDLL(os.path.join(folder, name)).ggml_backend_tensor_get
         except (OSError, AttributeError):

@@ -15,7 +15,7 @@ whole numbers; else, and for padding or decoding, say it before the call: record
 every=10 records each tenth request.
 
 Cost: the choices of a pass are copied to main memory when the pass ends, so a GPU waits once a pass. In memory and
-on disk a cell takes 8 * k + 4 bytes a gate, and 24 bytes. The time spent is printed at the end.
+on disk a cell takes 8 * k + 4 bytes a gate, and 28 bytes. The time spent is printed at the end.
 
 Not recorded: gates that see other cells than a whole number a request, such as those nested in a branch of another
 gate. The file says what was cut.
@@ -151,7 +151,8 @@ class Trace:
         """text_of(id) gives a token's text as it stands in the vocabulary; more: further tensors."""
         begin = time.perf_counter()
         if not self.count or not any(r["rows"] for r in self.routers):
-            print(f"{path}: nothing was recorded, so no file was written", file=sys.stderr)
+            why = "; ".join(self.cuts()) or "no pass was seen"
+            print(f"{path}: nothing was recorded, so no file was written ({why})", file=sys.stderr)
             return
         tensors = self.tensors() | (more or {})
         if text_of and "cell.token" in tensors:
@@ -163,8 +164,9 @@ class Trace:
         write_safetensors(path, tensors, self.about())
         self.seconds += time.perf_counter() - begin
         share = 100 * self.seconds / max(time.perf_counter() - self.began, 1e-9)
-        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {sum(bool(r['rows']) for r in self.routers)}"
-              f" routers, {os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
+        routers = sum(bool(r["rows"]) for r in self.routers)
+        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {routers} routers, "
+              f"{os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
               f"{self.seconds:.2f} s, {share:.0f} % of the time", file=sys.stderr)
 
 
@@ -172,8 +174,9 @@ def write_safetensors(path, tensors, about):
     kinds = {"int32": "I32", "int64": "I64", "uint8": "U8", "float32": "F32", "float64": "F64"}
     header, at = {"__metadata__": about}, 0
     for name, value in tensors.items():
-        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, at + value.nbytes])
-        at += value.nbytes
+        end = at + value.nbytes
+        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, end])
+        at = end
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(str(path) + ".part", "wb") as file:  # renamed when it is whole
@@ -183,7 +186,7 @@ def write_safetensors(path, tensors, about):
     os.replace(str(path) + ".part", path)
 
 
-# --- The recorder ------------------------------------------------------------------------------------------------------
+# --- The recorder -----------------------------------------------------------------------------------------------------
 def margin_of(scores, index):
     """[n] The least chosen score less the greatest that was not chosen; infinite where all were chosen."""
     if index.shape[1] >= scores.shape[1]:

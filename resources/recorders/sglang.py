@@ -14,8 +14,8 @@ imported as they are.
 Cost: SGLang keeps the choices of every token, 4 bytes each, on the GPU and in main memory, and sends them as base64
 with the answer; about k * layers * 4 bytes a token.
 
-This recorder was written from SGLang's documentation and sources and was tested with made-up answers in their form. It
-was never run with SGLang itself, which needs a GPU that its makers had not: please look at the first file it writes.
+Not tested with SGLang: this recorder was written from SGLang's documentation and sources, and tested with made-up
+answers in their form alone. Check the first file that it writes.
 A server takes the same switch, --enable-return-routed-experts, with return_routed_experts in each request; its answers
 are imported as they are, one a line.
 """
@@ -151,7 +151,8 @@ class Trace:
         """text_of(id) gives a token's text as it stands in the vocabulary; more: further tensors."""
         begin = time.perf_counter()
         if not self.count or not any(r["rows"] for r in self.routers):
-            print(f"{path}: nothing was recorded, so no file was written", file=sys.stderr)
+            why = "; ".join(self.cuts()) or "no pass was seen"
+            print(f"{path}: nothing was recorded, so no file was written ({why})", file=sys.stderr)
             return
         tensors = self.tensors() | (more or {})
         if text_of and "cell.token" in tensors:
@@ -163,8 +164,9 @@ class Trace:
         write_safetensors(path, tensors, self.about())
         self.seconds += time.perf_counter() - begin
         share = 100 * self.seconds / max(time.perf_counter() - self.began, 1e-9)
-        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {sum(bool(r['rows']) for r in self.routers)}"
-              f" routers, {os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
+        routers = sum(bool(r["rows"]) for r in self.routers)
+        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {routers} routers, "
+              f"{os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
               f"{self.seconds:.2f} s, {share:.0f} % of the time", file=sys.stderr)
 
 
@@ -172,8 +174,9 @@ def write_safetensors(path, tensors, about):
     kinds = {"int32": "I32", "int64": "I64", "uint8": "U8", "float32": "F32", "float64": "F64"}
     header, at = {"__metadata__": about}, 0
     for name, value in tensors.items():
-        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, at + value.nbytes])
-        at += value.nbytes
+        end = at + value.nbytes
+        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, end])
+        at = end
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(str(path) + ".part", "wb") as file:  # renamed when it is whole
@@ -183,7 +186,7 @@ def write_safetensors(path, tensors, about):
     os.replace(str(path) + ".part", path)
 
 
-# --- The recorder ------------------------------------------------------------------------------------------------------
+# --- The recorder -----------------------------------------------------------------------------------------------------
 def layers_with_experts(routed, layers, k):
     """Numbers of the columns that hold experts: a column that is zero all over is a layer without them, where columns
     are all layers of the model. Then the number of the layer is the column's, else it is not known: -1."""

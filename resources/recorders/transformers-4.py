@@ -13,7 +13,7 @@ every=10 records each tenth request. In a distributed run each process writes it
 
 Cost: inside a block of experts each call of torch passes through Python once more, some microseconds each. The
 choices of a pass are copied to main memory when the pass ends, so a GPU waits once a pass. In memory and on disk a
-token takes 8 * k + 4 bytes a layer, and 24 bytes. The time spent is printed at the end.
+token takes 8 * k + 4 bytes a layer, and 28 bytes. The time spent is printed at the end.
 
 Not recorded: beam search (its beams change places), blocks that choose without torch.topk (phimoe), compiled models.
 The file says what was cut.
@@ -151,7 +151,8 @@ class Trace:
         """text_of(id) gives a token's text as it stands in the vocabulary; more: further tensors."""
         begin = time.perf_counter()
         if not self.count or not any(r["rows"] for r in self.routers):
-            print(f"{path}: nothing was recorded, so no file was written", file=sys.stderr)
+            why = "; ".join(self.cuts()) or "no pass was seen"
+            print(f"{path}: nothing was recorded, so no file was written ({why})", file=sys.stderr)
             return
         tensors = self.tensors() | (more or {})
         if text_of and "cell.token" in tensors:
@@ -163,8 +164,9 @@ class Trace:
         write_safetensors(path, tensors, self.about())
         self.seconds += time.perf_counter() - begin
         share = 100 * self.seconds / max(time.perf_counter() - self.began, 1e-9)
-        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {sum(bool(r['rows']) for r in self.routers)}"
-              f" routers, {os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
+        routers = sum(bool(r["rows"]) for r in self.routers)
+        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {routers} routers, "
+              f"{os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
               f"{self.seconds:.2f} s, {share:.0f} % of the time", file=sys.stderr)
 
 
@@ -172,8 +174,9 @@ def write_safetensors(path, tensors, about):
     kinds = {"int32": "I32", "int64": "I64", "uint8": "U8", "float32": "F32", "float64": "F64"}
     header, at = {"__metadata__": about}, 0
     for name, value in tensors.items():
-        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, at + value.nbytes])
-        at += value.nbytes
+        end = at + value.nbytes
+        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, end])
+        at = end
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(str(path) + ".part", "wb") as file:  # renamed when it is whole
@@ -212,7 +215,7 @@ class Passes:
             n, t = (ids if ids is not None else embeds).shape[:2]
             mask = given.get("attention_mask")
             mask = mask if torch.is_tensor(mask) and mask.dim() == 2 and len(mask) == n and mask.shape[1] >= t else None
-            past = 0 if stack == "encoder" else mask.shape[1] - t if mask is not None and mask.shape[1] > t else \
+            past = 0 if stack == "encoder" else mask.shape[1] - t if mask is not None else \
                 length_of(given.get("past_key_values", given.get("cache")))
             if past == 0 and (stack != "decoder" or len(self.requests) != n):
                 self.requests = list(range(self.next_request, self.next_request + n))
@@ -295,6 +298,12 @@ def layer_number(name):
     return int(found[0]) if found else -1
 
 
+def chooses_by_bias(block):
+    """Whether something is added to the scores before the choice, so that they do not show how near it was."""
+    return any(re.search("correction_bias|expert_bias|moe_statics", name)
+               for name, _ in [*block.named_parameters(), *block.named_buffers()])
+
+
 def stack_of(passes, module):
     return next((name for name, stack in passes.stacks.items() if any(m is module for m in stack.modules())), "tokens")
 
@@ -305,7 +314,7 @@ def one_hot_choices(mask, weight):
     return torch.where(mask.sum(-1, keepdim=True) > 0, chosen, torch.full_like(chosen, -1)), weight
 
 
-# --- The recorder ------------------------------------------------------------------------------------------------------
+# --- The recorder -----------------------------------------------------------------------------------------------------
 class SeenTopK(TorchFunctionMode):
     """Keeps what torch.topk was given and returned, while it is on."""
 
@@ -323,9 +332,10 @@ class SeenTopK(TorchFunctionMode):
 class Recorder:
     def __init__(self, model, tokenizer=None, path="trace.safetensors", every=1):
         self.model, self.tokenizer, self.path = model, tokenizer, path
-        self.trace = Trace("transformers-4", getattr(model.config, "_name_or_path", "") or model.config.model_type, every)
+        name = getattr(model.config, "_name_or_path", "") or model.config.model_type
+        self.trace = Trace("transformers-4", name, every)
         self.passes = Passes(model, self.trace)
-        self.wrapped, self.hooks, self.probable = [], [], {}
+        self.wrapped, self.hooks, self.weights = [], [], {}
         for name, module in model.named_modules():
             children = dict(module.named_children())
             gate = children.get("gate", children.get("router"))
@@ -344,36 +354,40 @@ class Recorder:
             with SeenTopK() as seen:
                 result = plain(*args, **kwargs)
             begin = time.perf_counter()
-            self.take(router, name, seen.calls, returned)
+            self.take(router, name, block, seen.calls, returned)
             self.trace.seconds += time.perf_counter() - begin
             return result
         block.forward = forward
         self.wrapped.append(block)
 
         def keep(module, args, result):
-            returned.extend(t for t in (result if isinstance(result, (tuple, list)) else [result])
-                            if torch.is_tensor(t))
+            returned.append(result)
         self.hooks.append(gate.register_forward_hook(keep))
 
-    def take(self, router, name, calls, returned):
+    def take(self, router, name, block, calls, returned):
         """The last torch.topk of a block makes the choice; those before it choose groups."""
+        of_gate = returned[0] if returned else None
+        tensors = [t for t in (of_gate if isinstance(of_gate, (tuple, list)) else []) if torch.is_tensor(t)]
         if calls:
             scores, (values, index) = calls[-1]
             branches = scores.shape[-1]
             self.trace.routers[router]["branches"] = max(self.trace.routers[router]["branches"], branches)
-            # A gate that returns its choices returns their weights, too. Else the block divides the values of the k
-            # largest in place by their sum, where it does so at all. Values that are no probabilities are no weights.
-            of_gate = [t for t in returned if t.is_floating_point() and t.shape == index.shape]
-            if router not in self.probable:
-                self.probable[router] = bool((scores >= 0).all())
-            weight = of_gate[0] if of_gate else values if self.probable[router] else None
-            logits = next((t for t in returned if t.is_floating_point() and t.shape == scores.shape), scores)
-            self.passes.note(router, index, weight, logits)
+            if router not in self.weights:
+                self.weights[router] = self.where_weights_are(tensors, scores, index)
+            where = self.weights[router]
+            weight = None
+            if where == "values":
+                weight = values
+            elif where is not None:
+                weight = tensors[where] if tensors[where].shape == index.shape else tensors[where].gather(-1, index)
+            # A gate that is a plain layer returns the logits; the margin is theirs where nothing is added to them.
+            plain = torch.is_tensor(of_gate) and of_gate.shape[-1] == branches and not chooses_by_bias(block)
+            self.passes.note(router, index, weight, of_gate if plain else scores)
             return
-        masks = [t for t in returned if not t.is_floating_point()]
+        masks = [t for t in tensors if not t.is_floating_point()]
         if masks and masks[0].dim() == 3:  # Switch: a mask of the experts, the probability, the logits
-            logits = next((t for t in returned if t.is_floating_point() and t.shape == masks[0].shape), None)
-            weight = next((t for t in returned if t.is_floating_point() and t.shape[-1] == 1), None)
+            logits = next((t for t in tensors if t.is_floating_point() and t.shape == masks[0].shape), None)
+            weight = next((t for t in tensors if t.is_floating_point() and t.shape[-1] == 1), None)
             index, weight = one_hot_choices(masks[0], weight)
             dropped = None
             if logits is not None:
@@ -382,6 +396,17 @@ class Recorder:
             self.passes.note(router, index, weight, logits, dropped)
             return
         self.trace.note_cut(f"{name}: it chooses without torch.topk")
+
+    def where_weights_are(self, tensors, scores, index):
+        """Looked for once a block: in an output of the gate as large as the choices, or as large as the scores and zero
+        outside the choices; else in the values of the k largest, which the block divides in place by their sum, where
+        it does so at all, unless they are no probabilities. None: the block does not keep them."""
+        for i, t in enumerate(tensors):
+            if t.is_floating_point() and t.shape == index.shape:
+                return i
+            if t.is_floating_point() and t.shape == scores.shape and bool((t.scatter(-1, index, 0) == 0).all()):
+                return i
+        return "values" if bool((scores >= 0).all()) else None
 
     def close(self):
         for block in self.wrapped:

@@ -12,7 +12,7 @@ knows prompt from decoding, and leaves out padding and what a batch computes for
 every=10 records each tenth request. In a distributed run each process writes its own rank: name a file for each.
 
 Cost: the choices of a pass are copied to main memory when the pass ends, so a GPU waits once a pass. In memory and
-on disk a token takes 8 * k + 4 bytes a layer, and 24 bytes; a 32-layer model with k = 8 takes 2.2 KB a token. The
+on disk a token takes 8 * k + 4 bytes a layer, and 28 bytes; a 32-layer model with k = 8 takes 2.2 KB a token. The
 time spent is printed at the end.
 
 Not recorded: beam search (its beams change places), expert parallelism of the library, compiled passes (set
@@ -151,7 +151,8 @@ class Trace:
         """text_of(id) gives a token's text as it stands in the vocabulary; more: further tensors."""
         begin = time.perf_counter()
         if not self.count or not any(r["rows"] for r in self.routers):
-            print(f"{path}: nothing was recorded, so no file was written", file=sys.stderr)
+            why = "; ".join(self.cuts()) or "no pass was seen"
+            print(f"{path}: nothing was recorded, so no file was written ({why})", file=sys.stderr)
             return
         tensors = self.tensors() | (more or {})
         if text_of and "cell.token" in tensors:
@@ -163,8 +164,9 @@ class Trace:
         write_safetensors(path, tensors, self.about())
         self.seconds += time.perf_counter() - begin
         share = 100 * self.seconds / max(time.perf_counter() - self.began, 1e-9)
-        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {sum(bool(r['rows']) for r in self.routers)}"
-              f" routers, {os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
+        routers = sum(bool(r["rows"]) for r in self.routers)
+        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {routers} routers, "
+              f"{os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
               f"{self.seconds:.2f} s, {share:.0f} % of the time", file=sys.stderr)
 
 
@@ -172,8 +174,9 @@ def write_safetensors(path, tensors, about):
     kinds = {"int32": "I32", "int64": "I64", "uint8": "U8", "float32": "F32", "float64": "F64"}
     header, at = {"__metadata__": about}, 0
     for name, value in tensors.items():
-        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, at + value.nbytes])
-        at += value.nbytes
+        end = at + value.nbytes
+        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, end])
+        at = end
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(str(path) + ".part", "wb") as file:  # renamed when it is whole
@@ -212,7 +215,7 @@ class Passes:
             n, t = (ids if ids is not None else embeds).shape[:2]
             mask = given.get("attention_mask")
             mask = mask if torch.is_tensor(mask) and mask.dim() == 2 and len(mask) == n and mask.shape[1] >= t else None
-            past = 0 if stack == "encoder" else mask.shape[1] - t if mask is not None and mask.shape[1] > t else \
+            past = 0 if stack == "encoder" else mask.shape[1] - t if mask is not None else \
                 length_of(given.get("past_key_values", given.get("cache")))
             if past == 0 and (stack != "decoder" or len(self.requests) != n):
                 self.requests = list(range(self.next_request, self.next_request + n))
@@ -295,6 +298,12 @@ def layer_number(name):
     return int(found[0]) if found else -1
 
 
+def chooses_by_bias(block):
+    """Whether something is added to the scores before the choice, so that they do not show how near it was."""
+    return any(re.search("correction_bias|expert_bias|moe_statics", name)
+               for name, _ in [*block.named_parameters(), *block.named_buffers()])
+
+
 def stack_of(passes, module):
     return next((name for name, stack in passes.stacks.items() if any(m is module for m in stack.modules())), "tokens")
 
@@ -305,11 +314,12 @@ def one_hot_choices(mask, weight):
     return torch.where(mask.sum(-1, keepdim=True) > 0, chosen, torch.full_like(chosen, -1)), weight
 
 
-# --- The recorder ------------------------------------------------------------------------------------------------------
+# --- The recorder -----------------------------------------------------------------------------------------------------
 class Recorder:
     def __init__(self, model, tokenizer=None, path="trace.safetensors", every=1):
         self.model, self.tokenizer, self.path = model, tokenizer, path
-        self.trace = Trace("transformers-5", getattr(model.config, "_name_or_path", "") or model.config.model_type, every)
+        name = getattr(model.config, "_name_or_path", "") or model.config.model_type
+        self.trace = Trace("transformers-5", name, every)
         self.passes = Passes(model, self.trace)
         self.router_of, self.logits, self.hooks = {}, {}, []
         modules = dict(model.named_modules())
@@ -319,10 +329,10 @@ class Recorder:
                 raise SystemExit(f"{name}: its experts are shared among processes, and their numbers are not those of "
                                  "the model (load the model without expert parallelism)")
             self.watch_interface(name, module, modules)
-        routers = tuple(self.classes_of_routers())
         for name, module in modules.items():
-            if routers and isinstance(module, routers) and name.rpartition(".")[0] + ".experts" not in self.experts:
-                self.watch_router(name, module)
+            for kind, at in self.classes_of_routers().items():
+                if isinstance(module, kind) and name.rpartition(".")[0] + ".experts" not in self.experts:
+                    self.watch_router(name, module, at)
         if not self.router_of:
             raise SystemExit("no router was found: neither the experts interface nor router_logits is in this model "
                              "(stormcell recorder pytorch takes any module with a gate)")
@@ -336,47 +346,53 @@ class Recorder:
         parent = name.rpartition(".")[0]
         for child in ("gate", "router"):
             gate = modules.get(f"{parent}.{child}")
-            if gate is not None:
+            if gate is not None and not chooses_by_bias(modules[parent]):
                 self.hooks.append(gate.register_forward_hook(self.keep_logits(module, branches)))
 
     def keep_logits(self, experts, branches):
         def hook(gate, args, result):
             tensors = result if isinstance(result, (tuple, list)) else [result]
             scores = [t for t in tensors if torch.is_tensor(t) and t.is_floating_point() and t.shape[-1] == branches]
-            self.logits[experts] = scores[0] if scores and not hasattr(gate, "e_score_correction_bias") else None
+            self.logits[experts] = scores[0] if scores else None
         return hook
 
     def classes_of_routers(self):
-        """The modules that the library itself asks for router_logits."""
+        """{class: which of its outputs the logits are}: the modules that the library itself asks for router_logits."""
+        found = {}
         for module in self.model.modules():
             recorded = getattr(module, "_can_record_outputs", None) or {}
             for asked in [recorded.get("router_logits")] if isinstance(recorded, dict) else []:
                 for one in asked if isinstance(asked, (list, tuple)) else [asked]:
                     if one is not None:
-                        yield getattr(one, "target_class", one)
+                        found[getattr(one, "target_class", one)] = getattr(one, "index", 0)
+        return found
 
-    def watch_router(self, name, module):
-        branches = getattr(module, "num_experts", 0)
-        router = self.trace.add_router(name, branches, layer_number(name), stack_of(self.passes, module))
+    def watch_router(self, name, module, at):
+        """at: which of the outputs are the logits."""
+        router = self.trace.add_router(name, 0, layer_number(name), stack_of(self.passes, module))
         self.router_of[module] = router
+        k = getattr(module, "top_k", None) or getattr(self.model.config, "num_experts_per_tok", None)
 
         def hook(module, args, result):
-            tensors = [t for t in result if torch.is_tensor(t)] if isinstance(result, (tuple, list)) else []
-            whole = [t for t in tensors if not t.is_floating_point()]
-            weights = [t for t in tensors if t.is_floating_point() and whole and t.shape[:-1] == whole[0].shape[:-1]]
-            if whole and whole[0].shape[-1] == branches and branches > 1:  # a mask of the experts
-                index, weight = one_hot_choices(whole[0], next((w for w in weights if w.shape[-1] == 1), None))
-                logits = next((w for w in weights if w.shape[-1] == branches), None)
-                dropped = None
-                if logits is not None:
-                    first = logits.argmax(-1, keepdim=True)
-                    dropped = torch.where(index < 0, first, torch.full_like(first, -1))
-                self.passes.note(router, index, weight, logits, dropped)
-            elif whole:
-                self.passes.note(router, whole[0], next((w for w in weights if w.shape == whole[0].shape), None),
-                                 next((w for w in weights if w.shape[-1] == branches), None))
+            tensors = [t for t in (result if isinstance(result, (tuple, list)) else [result]) if torch.is_tensor(t)]
+            logits = result[at] if isinstance(result, (tuple, list)) else result
+            branches = logits.shape[-1]
+            self.trace.routers[router]["branches"] = branches
+            rows = logits.shape[:-1]
+            index = next((t for t in tensors if not t.is_floating_point() and t.shape[:-1] == rows), None)
+            weight = dropped = None
+            if index is not None and index.shape[-1] == branches:  # a mask of the experts
+                weight = next((t for t in tensors if t.is_floating_point() and t.shape == (*rows, 1)), None)
+                index, weight = one_hot_choices(index, weight)
+                dropped = torch.where(index < 0, logits.argmax(-1, keepdim=True), torch.full_like(index, -1))
+            elif index is not None:
+                weight = next((t for t in tensors if t.is_floating_point() and t.shape == index.shape), None)
+            elif k and not chooses_by_bias(module):
+                index = logits.topk(k).indices
             else:
                 self.trace.note_cut(f"{name}: its router returns no choices that this recorder knows")
+                return
+            self.passes.note(router, index, weight, logits, dropped)
         self.hooks.append(module.register_forward_hook(hook))
 
     def dispatch(self):

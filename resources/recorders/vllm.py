@@ -11,11 +11,11 @@ so there are no margins either, and nothing for the last token of an answer, whi
 computed a token are not known.
 
 Cost: vLLM keeps the choices of every token, 2 or 4 bytes each, on the GPU and in main memory, and sends them with the
-answer; about k * layers * 4 bytes a token. Prefix caching must be as your version asks for it: on since routed experts
-are stored with it (then the default is right), off in 0.21 (--set enable_prefix_caching=False).
+answer; about k * layers * 4 bytes a token. vLLM 0.21 asks for prefix caching to be off
+(--set enable_prefix_caching=False); later versions need it on, which is their default.
 
-This recorder was written from vLLM's documentation and sources and was tested with made-up answers in their form. It
-was never run with vLLM itself, which needs a GPU that its makers had not: please look at the first file it writes.
+Not tested with vLLM: this recorder was written from vLLM's documentation and sources, and tested with made-up answers
+in their form alone. Check the first file that it writes.
 A server takes the same switch, --enable-return-routed-experts; its answers are imported as they are, one a line.
 """
 import argparse
@@ -149,7 +149,8 @@ class Trace:
         """text_of(id) gives a token's text as it stands in the vocabulary; more: further tensors."""
         begin = time.perf_counter()
         if not self.count or not any(r["rows"] for r in self.routers):
-            print(f"{path}: nothing was recorded, so no file was written", file=sys.stderr)
+            why = "; ".join(self.cuts()) or "no pass was seen"
+            print(f"{path}: nothing was recorded, so no file was written ({why})", file=sys.stderr)
             return
         tensors = self.tensors() | (more or {})
         if text_of and "cell.token" in tensors:
@@ -161,8 +162,9 @@ class Trace:
         write_safetensors(path, tensors, self.about())
         self.seconds += time.perf_counter() - begin
         share = 100 * self.seconds / max(time.perf_counter() - self.began, 1e-9)
-        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {sum(bool(r['rows']) for r in self.routers)}"
-              f" routers, {os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
+        routers = sum(bool(r["rows"]) for r in self.routers)
+        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {routers} routers, "
+              f"{os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
               f"{self.seconds:.2f} s, {share:.0f} % of the time", file=sys.stderr)
 
 
@@ -170,8 +172,9 @@ def write_safetensors(path, tensors, about):
     kinds = {"int32": "I32", "int64": "I64", "uint8": "U8", "float32": "F32", "float64": "F64"}
     header, at = {"__metadata__": about}, 0
     for name, value in tensors.items():
-        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, at + value.nbytes])
-        at += value.nbytes
+        end = at + value.nbytes
+        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, end])
+        at = end
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(str(path) + ".part", "wb") as file:  # renamed when it is whole
@@ -181,7 +184,7 @@ def write_safetensors(path, tensors, about):
     os.replace(str(path) + ".part", path)
 
 
-# --- The recorder ------------------------------------------------------------------------------------------------------
+# --- The recorder -----------------------------------------------------------------------------------------------------
 def layers_with_experts(routed, layers, k):
     """Numbers of the columns that hold experts: a column that is zero all over is a layer without them, where columns
     are all layers of the model. Then the number of the layer is the column's, else it is not known: -1."""
