@@ -306,6 +306,18 @@ check(gate_outputs_check("gpt_oss", dict(num_local_experts=EXPERTS, head_dim=8, 
 
 
 @check
+def the_rank_of_a_distributed_run_is_written(folder):
+    model, path = tiny("olmoe"), folder / "rank.safetensors"
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    try:
+        texts, _ = quietly(record_generate, load(NAME), model, path)
+    finally:
+        torch.distributed.destroy_process_group()
+    tensors, _ = compare(path, texts, model, FAMILIES["olmoe"])
+    expect((tensors["cell.rank"] == 0).all(), "another rank")
+
+
+@check
 def a_model_without_experts_is_refused(folder):
     t = transformers
     model = t.LlamaForCausalLM(t.LlamaConfig(hidden_size=16, intermediate_size=16, num_hidden_layers=1,
