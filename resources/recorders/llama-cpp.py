@@ -1,6 +1,6 @@
 """llama.cpp through llama-cpp-python: any GGUF mixture, by the callback that sees each tensor as it is computed.
 
-How to use it, in three lines (the file is yours to change; it needs llama-cpp-python 0.3.9 or later and numpy):
+How to use it, in three lines (the file is yours to change; it needs llama-cpp-python, tested: 0.3.36, and numpy):
     stormcell recorder llama-cpp > record.py
     python record.py model.gguf prompts.txt trace.safetensors --tokens 64     # a prompt a line; then greedy decoding
     stormcell import trace.safetensors -o trace.storm
