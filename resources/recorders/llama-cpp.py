@@ -9,13 +9,13 @@ Further options: --every 10 records each tenth prompt, --gpu-layers 99, --contex
 It records the token ids with their text, all k chosen experts, their weights, and the margin: how far the last chosen
 score lies above the first that was not chosen; prompt and decoding apart. Prompts run one after another.
 
-Cost: the callback makes llama.cpp stop after some 5 tensors a layer and copy them, which a GPU feels most while it
+Cost: the callback makes llama.cpp stop after some 5 tensors a layer and copy them, which slows a GPU most while it
 decodes. Logits are computed for every token of a prompt, because llama.cpp otherwise leaves the other tokens out of the
 last layer. In memory and on disk a token takes 8 * k + 4 bytes a layer, and 28 bytes. The time spent is printed at the
 end; it does not hold the stops.
 
-It reads the tensors ffn_moe_topk, ffn_moe_weights and ffn_moe_logits by their names, and llama.cpp's struct of a tensor
-as it has been since 2024: a version that changes either is refused or named in the file as cut.
+It finds the tensors ffn_moe_topk, ffn_moe_weights and ffn_moe_logits by their names, and reads llama.cpp's struct of a
+tensor: a version with a struct of another size is refused, and without these names no file is written.
 """
 import argparse
 import ctypes
@@ -205,9 +205,14 @@ def library_of_ggml():
     libraries = ("libggml-base", "ggml-base", "libggml", "ggml")
     for name in [n for n in sorted(os.listdir(folder)) if n.split(".")[0] in libraries]:
         try:
-            get = ctypes.CDLL(os.path.join(folder, name)).ggml_backend_tensor_get
+            library = ctypes.CDLL(os.path.join(folder, name))
+            get, overhead = library.ggml_backend_tensor_get, library.ggml_tensor_overhead
         except (OSError, AttributeError):
             continue
+        overhead.restype = ctypes.c_size_t
+        if overhead() != 32 + ctypes.sizeof(Tensor) + 16:  # an object's head, and behind the name a pointer and padding
+            raise SystemExit(f"{name}: this version has another struct of a tensor (correct the class Tensor by its "
+                             "ggml.h)")
         get.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t]
         get.restype = None
         return get
