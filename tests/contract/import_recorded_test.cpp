@@ -63,6 +63,18 @@ class ContractImportRecordedTest : public QObject, private Imports {
       QCOMPARE(pieces.at(expected["ids"][i].get<int32_t>()), expected["texts"][i].get<std::string>());
   }
 
+  void the_text_names_only_what_the_question_needs() {
+    const std::string session = session_of("text");
+    const Ended import = run_program({"import", fixture("olmoe.safetensors"), "-o", session});
+    QVERIFY2(import.out.find("recorded") != std::string::npos && import.out.find("lacks") == std::string::npos,
+             import.out.c_str());
+    QVERIFY2(run_program({"analyze", session}).out.find("lacks") == std::string::npos, "analyze");
+    const Json lacks = analyzed(session)["lacks"];
+    QVERIFY(std::find(lacks.begin(), lacks.end(), Json("branch_bytes")) != lacks.end());
+    VERIFY_REFUSED((Arguments{"analyze", session, "--cache", "lru", "--budget", "1GiB"}), "--cache",
+                   "the data lacks branch_bytes");
+  }
+
   void a_dropped_token_of_switch_is_a_dropped_one_here() {
     const std::string session = session_of("dropped");
     imported(fixture("switch.safetensors"), session);
