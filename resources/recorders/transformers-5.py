@@ -15,7 +15,7 @@ Cost: the choices of a pass are copied to main memory when the pass ends, so a G
 on disk a token takes 8 * k + 4 bytes a layer, and 28 bytes; a 32-layer model with k = 8 takes 2.2 KB a token. The
 time spent is printed at the end.
 
-Not recorded: beam search (its beams change places), expert parallelism of the library, compiled passes (set
+Not recorded: beam search once its beams change places, expert parallelism of the library, compiled passes (set
 disable_compile=True in generate). The file says what was cut.
 """
 import inspect
@@ -192,7 +192,7 @@ class Passes:
 
     def __init__(self, model, trace):
         self.trace, self.now, self.next_request = trace, None, 0
-        self.requests, self.length, self.ended = [], [], []
+        self.requests, self.length, self.ended, self.moved = [], [], [], False
         self.ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
         self.ends = set(self.ends if isinstance(self.ends, (list, tuple)) else [self.ends]) - {None}
         two = getattr(model.config, "is_encoder_decoder", False)
@@ -215,15 +215,16 @@ class Passes:
             n, t = (ids if ids is not None else embeds).shape[:2]
             mask = given.get("attention_mask")
             mask = mask if torch.is_tensor(mask) and mask.dim() == 2 and len(mask) == n and mask.shape[1] >= t else None
-            past = 0 if stack == "encoder" else mask.shape[1] - t if mask is not None else \
-                length_of(given.get("past_key_values", given.get("cache")))
+            cache = given.get("past_key_values", given.get("cache"))
+            past = 0 if stack == "encoder" else mask.shape[1] - t if mask is not None else length_of(cache)
+            self.watch_beams(cache)
             if past == 0 and (stack != "decoder" or len(self.requests) != n):
                 self.requests = list(range(self.next_request, self.next_request + n))
                 self.next_request += n
             if past == 0:
-                self.length, self.ended = [0] * n, [False] * n
-            if len(self.requests) != n:
-                self.trace.note_cut("a pass with another number of rows than its requests: beams are not told apart")
+                self.length, self.ended, self.moved = [0] * n, [False] * n, False
+            if len(self.requests) != n or self.moved:
+                self.trace.note_cut("a pass of a search whose beams had changed places")
                 self.now = None
                 return
             real = mask[:, -t:].bool().cpu().numpy() if mask is not None else numpy.full((n, t), True)
@@ -246,6 +247,18 @@ class Passes:
             self.now = dict(kept=kept.reshape(-1), rows=numpy.concatenate(rows), noted=[])
             self.trace.seconds += time.perf_counter() - begin
         return hook
+
+    def watch_beams(self, cache):
+        """A beam search reorders its cache; behind that a row is no longer of the request that it was of."""
+        plain = getattr(cache, "reorder_cache", None)
+        if plain is None or hasattr(plain, "watched"):
+            return
+
+        def reorder(rows, *rest):
+            self.moved = self.moved or not torch.equal(rows.cpu(), torch.arange(len(rows)))
+            return plain(rows, *rest)
+        reorder.watched = True
+        cache.reorder_cache = reorder
 
     def note(self, router, index, weight=None, logits=None, dropped=None):
         """Tensors [rows of the pass, ...] as a router leaves them."""

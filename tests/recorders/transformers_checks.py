@@ -306,6 +306,19 @@ check(gate_outputs_check("gpt_oss", dict(num_local_experts=EXPERTS, head_dim=8, 
 
 
 @check
+def beams_that_change_places_are_said_to_be_cut(folder):
+    model, path = tiny("olmoe"), folder / "beams.safetensors"
+    ids, mask = batch_of((6, 6), 8)
+
+    def record():
+        with load(NAME).Recorder(model, None, str(path)), torch.no_grad():
+            model.generate(input_ids=ids, attention_mask=mask, max_new_tokens=8, num_beams=3, do_sample=False)
+    quietly(record)
+    _, about = read(path)
+    expect("beams had changed places" in about["cut"], f"cut: {about['cut']}")
+
+
+@check
 def the_rank_of_a_distributed_run_is_written(folder):
     model, path = tiny("olmoe"), folder / "rank.safetensors"
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
