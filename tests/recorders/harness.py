@@ -1,4 +1,4 @@
-"""What the checks of recorders share: recorders loaded as modules, traces read by rules of our own, the list of checks."""
+"""What the checks share: recorders loaded as modules, traces read by rules of our own, the list of checks."""
 import contextlib
 import importlib.util
 import io
