@@ -25,6 +25,7 @@ std::unique_ptr<Verb> make_generate();
 std::unique_ptr<Verb> make_profile();
 std::unique_ptr<Verb> make_optimize();
 std::unique_ptr<Verb> make_import();
+std::unique_ptr<Verb> make_recorder();
 std::unique_ptr<Verb> make_merge();
 std::unique_ptr<Verb> make_analyze();
 std::unique_ptr<Verb> make_place();

@@ -124,15 +124,25 @@ std::string choices_text(const AnalyzeFigures& f) {
          ", empty at first; a lookup is an expert of a layer of a step\n";
 }
 
+/// Bytes and residency of experts matter to a cache, homes and times to other verbs.
+bool is_needed(std::string_view fact, const AnalyzeFigures& f) {
+  if (fact == "residency" || fact == "branch_bytes") return f.cache.has_value();
+  return fact != "homes" && fact != "timings";
+}
+
 std::string to_text(const AnalyzeFigures& f) {
   const bool has_k = std::find(f.lacks.begin(), f.lacks.end(), "k") == f.lacks.end();
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(f.layers, "router") + " of " + counted(f.branches, "branch") +
                     (has_k ? ", " + count_text(f.k) + " a cell" : "")},
       {"run", f.session + "#" + std::to_string(f.run) + (f.phases.empty() ? "" : ", " + joined(f.phases))}};
-  for (size_t i = 0; i < f.lacks.size(); ++i)
+  bool first = true;
+  for (size_t i = 0; i < f.lacks.size(); ++i) {
+    if (!is_needed(f.lacks[i], f)) continue;
     about.push_back(
-        {i == 0 ? "the data lacks" : "", f.lacks[i] + (f.lacks_how[i].empty() ? "" : " (" + f.lacks_how[i] + ")")});
+        {first ? "the data lacks" : "", f.lacks[i] + (f.lacks_how[i].empty() ? "" : " (" + f.lacks_how[i] + ")")});
+    first = false;
+  }
   const bool by_slot = f.imbalance_of_slots.has_value(), by_rank = f.imbalance_of_ranks.has_value();
   std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini",
                                                  "touched"}},

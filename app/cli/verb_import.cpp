@@ -27,6 +27,11 @@ std::string model_text(const TracedShape& model) {
          counted(model.branches, "branch");
 }
 
+/// Facts that no recorder of this program writes. Verbs that need one say so when they are asked.
+bool is_beyond_recorders(std::string_view fact) {
+  return fact == "homes" || fact == "residency" || fact == "branch_bytes" || fact == "timings";
+}
+
 std::string import_text(const ImportFigures& f) {
   std::vector<std::vector<std::string>> rows;
   const auto known = [&] {
@@ -46,14 +51,18 @@ std::string import_text(const ImportFigures& f) {
   for (const ImportedSession& s : f.sessions)
     if (!s.runs.empty()) rows.push_back({"model", model_text(s.model) + choices_text(f, s.model)});
   rows.push_back({"read", counted(f.rows_read, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
+  if (!f.recorded.empty()) rows.push_back({"recorded", f.recorded});
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
   if (f.rows_shared > 0)
     rows.push_back({"left out", counted(f.rows_shared, "row") +
                                     " of fused shared experts: every token goes there, which is no routing"});
   known();
+  bool first = true;
   for (size_t i = 0; i < f.lacks.size(); ++i) {
+    if (!f.recorded.empty() && is_beyond_recorders(f.lacks[i])) continue;
     const std::string& how = f.lacks_how[i];
-    rows.push_back({i == 0 ? "the trace lacks" : "", f.lacks[i] + (how.empty() ? "" : " (" + how + ")")});
+    rows.push_back({first ? "the trace lacks" : "", f.lacks[i] + (how.empty() ? "" : " (" + how + ")")});
+    first = false;
   }
   for (const ImportedSession& s : f.sessions) {
     std::string runs;

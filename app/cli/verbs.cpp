@@ -18,6 +18,8 @@ constexpr std::array kVerbs = {
     VerbRow{"optimize", "MODEL --data DATA", "makes the model faster, and proves that the result is the same",
             make_optimize},
     VerbRow{"import", "TRACE... -o S.storm", "brings routing traces of other systems into a session", make_import},
+    VerbRow{"recorder", "[NAME]", "prints a Python file that records the routing of a model elsewhere, for import",
+            make_recorder},
     VerbRow{"merge", "SESSION... -o S.storm", "joins parts of one trace, of several ranks or days, into one run",
             make_merge},
     VerbRow{"analyze", "SESSION", "prints the loads of a recorded or imported routing, and how even they are",

@@ -29,6 +29,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
+constexpr std::string_view kComplete = "complete";
+
 bool is_stop(const Error& e) { return e.kind() == ErrorKind::interrupted || e.kind() == ErrorKind::terminated; }
 
 RunLayout layout_of(const TraceHeader& header) {
@@ -67,6 +69,7 @@ Json json_of(const ImportFigures& f) {
   json["empty_lines"] = f.empty_lines;
   json["model"] = json_of(f.model);
   if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
+  json["recorded"] = f.recorded.empty() ? Json() : Json(f.recorded);
   json["lacks"] = f.lacks;
   json["lacks_how"] = Json::object();
   for (size_t i = 0; i < f.lacks.size(); ++i)
@@ -119,7 +122,7 @@ class TraceRun : public TraceSink {
 
   void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
     BatchRecord& record = begin_record();
-    for (const TraceCells& c : cells) record.add_space(c.stack, c.cells, c.mask);
+    for (const TraceCells& c : cells) record.add_space(c.stack, c.cells, c.mask, c.tokens);
     for (const DecisionRecord& d : decisions) {
       record.add_decision(d);
       uint8_t& used = used_[d.router];
@@ -172,6 +175,10 @@ class TraceRun : public TraceSink {
     figures_.empty_lines = counts.empty_lines.count;
     figures_.warnings = counts.warnings;
     if (!branches_warning_.empty()) figures_.warnings.push_back(branches_warning_);
+    if (!header_.recorder.empty()) figures_.recorded = header_.cut.empty() ? std::string(kComplete) : header_.cut;
+    if (!header_.cut.empty())
+      figures_.warnings.push_back(source_.path() + ": its recorder (" + header_.recorder +
+                                  ") left out: " + header_.cut);
     if (std::string left_out = counts.empty_lines.warning(source_.path()); !left_out.empty())
       figures_.warnings.push_back(std::move(left_out));
     count_idle_steps();
@@ -201,6 +208,12 @@ class TraceRun : public TraceSink {
     start.kind = to_text(RunKind::import);
     start.name = name_of_trace(source_.path());
     start.decisions = !header_.counts;
+    start.inputs = header_.tokens;
+    if (!header_.pieces.empty())
+      start.piece = [this](int32_t token) {
+        const auto found = header_.pieces.find(token);
+        return found == header_.pieces.end() ? std::string() : found->second;
+      };
     Json about = {{"name", source_.path()},
                   {"format", format_},
                   {"content", content_of(*source_.file)},
@@ -356,6 +369,18 @@ ImportedSession& session_of(const std::string& path, ImportFigures& all) {
   return all.sessions.back();
 }
 
+/// All traces together are complete if each says so.
+void add_recorded(const std::string& one, ImportFigures& all) {
+  const bool first =
+      std::all_of(all.sessions.begin(), all.sessions.end(), [](const ImportedSession& s) { return s.runs.empty(); });
+  if (first || all.recorded == kComplete)
+    all.recorded = one;
+  else if (all.recorded.empty() || one.empty())
+    all.recorded.clear();
+  else if (one != kComplete && one != all.recorded)
+    all.recorded += "; " + one;
+}
+
 void add(const ImportFigures& one, ImportFigures& all) {
   all.warnings.insert(all.warnings.end(), one.warnings.begin(), one.warnings.end());
   if (one.runs.empty()) return;
@@ -365,6 +390,7 @@ void add(const ImportFigures& one, ImportFigures& all) {
   all.rows_masked += one.rows_masked;
   all.rows_shared += one.rows_shared;
   all.empty_lines += one.empty_lines;
+  add_recorded(one.recorded, all);
   ImportedSession& session = session_of(one.session, all);
   session.model = one.model;
   session.runs.insert(session.runs.end(), one.runs.begin(), one.runs.end());

@@ -34,6 +34,8 @@ struct ImportFigures {
   int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
   int64_t empty_lines = 0;   ///< empty lines in texts, which are left out
   TracedShape model;
+  /// "complete", or what the recorders left out, in words; empty: a trace does not say
+  std::string recorded;
   std::vector<std::string> lacks;  ///< contents that the traces do not have
   /// for each of them, the option of the recorder or of the import that adds it; empty: not known
   std::vector<std::string> lacks_how;

@@ -3,12 +3,16 @@
 // layer.{i}.residency u8, layer.{i}.bytes_read i64, all [cells, k]; cell.stack, cell.real, cell.batch, cell.columns,
 // cell.rank i32, cell.step i64 [cells], the last two of a batch alike: which rank's cells it holds, and which step of
 // its server it is. An index of -1 is no branch or dropped, -2 says that the cell did not meet the router.
+// Recorders (resources/recorders) also write layer.{i}.margins f32 [cells], cell.token i32 [cells] (-1: not known), the
+// texts of these tokens (token.id i32 [n] ascending, token.end i64 [n], token.text u8 [bytes], text i ends at end i),
+// and metadata `recorder` and `cut`: what they left out, empty if the recording is complete.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/formats/file_text.h"
 #include "core/formats/safetensors.h"
 #include "core/traces/trace.h"
 
@@ -16,7 +20,8 @@ namespace stormcell {
 namespace {
 
 constexpr int32_t kNone = -1, kNotMet = -2;
-constexpr int64_t kMostBranches = int64_t{1} << 24, kMostStacks = 64, kMostPrompt = int64_t{1} << 16;
+constexpr int64_t kMostBranches = int64_t{1} << 24, kMostStacks = 64, kMostPrompt = int64_t{1} << 16,
+                  kMostTokens = int64_t{1} << 24;
 constexpr const char* kWriteAgain = "write it again as docs/user-guide.md shows";
 
 template <class T>
@@ -28,11 +33,12 @@ T element(const StoredTensor* t, int64_t i) {
 
 struct Layer {
   std::string name;
-  const StoredTensor *indices = nullptr, *weights = nullptr, *dropped = nullptr, *residency = nullptr, *bytes = nullptr;
+  const StoredTensor *indices = nullptr, *weights = nullptr, *dropped = nullptr, *residency = nullptr, *bytes = nullptr,
+                     *margins = nullptr;
   int64_t k = 1;
   // Of the batch that is handed on.
   std::vector<int32_t> choice, row;
-  std::vector<float> weight;
+  std::vector<float> weight, margin;
   std::vector<uint8_t> resident;
   std::vector<int64_t> read;
 };
@@ -110,6 +116,7 @@ class NativeTrace {
     columns_ = tensor("cell.columns", DType::i32, {cells_}, false);
     rank_ = tensor("cell.rank", DType::i32, {cells_}, false);
     step_ = tensor("cell.step", DType::i64, {cells_}, false);
+    token_ = tensor("cell.token", DType::i32, {cells_}, false);
     int32_t stacks = 1;
     for (int64_t c = 0; c < cells_; ++c) {
       if (c % 65536 == 0) progress_.report("looking at cells", c, cells_);
@@ -123,6 +130,9 @@ class NativeTrace {
       check("cell.phase", element<int32_t>(phase_, c), 1);
       check("cell.stack", stack_of(c), kMostStacks - 1);
       check("cell.columns", columns_of(c), INT32_MAX);
+      if (token_of(c) < -1 || token_of(c) >= kMostTokens)
+        wrong("element [" + std::to_string(c) + "] of cell.token is " + std::to_string(token_of(c)) + ", -1 to " +
+              std::to_string(kMostTokens - 1) + " are allowed");
       if (rank_of(c) < -1)
         wrong("element [" + std::to_string(c) + "] of cell.rank is " + std::to_string(rank_of(c)) +
               ", -1 is the least");
@@ -145,8 +155,38 @@ class NativeTrace {
 
   int32_t rank_of(int64_t c) const { return rank_ ? element<int32_t>(rank_, c) : -1; }
   int64_t step_of(int64_t c) const { return step_ ? element<int64_t>(step_, c) : -1; }
+  int32_t token_of(int64_t c) const { return token_ ? element<int32_t>(token_, c) : -1; }
+
+  /// Texts of tokens, as they stand in the vocabulary.
+  void open_pieces() {
+    const StoredTensor* ids = file_->find("token.id");
+    if (!token_ || !ids) return;
+    if (ids->shape.size() != 1) wrong("token.id has the shape " + shape_text(ids->shape) + ", expected [tokens]");
+    const int64_t n = ids->shape[0];
+    tensor("token.id", DType::i32, {n}, true);
+    const StoredTensor* ends = tensor("token.end", DType::i64, {n}, true);
+    const StoredTensor* text = file_->find("token.text");
+    if (!text || text->dtype != DType::u8 || text->shape.size() != 1) wrong("has no token.text of bytes");
+    int64_t begin = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      if (i % 65536 == 0) progress_.report("reading tokens", i, n);
+      const auto end = element<int64_t>(ends, i);
+      if (end < begin || end > text->shape[0])
+        wrong("element [" + std::to_string(i) + "] of token.end is " + std::to_string(end) + ", " +
+              std::to_string(begin) + " to " + std::to_string(text->shape[0]) + " are allowed");
+      const std::string_view bytes(reinterpret_cast<const char*>(text->bytes.data()) + begin,
+                                   static_cast<size_t>(end - begin));
+      if (find_invalid_utf8(bytes) == std::string_view::npos)
+        header_.pieces.try_emplace(element<int32_t>(ids, i), bytes);
+      begin = end;
+    }
+  }
 
   void open_layers() {
+    open_pieces();
+    header_.tokens = token_ != nullptr;
+    header_.recorder = about("recorder");
+    header_.cut = about("cut");
     header_.model = about("model");
     header_.fingerprint = about("fingerprint");
     header_.family = about("family");
@@ -166,6 +206,7 @@ class NativeTrace {
       l.dropped = tensor(l.name + ".dropped", DType::i32, shape, false);
       l.residency = tensor(l.name + ".residency", DType::u8, shape, false);
       l.bytes = tensor(l.name + ".bytes_read", DType::i64, shape, false);
+      l.margins = tensor(l.name + ".margins", DType::f32, {cells_}, false);
       counted &= !about(l.name + ".branches").empty() || !about("branches").empty() || source_.model.branches > 0;
       header_.routers.push_back(router_of(l));
       weighted |= l.weights != nullptr;
@@ -308,6 +349,10 @@ class NativeTrace {
     tables_.clear();
     decisions_.clear();
     mask_.clear();
+    tokens_.clear();
+    if (token_)
+      for (int64_t c = segments_.front().begin; c < segments_.back().begin + segments_.back().cells; ++c)
+        tokens_.push_back(token_of(c));
     if (real_)
       for (int64_t c = segments_.front().begin; c < segments_.back().begin + segments_.back().cells; ++c)
         mask_.push_back(element<int32_t>(real_, c) != 0);
@@ -317,10 +362,14 @@ class NativeTrace {
       const auto mask = std::span(mask_).subspan(real_ ? static_cast<size_t>(s.begin - segments_.front().begin) : 0,
                                                  real_ ? static_cast<size_t>(s.cells) : 0);
       if (std::find(mask.begin(), mask.end(), 0) != mask.end()) tables_.back().mask = mask;
+      const auto tokens =
+          std::span(tokens_).subspan(token_ ? static_cast<size_t>(s.begin - segments_.front().begin) : 0,
+                                     token_ ? static_cast<size_t>(s.cells) : 0);
+      if (std::find(tokens.begin(), tokens.end(), -1) == tokens.end()) tables_.back().tokens = tokens;
     }
     for (size_t r = 0; r < layers_.size(); ++r) {
       Layer& l = layers_[r];
-      l.choice.clear(), l.row.clear(), l.weight.clear(), l.resident.clear(), l.read.clear();
+      l.choice.clear(), l.row.clear(), l.weight.clear(), l.margin.clear(), l.resident.clear(), l.read.clear();
       int64_t cells = 0;
       for (const Segment& s : segments_) {
         if (s.table.stack == header_.routers[r].stack) cells = s.cells;
@@ -333,6 +382,7 @@ class NativeTrace {
                             .choice = l.choice,
                             .weight = l.weight,
                             .ancestor = whole ? std::span<const int32_t>() : l.row,
+                            .margin = l.margin,
                             .residency = l.resident,
                             .bytes_read = l.read});
     }
@@ -386,6 +436,10 @@ class NativeTrace {
         if (l.read.back() < 0) wrong_element(l.name + ".bytes_read", cell, j, "is negative");
       }
     }
+    if (l.margins) {
+      l.margin.push_back(element<float>(l.margins, cell));
+      if (std::isnan(l.margin.back())) wrong_element(l.name + ".margins", cell, 0, "is not a number");
+    }
     l.row.push_back(static_cast<int32_t>(row));
   }
 
@@ -395,13 +449,13 @@ class NativeTrace {
   const std::string path_;
   std::shared_ptr<const SafetensorsFile> file_;
   const StoredTensor *request_ = nullptr, *position_ = nullptr, *phase_ = nullptr, *stack_ = nullptr, *real_ = nullptr,
-                     *columns_ = nullptr, *batch_ = nullptr, *rank_ = nullptr, *step_ = nullptr;
+                     *columns_ = nullptr, *batch_ = nullptr, *rank_ = nullptr, *step_ = nullptr, *token_ = nullptr;
   int64_t cells_ = 0;
   bool forward_ = false, batched_ = false;
   TraceHeader header_;
   std::vector<Layer> layers_;
   std::vector<Segment> segments_;
-  std::vector<int32_t> mask_;
+  std::vector<int32_t> mask_, tokens_;
   std::vector<TraceCells> tables_;
   std::vector<DecisionRecord> decisions_;
   TraceCounts counts_;

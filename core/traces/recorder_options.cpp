@@ -13,8 +13,9 @@ constexpr std::string_view kPerToken = "SGLang: --expert-distribution-recorder-m
                            kOfRequests =
                                "SGLang: --enable-return-routed-experts, and return_routed_experts in each request",
                            kVllmRequests = "vLLM: --enable-return-routed-experts, and save the answers, one a line",
+                           kLlama = "record with: stormcell recorder llama-cpp",
                            kCellRank = "write safetensors with cell.rank, as the user guide shows",
-                           kHooks = "write the choices of a forward pass as safetensors, as the user guide shows";
+                           kHooks = "record with one of those that stormcell recorder lists";
 
 // The first row that fits counts.
 constexpr HowTo kHowTo[] = {
@@ -32,7 +33,7 @@ constexpr HowTo kHowTo[] = {
     {"sglang", "order", "SGLang: --expert-distribution-recorder-buffer-size -1 keeps all steps in their order"},
     {"vllm-eplb", "decisions", kVllmRequests},
     {"vllm-eplb", "requests", kVllmRequests},
-    {"imatrix", "decisions", kHooks},
+    {"imatrix", "decisions", kLlama},
     {"imatrix", "steps", "make one of each text: llama-imatrix sums up all of its input"},
     {"npy", "requests", "write safetensors with cell.request, as the user guide shows"},
     {"npy", "positions", "write safetensors with cell.position, as the user guide shows"},

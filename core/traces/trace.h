@@ -60,6 +60,10 @@ struct TraceHeader {
   int32_t model_layers = 0;                      ///< of the model, those without branches included; 0: not known
   int32_t rank = -1;  ///< whose cells or counts these are, -1: not known, or of all ranks together
   RecordedSlots recorded_slots;
+  bool tokens = false;                    ///< batches may hold token ids
+  std::map<int32_t, std::string> pieces;  ///< texts of tokens, as they stand in the vocabulary
+  std::string recorder;                   ///< the recorder that states what it left out; empty: the trace does not say
+  std::string cut;                        ///< what this recorder left out; empty: nothing
 };
 
 /// What a trace may have and may lack.
@@ -85,7 +89,8 @@ std::string_view how_to_record(std::string_view format, std::string_view fact);
 struct TraceCells {
   int32_t stack = 0;
   CellTable cells;
-  std::span<const int32_t> mask;  ///< [cells] 0: padding; empty: all are real
+  std::span<const int32_t> mask;    ///< [cells] 0: padding; empty: all are real
+  std::span<const int32_t> tokens;  ///< [cells] ids; empty: not known
 };
 
 /// Takes a trace: begin() once, then batches, or loads where the header says so, in the order of the trace. All may

@@ -5,6 +5,34 @@
 #include "tests/contract/imports.h"
 
 namespace stormcell::testing {
+namespace {
+
+/// The small trace as a recorder writes it: with tokens, their texts, margins, and what was left out.
+struct RecordedTrace : SmallTrace {
+  std::vector<int32_t> token = {5, 9, 5, 7, 9}, id = {5, 7, 9};
+  std::vector<int64_t> end = {3, 5, 9};
+  std::vector<float> margins = {.1f, .2f, .3f, .4f, .5f};
+  std::string text = "theücell";
+  std::string write(const std::string& path, const std::string& cut = {}) const {
+    const auto n = static_cast<int64_t>(request.size());
+    const std::vector<TensorToWrite> tensors = {{"layer.0.indices", DType::i32, {n, 1}, indices.data()},
+                                                {"layer.0.margins", DType::f32, {n}, margins.data()},
+                                                {"cell.request", DType::i32, {n}, request.data()},
+                                                {"cell.position", DType::i32, {n}, position.data()},
+                                                {"cell.phase", DType::i32, {n}, phase.data()},
+                                                {"cell.token", DType::i32, {n}, token.data()},
+                                                {"token.id", DType::i32, {std::ssize(id)}, id.data()},
+                                                {"token.end", DType::i64, {std::ssize(end)}, end.data()},
+                                                {"token.text", DType::u8, {std::ssize(text)}, text.data()}};
+    SafetensorsMetadata said = about;
+    said["recorder"] = "pytorch";
+    said["cut"] = cut;
+    write_safetensors(path, tensors, said);
+    return path;
+  }
+};
+
+}  // namespace
 
 class ContractImportNativeTest : public QObject, private Imports {
   Q_OBJECT
@@ -58,6 +86,57 @@ class ContractImportNativeTest : public QObject, private Imports {
         QVERIFY(a.decision(1, r, batch)->weight == b.decision(1, r, batch)->weight);
         QCOMPARE(a.spaces(1, batch).size(), b.spaces(1, batch).size());
       }
+  }
+
+  void tokens_their_texts_and_margins_of_a_recorder_come_along() {
+    const std::string session = scratch_.path("recorded.storm");
+    imported(RecordedTrace().write(scratch_.path("recorded.safetensors")), session);
+    const SessionReader reader(session);
+    std::vector<int32_t> tokens;
+    std::vector<float> margins;
+    const int64_t run = reader.find_run("").id;
+    for (int64_t b = 0; b < reader.find_run("").batches; ++b) {
+      for (const BatchSpace& space : reader.spaces(run, b))
+        tokens.insert(tokens.end(), space.tokens.begin(), space.tokens.end());
+      const auto decision = reader.decision(run, 0, b);
+      margins.insert(margins.end(), decision->margin.begin(), decision->margin.end());
+    }
+    QCOMPARE(tokens, (std::vector<int32_t>{5, 9, 5, 7, 9}));
+    QCOMPARE(margins, (std::vector<float>{.1f, .2f, .3f, .4f, .5f}));
+    QVERIFY((reader.pieces(tokens) == std::map<int32_t, std::string>{{5, "the"}, {7, "ü"}, {9, "cell"}}));
+    VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
+  }
+
+  void the_import_says_complete_or_what_was_cut() {
+    const std::string whole = RecordedTrace().write(scratch_.path("whole.safetensors")),
+                      cut = RecordedTrace().write(scratch_.path("cut.safetensors"), "each 10. request alone"),
+                      other = SmallTrace().write(scratch_.path("other.safetensors"));
+    const Json complete = imported(whole, scratch_.path("whole.storm"));
+    QCOMPARE(complete["recorded"].get<std::string>(), std::string("complete"));
+    QVERIFY(complete["warnings"].empty());
+    const Json sampled = imported(cut, scratch_.path("cut.storm"));
+    QCOMPARE(sampled["recorded"].get<std::string>(), std::string("each 10. request alone"));
+    QVERIFY(sampled["warnings"][0].get<std::string>().find("left out: each 10. request alone") != std::string::npos);
+    QVERIFY(imported(other, scratch_.path("other.storm"))["recorded"].is_null());
+    QCOMPARE(imported(whole, scratch_.path("both.storm"), {cut})["recorded"].get<std::string>(),
+             std::string("each 10. request alone"));
+    QVERIFY(imported(whole, scratch_.path("three.storm"), {cut, other})["recorded"].is_null());
+    const Ended text = run_program({"import", whole, "-o", scratch_.path("text.storm")});
+    QVERIFY2(text.out.find("complete") != std::string::npos, text.out.c_str());
+  }
+
+  void texts_of_tokens_that_are_wrong() {
+    const std::string file = scratch_.path("wrong.safetensors"),
+                      good = RecordedTrace().write(scratch_.path("g.safetensors"));
+    RecordedTrace token, ends, margin;
+    token.token[1] = -2;
+    verify_refused(token.write(file), "element [1] of cell.token is -2", {}, good);
+    token.token[1] = 1 << 24;
+    verify_refused(token.write(file), "element [1] of cell.token is 16777216", {}, good);
+    ends.end[1] = 99;
+    verify_refused(ends.write(file), "element [1] of token.end is 99, 3 to 9 are allowed", {}, good);
+    margin.margins[4] = std::numeric_limits<float>::quiet_NaN();
+    verify_refused(margin.write(file), "element [4, 0] of layer.0.margins is not a number", {}, good);
   }
 
   void native_traces_that_are_wrong() {

@@ -45,6 +45,9 @@ class CheckedSink : public TraceSink {
       must(c.cells.sequences > 0 && c.cells.per_sequence > 0 && c.cells.step >= 0 && c.cells.first_sequence >= 0,
            "cells have names");
       must(int64_t{c.cells.step} + c.cells.per_sequence <= INT32_MAX, "positions do not overflow");
+      must(c.tokens.empty() || (header_.tokens && static_cast<int64_t>(c.tokens.size()) == c.cells.cells()),
+           "a token for each cell");
+      for (const int32_t token : c.tokens) must(token >= 0, "tokens have ids");
       must(c.mask.empty() || static_cast<int64_t>(c.mask.size()) == c.cells.cells(), "a mask is as long as its cells");
     }
     for (const DecisionRecord& d : decisions) {
@@ -59,6 +62,7 @@ class CheckedSink : public TraceSink {
       must(d.choice.size() == n * k, "k choices a cell");
       const auto fits = [&](size_t size) { return size == 0 || size == n * k; };
       must(fits(d.weight.size()) && fits(d.residency.size()) && fits(d.bytes_read.size()), "parts fit the choices");
+      must(d.margin.empty() || d.margin.size() == n, "a margin for each cell");
       must(d.ancestor.empty() ? static_cast<int64_t>(n) == of->cells.cells() : d.ancestor.size() == n,
            "every cell is named");
       for (const int32_t row : d.ancestor) must(row >= 0 && row < of->cells.cells(), "rows are cells");

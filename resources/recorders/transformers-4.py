@@ -1,0 +1,438 @@
+"""Hugging Face transformers 4: hooks around every block of experts; what the block chooses is seen as it is chosen.
+
+How to use it, in three lines (the file is yours to change; it needs torch, transformers and numpy):
+    from record import Recorder                        # stormcell recorder transformers-4 > record.py
+    with Recorder(model, tokenizer, "trace.safetensors"):
+        model.generate(**tokenizer(texts, return_tensors="pt", padding=True))
+then: stormcell import trace.safetensors -o trace.storm
+
+It records the token ids with their text, all k chosen experts, their weights where the block keeps them, and the
+margin: how far the last chosen score lies above the first that was not chosen. It knows prompt from decoding, and
+leaves out padding and what a batch computes for a request behind its end token.
+every=10 records each tenth request. In a distributed run each process writes its own rank: name a file for each.
+
+Cost: inside a block of experts each call of torch takes about 2 microseconds more, because it passes through Python.
+The choices of a pass are copied to main memory when the pass ends, so a GPU waits once a pass. In memory and on disk a
+token takes 8 * k + 4 bytes a layer, and 28 bytes. The time spent is printed at the end; it does not hold those calls.
+
+Not recorded: beam search once its beams change places, blocks that choose without torch.topk (phimoe), compiled models.
+The file says what was cut.
+"""
+import inspect
+import json
+import os
+import re
+import struct
+import sys
+import time
+
+import numpy
+import torch
+from torch.overrides import TorchFunctionMode
+
+
+# --- The trace file. This part is the same in every recorder. ---------------------------------------------------------
+class Trace:
+    """Cells (tokens, pictures) and the choices made for them. save() writes one safetensors file."""
+
+    def __init__(self, recorder, model, every=1):
+        self.recorder, self.model, self.every = recorder, str(model), max(1, int(every))
+        self.cells = {key: [] for key in ("request", "position", "phase", "token", "stack", "batch", "rank")}
+        self.routers, self.stacks, self.requests = [], [], set()
+        self.count = self.batches = 0
+        self.cut, self.lacks, self.forward = {}, set(), False
+        self.seconds, self.began = 0.0, time.perf_counter()
+
+    def add_router(self, name, branches=0, layer=-1, stack="tokens", protocol=""):
+        """Returns its number. Add routers in the order in which a cell meets them."""
+        if stack not in self.stacks:
+            self.stacks.append(stack)
+        self.routers.append(dict(name=name, branches=int(branches), layer=layer, stack=stack, protocol=protocol,
+                                 rows=[], index=[], weight=[], margin=[], dropped=[]))
+        return len(self.routers) - 1
+
+    def add_cells(self, requests, positions, phase, tokens=None, stack="tokens", rank=-1):
+        """Cells of one pass: for each request its number, its positions and its tokens (ids). Returns their rows, one
+        array a request. phase: 0 prompt, 1 decoding. Requests that are numbered on and have as many cells are one
+        batch."""
+        if stack not in self.stacks:
+            self.stacks.append(stack)
+        rows, before = [], None
+        for i, (request, place) in enumerate(zip(requests, positions)):
+            n = len(place)
+            rows.append(numpy.arange(self.count, self.count + n))
+            if n == 0:
+                continue
+            if before != (request - 1, n):
+                self.batches += 1
+            before = (request, n)
+            self.count += n
+            self.requests.add(request)
+            for key, value in (("request", request), ("phase", phase), ("stack", self.stacks.index(stack)),
+                               ("batch", self.batches - 1), ("rank", rank)):
+                self.cells[key].append(numpy.full(n, value))
+            self.cells["position"].append(numpy.asarray(place))
+            self.cells["token"].append(numpy.full(n, -1) if tokens is None else numpy.asarray(tokens[i]))
+        return rows
+
+    def add_choices(self, router, rows, index, weight=None, margin=None, dropped=None):
+        """rows [n] of cells; index [n, k] the chosen branches, -1: none; weight [n, k]; margin [n]; dropped [n, k] the
+        branch that had no room for the cell, else -1."""
+        kept = self.routers[router]
+        index = numpy.asarray(index, dtype="int32")
+        kept["rows"].append(numpy.asarray(rows))
+        kept["index"].append(index)
+        kept["weight"].append(None if weight is None else numpy.asarray(weight, dtype="float32"))
+        kept["margin"].append(None if margin is None else numpy.asarray(margin, dtype="float32"))
+        kept["dropped"].append(numpy.full_like(index, -1) if dropped is None else numpy.asarray(dropped, "int32"))
+
+    def note_cut(self, what):
+        self.cut[what] = self.cut.get(what, 0) + 1
+
+    def cuts(self):
+        """What is missing in the file, in words. Empty: nothing."""
+        sampled = [f"each {self.every}. request alone is recorded"] if self.every > 1 else []
+        return sampled + [f"{what} ({n} times)" if n > 1 else what for what, n in self.cut.items()]
+
+    def tensors(self):
+        found = {}
+        for i, router in enumerate(r for r in self.routers if r["rows"]):
+            k = max(index.shape[1] for index in router["index"])
+            weighted = all(w is not None for w in router["weight"])
+            tensor = dict(indices=numpy.full((self.count, k), -2, "int32"))
+            if weighted:
+                tensor["weights"] = numpy.zeros((self.count, k), "float32")
+            if any((d >= 0).any() for d in router["dropped"]):
+                tensor["dropped"] = numpy.full((self.count, k), -1, "int32")
+            # One negative margin shows that the layer chooses by something else than the scores it was seen with.
+            if all(m is not None and (m >= 0).all() for m in router["margin"]):
+                tensor["margins"] = numpy.full(self.count, numpy.nan, "float32")
+            for rows, index, weight, margin, dropped in zip(*(router[key] for key in (
+                    "rows", "index", "weight", "margin", "dropped"))):
+                if weighted:  # the heaviest first
+                    order = numpy.argsort(-weight, axis=1, kind="stable")
+                    index, weight, dropped = (numpy.take_along_axis(v, order, 1) for v in (index, weight, dropped))
+                    tensor["weights"][rows, :weight.shape[1]] = weight
+                tensor["indices"][rows] = -1
+                tensor["indices"][rows, :index.shape[1]] = index
+                if "dropped" in tensor:
+                    tensor["dropped"][rows, :index.shape[1]] = dropped
+                if "margins" in tensor:
+                    tensor["margins"][rows] = margin
+            found |= {f"layer.{i}.{key}": value for key, value in tensor.items()}
+        for key, parts in self.cells.items():
+            found["cell." + key] = numpy.concatenate(parts).astype("int32")
+        if (found["cell.rank"] < 0).all():
+            del found["cell.rank"]
+        if (found["cell.token"] < 0).all():
+            del found["cell.token"]
+        return found
+
+    def about(self):
+        used = [r for r in self.routers if r["rows"]]
+        about = {"schema": "stormcell.trace/1", "model": self.model, "recorder": self.recorder,
+                 "layers": str(len(used)), "cut": "; ".join(self.cuts())}
+        about |= {f"stack.{i}": name for i, name in enumerate(self.stacks)}
+        for i, router in enumerate(used):
+            largest = max(int(index.max()) for index in router["index"]) + 1
+            about |= {f"layer.{i}.router": router["name"], f"layer.{i}.stack": router["stack"],
+                      f"layer.{i}.branches": str(max(router["branches"], largest))}
+            if router["layer"] >= 0:
+                about[f"layer.{i}.layer"] = str(router["layer"])
+            if router["protocol"]:
+                about[f"layer.{i}.protocol"] = router["protocol"]
+        if self.forward:
+            about["phase.0"] = "forward"
+        if self.lacks:
+            about["lacks"] = " ".join(sorted(self.lacks))
+        return about
+
+    def save(self, path, text_of=None, more=None):
+        """text_of(id) gives a token's text as it stands in the vocabulary; more: further tensors."""
+        begin = time.perf_counter()
+        if not self.count or not any(r["rows"] for r in self.routers):
+            why = "; ".join(self.cuts()) or "no pass was seen"
+            print(f"{path}: nothing was recorded, so no file was written ({why})", file=sys.stderr)
+            return
+        tensors = self.tensors() | (more or {})
+        if text_of and "cell.token" in tensors:
+            ids = numpy.unique(tensors["cell.token"])
+            ids = ids[ids >= 0]
+            texts = [str(text_of(int(i)) or "").encode("utf-8", "replace") for i in ids]
+            tensors |= {"token.id": ids, "token.end": numpy.cumsum([len(t) for t in texts], dtype="int64"),
+                        "token.text": numpy.frombuffer(b"".join(texts), "uint8")}
+        write_safetensors(path, tensors, self.about())
+        self.seconds += time.perf_counter() - begin
+        share = 100 * self.seconds / max(time.perf_counter() - self.began, 1e-9)
+        routers = sum(bool(r["rows"]) for r in self.routers)
+        print(f"{path}: {len(self.requests)} requests, {self.count} cells, {routers} routers, "
+              f"{os.path.getsize(path) / 1e6:.1f} MB; {'; '.join(self.cuts()) or 'complete'}; recording took "
+              f"{self.seconds:.2f} s, {share:.0f} % of the time", file=sys.stderr)
+
+
+def write_safetensors(path, tensors, about):
+    kinds = {"int32": "I32", "int64": "I64", "uint8": "U8", "float32": "F32", "float64": "F64"}
+    header, at = {"__metadata__": about}, 0
+    for name, value in tensors.items():
+        end = at + value.nbytes
+        header[name] = dict(dtype=kinds[value.dtype.name], shape=list(value.shape), data_offsets=[at, end])
+        at = end
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(str(path) + ".part", "wb") as file:  # renamed when it is whole
+        file.write(struct.pack("<Q", len(text)) + text)
+        for value in tensors.values():
+            file.write(numpy.ascontiguousarray(value).tobytes())
+    os.replace(str(path) + ".part", path)
+
+
+# --- The passes of a transformers model. This part is the same in both recorders of transformers. ---------------------
+class Passes:
+    """Watches each call of the model, or of its encoder and its decoder: which row is which token of which request."""
+
+    def __init__(self, model, trace):
+        self.trace, self.now, self.next_request = trace, None, 0
+        self.requests, self.length, self.ended, self.moved = [], [], [], False
+        self.ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+        self.ends = set(self.ends if isinstance(self.ends, (list, tuple)) else [self.ends]) - {None}
+        two = getattr(model.config, "is_encoder_decoder", False)
+        self.stacks = {"encoder": model.get_encoder(), "decoder": model.get_decoder()} if two else {"tokens": model}
+        self.hooks = []
+        for name, module in self.stacks.items():
+            names = list(inspect.signature(module.forward).parameters)
+            self.hooks += [module.register_forward_pre_hook(self.begin(name, names), with_kwargs=True),
+                           module.register_forward_hook(lambda *_: self.end(), always_call=True)]
+
+    def close(self):
+        for hook in self.hooks:
+            hook.remove()
+
+    def begin(self, stack, names):
+        def hook(module, args, kwargs):
+            begin = time.perf_counter()
+            given = dict(zip(names, args)) | kwargs
+            ids, embeds = given.get("input_ids"), given.get("inputs_embeds")
+            n, t = (ids if ids is not None else embeds).shape[:2]
+            mask = given.get("attention_mask")
+            mask = mask if torch.is_tensor(mask) and mask.dim() == 2 and len(mask) == n and mask.shape[1] >= t else None
+            cache = given.get("past_key_values", given.get("cache"))
+            past = 0 if stack == "encoder" else mask.shape[1] - t if mask is not None else length_of(cache)
+            self.watch_beams(cache)
+            if past == 0 and (stack != "decoder" or len(self.requests) != n):
+                self.requests = list(range(self.next_request, self.next_request + n))
+                self.next_request += n
+            if past == 0:
+                self.length, self.ended, self.moved = [0] * n, [False] * n, False
+            if len(self.requests) != n or self.moved:
+                self.trace.note_cut("a pass of a search whose beams had changed places")
+                self.now = None
+                return
+            real = mask[:, -t:].bool().cpu().numpy() if mask is not None else numpy.full((n, t), True)
+            tokens = ids.cpu().numpy() if ids is not None else numpy.full((n, t), -1)
+            decodes = past > 0 and t == 1
+            places, texts, kept = [], [], numpy.full((n, t), False)
+            for row in range(n):
+                here = real[row] & (not (decodes and self.ended[row]))
+                count = int(here.sum())
+                if decodes and count and int(tokens[row, -1]) in self.ends:
+                    self.ended[row] = True
+                if self.requests[row] % self.trace.every == 0:
+                    kept[row] = here
+                places.append(self.length[row] + numpy.arange(count)[:int(kept[row].sum())])
+                texts.append(tokens[row][kept[row]])
+                self.length[row] += count
+            rank = torch.distributed.get_rank() if torch.distributed.is_available() and \
+                torch.distributed.is_initialized() else -1
+            rows = self.trace.add_cells(self.requests, places, int(decodes), texts, stack, rank)
+            self.now = dict(kept=kept.reshape(-1), rows=numpy.concatenate(rows), noted=[])
+            self.trace.seconds += time.perf_counter() - begin
+        return hook
+
+    def watch_beams(self, cache):
+        """A beam search reorders its cache; behind that a row is no longer of the request that it was of."""
+        plain = getattr(cache, "reorder_cache", None)
+        if plain is None or hasattr(plain, "watched"):
+            return
+
+        def reorder(rows, *rest):
+            self.moved = self.moved or not torch.equal(rows.cpu(), torch.arange(len(rows)))
+            return plain(rows, *rest)
+        reorder.watched = True
+        cache.reorder_cache = reorder
+
+    def note(self, router, index, weight=None, logits=None, dropped=None):
+        """Tensors [rows of the pass, ...] as a router leaves them."""
+        if self.now is not None:
+            self.now["noted"].append((router, *(None if v is None else v.detach().reshape(-1, v.shape[-1])
+                                                for v in (index, weight, logits, dropped))))
+
+    def end(self):
+        if self.now is None:
+            return
+        begin = time.perf_counter()
+        kept, rows = self.now["kept"], self.now["rows"]
+        for router, index, weight, logits, dropped in self.now["noted"]:
+            if len(index) != len(kept):
+                self.trace.note_cut(f"{self.trace.routers[router]['name']} saw {len(index)} rows of {len(kept)}")
+                continue
+            margin = None if logits is None or dropped is not None else margin_of(logits.float(), index)
+            if kept.any():
+                numbers = [None if v is None else v.float().cpu().numpy()[kept] if v.is_floating_point() else
+                           v.cpu().numpy()[kept] for v in (index, weight, margin, dropped)]
+                self.trace.add_choices(router, rows, *numbers)
+        self.now = None
+        self.trace.seconds += time.perf_counter() - begin
+
+
+def length_of(past):
+    """Tokens of each sequence that a cache holds already."""
+    if past is None:
+        return 0
+    if hasattr(past, "get_seq_length"):
+        return int(past.get_seq_length())
+    return int(past[0][0].shape[-2]) if len(past) and past[0] is not None else 0
+
+
+def margin_of(logits, index):
+    """[n] The least chosen score less the greatest that was not chosen; infinite where all were chosen."""
+    if index.shape[1] >= logits.shape[1]:
+        return torch.full_like(logits[:, 0], float("inf"))
+    others = logits.scatter(1, index.long().clamp(min=0), float("-inf"))
+    return logits.gather(1, index.long().clamp(min=0)).min(1).values - others.max(1).values
+
+
+def text_by(tokenizer):
+    return (lambda token: tokenizer.convert_ids_to_tokens(token)) if tokenizer is not None else None
+
+
+def layer_number(name):
+    """The number of the layer in a module's name: model.layers.3.mlp.gate is in layer 3."""
+    found = re.findall(r"\.(\d+)\.", "." + name + ".")
+    return int(found[0]) if found else -1
+
+
+def chooses_by_bias(block):
+    """Whether something is added to the scores before the choice, so that they do not show how near it was."""
+    return any(re.search("correction_bias|expert_bias|moe_statics", name)
+               for name, _ in [*block.named_parameters(), *block.named_buffers()])
+
+
+def stack_of(passes, module):
+    return next((name for name, stack in passes.stacks.items() if any(m is module for m in stack.modules())), "tokens")
+
+
+def one_hot_choices(mask, weight):
+    """Switch routers: one expert a token; a mask of zeros says that the expert had no room. Its number is not kept."""
+    chosen = mask.argmax(-1, keepdim=True)
+    return torch.where(mask.sum(-1, keepdim=True) > 0, chosen, torch.full_like(chosen, -1)), weight
+
+
+# --- The recorder -----------------------------------------------------------------------------------------------------
+class SeenTopK(TorchFunctionMode):
+    """Keeps what torch.topk was given and returned, while it is on."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if function in (torch.topk, torch.Tensor.topk):
+            self.calls.append((args[0] if args else kwargs["input"], result))
+        return result
+
+
+class Recorder:
+    def __init__(self, model, tokenizer=None, path="trace.safetensors", every=1):
+        self.model, self.tokenizer, self.path = model, tokenizer, path
+        name = getattr(model.config, "_name_or_path", "") or model.config.model_type
+        self.trace = Trace("transformers-4", name, every)
+        self.passes = Passes(model, self.trace)
+        self.wrapped, self.hooks, self.weights = [], [], {}
+        for name, module in model.named_modules():
+            children = dict(module.named_children())
+            gate = children.get("gate", children.get("router"))
+            if gate is not None and ("experts" in children or "input_linear" in children):
+                self.watch(name, module, gate)
+        if not self.wrapped:
+            raise SystemExit("no block of experts was found: none has a child gate or router beside its experts "
+                             "(stormcell recorder pytorch takes any module with a gate)")
+
+    def watch(self, name, block, gate):
+        router = self.trace.add_router(name, layer=layer_number(name), stack=stack_of(self.passes, block))
+        plain, returned = block.forward, []
+
+        def forward(*args, **kwargs):
+            returned.clear()
+            with SeenTopK() as seen:
+                result = plain(*args, **kwargs)
+            begin = time.perf_counter()
+            self.take(router, name, block, seen.calls, returned)
+            self.trace.seconds += time.perf_counter() - begin
+            return result
+        block.forward = forward
+        self.wrapped.append(block)
+
+        def keep(module, args, result):
+            returned.append(result)
+        self.hooks.append(gate.register_forward_hook(keep))
+
+    def take(self, router, name, block, calls, returned):
+        """The last torch.topk of a block makes the choice; those before it choose groups."""
+        of_gate = returned[0] if returned else None
+        tensors = [t for t in (of_gate if isinstance(of_gate, (tuple, list)) else []) if torch.is_tensor(t)]
+        if calls:
+            scores, (values, index) = calls[-1]
+            branches = scores.shape[-1]
+            self.trace.routers[router]["branches"] = max(self.trace.routers[router]["branches"], branches)
+            if router not in self.weights:
+                self.weights[router] = self.where_weights_are(tensors, scores, index)
+            where = self.weights[router]
+            weight = None
+            if where == "values":
+                weight = values
+            elif where is not None:
+                weight = tensors[where] if tensors[where].shape == index.shape else tensors[where].gather(-1, index)
+            # A gate that is a plain layer returns the logits; the margin is theirs where nothing is added to them.
+            plain = torch.is_tensor(of_gate) and of_gate.shape[-1] == branches and not chooses_by_bias(block)
+            self.passes.note(router, index, weight, of_gate if plain else scores)
+            return
+        masks = [t for t in tensors if not t.is_floating_point()]
+        if masks and masks[0].dim() == 3:  # Switch: a mask of the experts, the probability, the logits
+            logits = next((t for t in tensors if t.is_floating_point() and t.shape == masks[0].shape), None)
+            weight = next((t for t in tensors if t.is_floating_point() and t.shape[-1] == 1), None)
+            index, weight = one_hot_choices(masks[0], weight)
+            dropped = None
+            if logits is not None:
+                dropped = torch.where(index < 0, logits.argmax(-1, keepdim=True), torch.full_like(index, -1))
+            self.trace.routers[router]["branches"] = masks[0].shape[-1]
+            self.passes.note(router, index, weight, logits, dropped)
+            return
+        self.trace.note_cut(f"{name}: it chooses without torch.topk")
+
+    def where_weights_are(self, tensors, scores, index):
+        """Looked for once a block: in an output of the gate as large as the choices, or as large as the scores and zero
+        outside the choices; else in the values of the k largest, which the block divides in place by their sum, where
+        it does so at all, unless they are no probabilities. None: the block does not keep them."""
+        for i, t in enumerate(tensors):
+            if t.is_floating_point() and t.shape == index.shape:
+                return i
+            if t.is_floating_point() and t.shape == scores.shape and bool((t.scatter(-1, index, 0) == 0).all()):
+                return i
+        return "values" if bool((scores >= 0).all()) else None
+
+    def close(self):
+        for block in self.wrapped:
+            del block.forward  # the one of its class is back
+        self.passes.close()
+        for hook in self.hooks:
+            hook.remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+        if error[0] is not None:
+            self.trace.note_cut("the program ended with an error")
+        self.trace.save(self.path, text_by(self.tokenizer))
