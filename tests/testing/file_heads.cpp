@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "tests/testing/zip_bytes.h"
+
 namespace stormcell::testing {
 namespace {
 
@@ -14,22 +16,6 @@ std::string little(uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> 8 * i);
   return text;
-}
-
-/// APPNOTE.TXT 4.3: stored entries, a central directory, its end.
-std::string zip(std::initializer_list<std::pair<std::string, std::string>> entries) {
-  std::string file, directory;
-  for (const auto& [name, bytes] : entries) {
-    const std::string common = little(20, 2) + little(0, 2) + little(0, 2) + little(0, 4) + little(0, 4) +
-                               little(bytes.size(), 4) + little(bytes.size(), 4) + little(name.size(), 2) +
-                               little(0, 2);
-    directory += "PK\x01\x02" + little(20, 2) + common + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) +
-                 little(file.size(), 4) + name;
-    file += "PK\x03\x04" + common + name + bytes;
-  }
-  const std::string end = "PK\x05\x06" + little(0, 4) + little(entries.size(), 2) + little(entries.size(), 2) +
-                          little(directory.size(), 4) + little(file.size(), 4) + little(0, 2);
-  return file + directory + end;
 }
 
 /// POSIX 1003.1: one entry of ustar.
@@ -138,33 +124,35 @@ std::vector<FileHead> file_heads() {
       {"rar", "counts.rar", "Rar!\x1a\x07\x01\0"s, "a RAR archive", "unrar x "},
       {"zlib", "counts.zz", "x\x9c\x03\0\0\0\0\1"s, "a zlib stream", "zlib-flate"},
       {"tar", "traces.tar", tar("rank0.json"), "a tar archive", "tar -xf "},
-      {"zip", "traces.zip", zip({{"a.json", "{}"}}), "a zip archive", "unzip "},
-      {"zip", "none.zip", zip({}), "an empty zip archive", "get it again"},
-      {"npz", "experts.npz", zip({{"ids.npy", "\x93NUMPY"}}), "a NumPy archive of arrays", "unzip "},
+      {"zip", "traces.zip", zip_bytes({{"a.json", "{}"}}), "a zip archive", "unzip "},
+      {"zip", "none.zip", zip_bytes({}), "an empty zip archive", "get it again"},
+      {"npz", "experts.npz", zip_bytes({{"ids.npy", "\x93NUMPY"}}), "a NumPy archive of arrays", "unzip "},
       {"torch", "pytorch_model.bin",
-       zip({{"archive/data.pkl", kPickle}, {"archive/data/0", "abcd"}, {"archive/version", "3\n"}}), "a PyTorch file",
-       "safetensors"},
+       zip_bytes({{"archive/data.pkl", kPickle}, {"archive/data/0", "abcd"}, {"archive/version", "3\n"}}),
+       "a PyTorch file", "safetensors"},
       {"sglang", "expert_distribution.pt",
-       zip({{"archive/data.pkl", "\x80\x02}q\0X\x0d\0\0\0logical_countq\1ctorch._utils\n_rebuild_tensor_v2\n."s}}),
+       zip_bytes(
+           {{"archive/data.pkl", "\x80\x02}q\0X\x0d\0\0\0logical_countq\1ctorch._utils\n_rebuild_tensor_v2\n."s}}),
        "a recording of SGLang", "stormcell import "},
       {"torchscript", "model.pt",
-       zip({{"model/data.pkl", kPickle}, {"model/code/__torch__.py", ""}, {"model/constants.pkl", kPickle}}),
+       zip_bytes({{"model/data.pkl", kPickle}, {"model/code/__torch__.py", ""}, {"model/constants.pkl", kPickle}}),
        "a TorchScript program", "safetensors"},
-      {"pt2", "model.pt2", zip({{"model/archive_format", "pt2"}, {"model/models/model.json", "{}"}}),
+      {"pt2", "model.pt2", zip_bytes({{"model/archive_format", "pt2"}, {"model/models/model.json", "{}"}}),
        "a program of torch.export", "safetensors"},
-      {"torch-checkpoint", "mp_rank_00_model_states.pt", zip({{"archive/data.pkl", kPickle}}),
+      {"torch-checkpoint", "mp_rank_00_model_states.pt", zip_bytes({{"archive/data.pkl", kPickle}}),
        "a part of a DeepSpeed checkpoint", "zero_to_fp32.py"},
-      {"torch-checkpoint", "model_optim_rng.pt", zip({{"archive/data.pkl", kPickle}}),
+      {"torch-checkpoint", "model_optim_rng.pt", zip_bytes({{"archive/data.pkl", kPickle}}),
        "a part of a Megatron-LM checkpoint", "Hugging Face"},
-      {"torch-checkpoint", "__0_0.distcp", zip({{"archive/data.pkl", kPickle}}),
+      {"torch-checkpoint", "__0_0.distcp", zip_bytes({{"archive/data.pkl", kPickle}}),
        "a part of a distributed PyTorch checkpoint", "dcp_to_torch"},
-      {"spreadsheet", "calls.xlsx", zip({{"[Content_Types].xml", "<Types/>"}, {"xl/workbook.xml", "<workbook/>"}}),
-       "an Excel spreadsheet", "save the sheet as CSV"},
-      {"spreadsheet", "calls.ods", zip({{"mimetype", "application/vnd.oasis.opendocument.spreadsheet"}}),
+      {"spreadsheet", "calls.xlsx",
+       zip_bytes({{"[Content_Types].xml", "<Types/>"}, {"xl/workbook.xml", "<workbook/>"}}), "an Excel spreadsheet",
+       "save the sheet as CSV"},
+      {"spreadsheet", "calls.ods", zip_bytes({{"mimetype", "application/vnd.oasis.opendocument.spreadsheet"}}),
        "a LibreOffice spreadsheet", "save the sheet as CSV"},
       {"office", "calls.xls", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel or Word file of the old form", "CSV"},
-      {"document", "notes.docx", zip({{"word/document.xml", "<w/>"}}), "a document of a word processor", "text"},
-      {"keras", "model.keras", zip({{"model.weights.h5", "\x89HDF"}}), "a Keras model", "safetensors"},
+      {"document", "notes.docx", zip_bytes({{"word/document.xml", "<w/>"}}), "a document of a word processor", "text"},
+      {"keras", "model.keras", zip_bytes({{"model.weights.h5", "\x89HDF"}}), "a Keras model", "safetensors"},
 
       {"safetensors", "model.safetensors", safetensors(R"({"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1),
        "a safetensors file of tensors", "MODEL"},
