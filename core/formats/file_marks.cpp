@@ -58,6 +58,7 @@ class GgufKeys {
   }
   bool is_matrix() const { return is_matrix_; }
   std::string_view architecture() const { return architecture_; }
+  std::string_view type() const { return type_; }
 
  private:
   bool read_pair() {
@@ -71,6 +72,7 @@ class GgufKeys {
       if (!take_text(text)) return false;
       is_matrix_ |= key == "general.type" && text == "imatrix";
       if (key == "general.architecture") architecture_ = text;
+      if (key == "general.type") type_ = text;
       return true;
     }
     return *type == kList ? skip_list() : skip(size_of(*type));
@@ -105,7 +107,7 @@ class GgufKeys {
   }
 
   static constexpr uint32_t kText = 8, kList = 9;
-  std::string_view head_, architecture_;
+  std::string_view head_, architecture_, type_;
   uint64_t at_ = 0;
   bool is_matrix_ = false;
 };
@@ -191,6 +193,13 @@ bool is_rank_counts(const FileLook& look) {
 }
 
 bool is_imatrix_header(std::string_view content) { return GgufKeys(content.substr(0, kLookedAt)).is_matrix(); }
+
+bool is_gguf_adapter(const FileLook& look) { return GgufKeys(look.head).type() == "adapter"; }
+
+bool is_gguf_projector(const FileLook& look) {
+  const GgufKeys keys(look.head);
+  return keys.type() == "mmproj" || keys.architecture() == "clip";
+}
 
 std::string gguf_detail(const FileLook& look) {
   const std::string_view of = GgufKeys(look.head).architecture();

@@ -18,7 +18,7 @@ using Value = PickleValue;
 
 constexpr uint64_t kMostOutlinedPickle = uint64_t{64} << 20, kFirstPart = uint64_t{4} << 20;
 constexpr int kDeepestPart = 8;
-constexpr int64_t kMostVisited = 4'000'000;
+constexpr int64_t kMostVisited = 1'000'000;
 constexpr size_t kMostListed = 16, kMostTensorName = 512;
 
 /// Keys of checkpoints under which no model is.

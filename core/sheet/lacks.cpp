@@ -57,14 +57,22 @@ bool has_family(std::string_view family) {
 
 std::vector<SheetLack> lacking_operations(const TensorTally& tally, int64_t layers) {
   std::vector<SheetLack> lacks;
-  for (const auto& [operation, places] : tally.operations()) {
+  const auto& operations = tally.operations();
+  const auto delta = operations.find("delta_rule");
+  for (const auto& [operation_name, places] : operations) {
+    const std::string_view operation = operation_name;
     const auto row = std::find_if(kOperationRows.begin(), kOperationRows.end(),
                                   [&](const OperationRow& r) { return r.operation == operation; });
     if (row == kOperationRows.end() || is_there(*row)) continue;
     const std::string what = row->attribute.empty()
                                  ? "needs `" + std::string(row->op) + "`"
                                  : "needs `" + std::string(row->op) + "` with `" + std::string(row->attribute) + "`";
-    const auto count = std::ssize(places);
+    // Files of llama.cpp name the decay of both recurrences alike.
+    const auto is_other = [&](int32_t place) {
+      return operation == "ssd" && delta != operations.end() && delta->second.contains(place);
+    };
+    const int64_t count = std::ssize(places) - std::count_if(places.begin(), places.end(), is_other);
+    if (count == 0) continue;
     lacks.push_back(
         {what, "in " + std::to_string(count) + " of " + counted(std::max<int64_t>(layers, count), "layer"), count});
   }
