@@ -30,7 +30,7 @@ struct PickleValue {
   };
   bool is(Kind k) const { return kind == k; }
   std::string_view text() const { return kind == Kind::text ? std::string_view(begin, size) : std::string_view(); }
-  /// Of a list, tuple or object; of a dictionary keys and values in turn; else empty.
+  /// Items of a list, tuple or object; keys and values of a dictionary in turn; else empty.
   std::span<const PickleValue> items() const;
   /// Of a dictionary, under a text; null: there is none.
   const PickleValue* find(std::string_view key) const;

@@ -1,4 +1,4 @@
-// What this version lacks to run a model, derived from its tensors and its family.
+// Lists what this version lacks to run a model, derived from its tensors and its family.
 #pragma once
 #include <string>
 #include <string_view>

@@ -115,6 +115,24 @@ ModelPlace gguf_place(const std::string& path) {
   return place;
 }
 
+/// The revision that Hugging Face's cache has of a model, "models--NAME/snapshots/REVISION": the one that refs/main names,
+/// else the only one; empty: the folder is no such place.
+std::string cached_revision(const std::string& folder) {
+  const fs::path snapshots = fs::path(folder) / "snapshots", main = fs::path(folder) / "refs" / "main";
+  constexpr size_t kMostRevision = 256;
+  if (!has_entry(snapshots.string())) return {};
+  if (has_entry(main.string())) {
+    const std::string name = read_file_text(main.string(), kMostRevision);
+    const std::string revision = (snapshots / name.substr(0, name.find_first_of("\r\n/"))).string();
+    if (has_config(revision)) return revision;
+  }
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator it(snapshots, error), end; !error && it != end; it.increment(error))
+    if (has_config(it->path().string())) found.push_back(it->path().string());
+  return found.size() == 1 ? found.front() : std::string();
+}
+
 /// The only model of a folder without config.json; nothing: it has none.
 std::optional<ModelPlace> lone_model(const std::string& folder) {
   std::set<std::string> models;
@@ -159,6 +177,7 @@ ModelPlace model_place(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     if (has_config(path)) return folder_place(path);
+    if (const std::string revision = cached_revision(path); !revision.empty()) return folder_place(revision);
     return lone_model(path).value_or(ModelPlace{});
   }
   const std::optional<KnownFile> known = known_file(path);

@@ -1,4 +1,4 @@
-// What a path names: the model that a file or folder belongs to, with all files that its sheet reads.
+// Finds the model that a named file or folder belongs to, with all files that its sheet reads.
 #pragma once
 #include <cstdint>
 #include <string>

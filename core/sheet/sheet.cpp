@@ -38,7 +38,13 @@ std::string file_name(const std::string& path) {
   std::error_code error;
   if (place.empty() || place == "." || place == "..") place = std::filesystem::absolute(path, error).lexically_normal();
   if (place.filename().empty()) place = place.parent_path();
-  return place.filename().string();
+  // Hugging Face's cache: models--OWNER--NAME/snapshots/REVISION.
+  constexpr std::string_view kCached = "models--", kBetween = "--";
+  const std::string model = place.parent_path().parent_path().filename().string();
+  if (place.parent_path().filename() != "snapshots" || !model.starts_with(kCached)) return place.filename().string();
+  std::string name = model.substr(kCached.size());
+  if (const size_t at = name.find(kBetween); at != std::string::npos) name.replace(at, kBetween.size(), "/");
+  return name;
 }
 
 void see_safetensors(const std::string& path, const SeeTensor& see, ModelSheet& sheet) {

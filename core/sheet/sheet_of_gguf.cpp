@@ -104,6 +104,9 @@ RoutingRule rule_of(const std::string& family, const ArchitectureKeys& keys, boo
   constexpr std::array kScores = {Score::unknown, Score::softmax, Score::sigmoid, Score::softmax_of_chosen};
   const auto gate = static_cast<size_t>(keys.number("expert_gating_func"));
   if (gate > 0 && gate < kScores.size()) rule.score = kScores.at(gate);
+  // llama.cpp's programs of these let weights sum to 1, without a key.
+  if (keys.architecture().starts_with("qwen3") && rule.sum == RoutingRule::Sum::as_scored)
+    rule.sum = RoutingRule::Sum::one;
   if (keys.has("expert_weights_norm"))
     rule.sum = keys.number("expert_weights_norm") > 0 ? RoutingRule::Sum::one : RoutingRule::Sum::as_scored;
   rule.scale = keys.real("expert_weights_scale", rule.scale);

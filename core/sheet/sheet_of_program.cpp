@@ -23,7 +23,7 @@ int64_t calls_of(const Operators& operators, std::initializer_list<std::string_v
   return calls;
 }
 
-/// What a traced program lacks: the paths that its example did not take.
+/// Adds what a traced program lacks: the paths that its example did not take.
 void add_program_lacks(ModelSheet& sheet, int64_t nodes, int64_t mixtures, int64_t conditions,
                        std::string_view condition) {
   if (mixtures > 0) sheet.lacks.push_back({"experts in a fused operator", "in " + counted(mixtures, "node"), mixtures});

@@ -27,7 +27,7 @@ class TensorTally {
   int64_t tensors() const { return tensors_; }
   int64_t bytes() const { return bytes_; }
   int64_t parameters() const;
-  /// Of a kind; all formats together.
+  /// Sums of a kind over all its formats.
   SheetFormat of_kind(std::string_view kind) const;
   /// Layers of the first stack, and of the second one; one more than the largest number.
   int64_t layers() const { return layers_[0] + layers_[1]; }

@@ -172,6 +172,16 @@ class SheetTest : public QObject {
     QVERIFY(lacks(less, "files of weights are not there 1 of 3") && less.files == 2 && less.layers == 6);
   }
 
+  void a_folder_of_the_cache_is_the_revision_that_it_names() {
+    const Scratch scratch;
+    const std::string cached = scratch.path("models--made--Small-1B");
+    for (const char* revision : {"0a", "0b"}) write_qwen_folder(cached + "/snapshots/" + revision, 1, 2, 64, 32, 1);
+    QVERIFY(model_place(cached).form == SheetForm::none);  // two revisions, and none is named
+    scratch.write("models--made--Small-1B/refs/main", "0b\n");
+    QCOMPARE(model_place(cached).path, cached + "/snapshots/0b");
+    QCOMPARE(sheet_at(cached).name, std::string("made/Small-1B"));
+  }
+
   void operations_that_no_operator_does_are_counted_by_layers() {
     const Scratch scratch;
     std::vector<HeaderTensor> tensors;
