@@ -218,7 +218,9 @@ bool is_imatrix_dat(const FileLook& look) {
 // Protobuf: ir_version, then the producer's name and another field.
 bool is_onnx(const FileLook& look) {
   const std::string_view head = look.head;
-  if (head.size() < 4 || head[0] != 8 || head[1] < 1 || head[1] > 30 || head[2] != 0x12) return false;
+  if (head.size() < 4 || head[0] != 8 || head[1] < 1 || head[1] > 30) return false;
+  // Some writers leave the producer out, and the graph or the versions of operators follow.
+  if (head[2] != 0x12) return name_ends(look, {".onnx"}) && (head[2] == 0x3a || head[2] == 0x42);
   const uint8_t length = head[3];
   if (length == 0 || length > 100 || head.size() < 5u + length) return false;
   constexpr std::string_view kNext = "\x1a\x22\x28\x32\x3a\x42";

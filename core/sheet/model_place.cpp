@@ -191,7 +191,9 @@ ModelPlace model_place(const std::string& path) {
     return {SheetForm::safetensors, kind, path, {path}, true};
   for (const FormOfKind& row : kForms)
     if (row.kind == kind) return {row.form, kind, path, {path}};
-  if (known->kind->uses.has(FileUse::trace)) return {SheetForm::trace, kind, path, {path}};
+  // An array may be a recording, but is more often data.
+  const FileUses uses = known->kind->uses;
+  if (uses.has(FileUse::trace) && !uses.has(FileUse::array)) return {SheetForm::trace, kind, path, {path}};
   return {};
 }
 

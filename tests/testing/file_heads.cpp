@@ -185,6 +185,7 @@ std::vector<FileHead> file_heads() {
        "\x08\x08\x12\x07pytorch\x1a\x05"
        "2.1.0",
        "an ONNX model", "config.json"},
+      {"onnx", "other.onnx", "\x08\x08\x3a\x04\x12\x02\x67\x31", "an ONNX model", "config.json"},
       {"tflite", "model.tflite", "\x1c\0\0\0TFL3\x14\0"s, "a TensorFlow Lite model", "safetensors"},
       {"tensorflow", "saved_model.pb", "\x08\x01\x12\x9a\x05\n", "a TensorFlow saved model", "safetensors"},
       {"tensorflow", "model.ckpt.index", "\0\0\x0a" + std::string(40, '\0') + "\x57\xfb\x80\x8b\x24\x75\x47\xdb",
