@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/formats/file_kind.h"
+#include "core/formats/file_text.h"
 #include "core/formats/header_bytes.h"
 #include "core/formats/open_file.h"
 #include "core/formats/safetensors_outline.h"
@@ -27,6 +28,32 @@ void set_memory(ModelSheet& sheet) {
     memory.fits = "whole";
   else
     memory.fits = memory.expert_bytes > 0 && least <= memory.available_bytes ? "experts in part" : "not";
+}
+
+/// A text of a file without what would steer a terminal, at most 1,000 bytes.
+void make_plain(std::string& text) {
+  constexpr size_t kMostText = 1000;
+  if (text.size() > kMostText) text.resize(kMostText);
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  if (const size_t invalid = find_invalid_utf8(text); invalid != std::string::npos) text.resize(invalid);
+}
+
+/// Names and words of a sheet are what strangers wrote into headers.
+void make_plain(ModelSheet& sheet) {
+  for (std::string* text : {&sheet.name, &sheet.family, &sheet.routing, &sheet.tokenizer, &sheet.chat_template})
+    make_plain(*text);
+  for (SheetLack& lack : sheet.lacks) make_plain(lack.what), make_plain(lack.where);
+  for (std::string& warning : sheet.warnings) make_plain(warning);
+  for (auto& [kind, rows] : sheet.formats) {
+    std::map<std::string, SheetFormat> plain;
+    for (auto& [format, row] : rows) {
+      std::string name = format;
+      make_plain(name);
+      plain[name] = row;
+    }
+    rows = std::move(plain);
+  }
 }
 
 }  // namespace
@@ -103,6 +130,7 @@ ModelSheet sheet_of(const ModelPlace& place) {
       fill_from_trace(place, sheet);
   }
   set_memory(sheet);
+  make_plain(sheet);
   return sheet;
 }
 

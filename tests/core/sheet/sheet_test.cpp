@@ -216,6 +216,18 @@ class SheetTest : public QObject {
             exported.parameters == 32);
   }
 
+  void names_of_strangers_steer_no_terminal() {
+    const Scratch scratch;
+    GgufBytes file;
+    file.text("general.architecture", "a\x1b[31mb").text("general.name", "x\n\xff").tensor("w", {32}, 0, 128);
+    const std::string path = scratch.path("m.gguf");
+    write_sparse(path, file.header(), file.data_bytes());
+    const ModelSheet sheet = sheet_at(path);
+    QCOMPARE(sheet.family, std::string("a [31mb"));
+    QCOMPARE(sheet.name, std::string("x "));
+    for (const std::string& line : lines_of(sheet)) QVERIFY2(line.find('\x1b') == std::string::npos, line.c_str());
+  }
+
   void a_state_dict_is_known_by_its_names() {
     const Scratch scratch;
     const std::string path = scratch.write(
