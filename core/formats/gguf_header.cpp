@@ -19,7 +19,8 @@ struct GgufType {
 constexpr std::array<uint64_t, GgufType::count> kGgufSizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 constexpr uint64_t kMostGgufDims = 4, kGgufAlignment = 32, kMostGgufAlignment = 1 << 20, kMostGgufPairs = 65536,
                    kMostGgufTensors = 1'000'000, kMostGgufKey = 65535, kMostGgufText = uint64_t{4} << 20,
-                   kMostGgufTexts = uint64_t{16} << 20, kMostGgufNumbers = 4096, kMostGgufElements = uint64_t{1} << 48;
+                   kMostGgufTexts = uint64_t{16} << 20, kMostGgufNumbers = 4096, kMostGgufWords = uint64_t{1} << 24,
+                   kMostGgufHeader = uint64_t{512} << 20, kMostGgufElements = uint64_t{1} << 48;
 
 // ggml.h and ggml-common.h of llama.cpp: elements and bytes of a block.
 constexpr std::array kGgmlTypes = {
@@ -71,6 +72,7 @@ class GgufHeaderReader {
     return text;
   }
   std::string take_key() {
+    if (bytes_.at() > kMostGgufHeader) wrong("has a header of more than " + with_commas(kMostGgufHeader) + " bytes");
     const auto size = bytes_.take<uint64_t>();
     std::string key = bytes_.take_text(size, kMostGgufKey);
     texts_ += key.size();
@@ -120,6 +122,8 @@ class GgufHeaderReader {
     GgufList found{.count = bytes_.take<uint64_t>()};
     if (of >= GgufType::count || of == GgufType::list) wrong(in_quotes(key) + " is a list of what is not known");
     if (of == GgufType::text) {
+      if (found.count > kMostGgufWords && found.count <= bytes_.rest())
+        wrong(in_quotes(key) + " would have " + std::to_string(found.count) + " texts");
       for (uint64_t i = 0; i < found.count; ++i) {
         if (i == 0)
           found.first = take_text();

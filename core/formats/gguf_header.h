@@ -56,7 +56,7 @@ struct GgufHeader {
   uint64_t data_begin = 0;  ///< offset in the file
 };
 /// Hands every tensor to `see` in the order of the file. Error(bad_input): damaged, of another version, beyond the
-/// limits: 65,536 keys, 10^6 tensors, 16 MiB of texts.
+/// limits: 512 MiB, 65,536 keys, 10^6 tensors, 16 MiB of texts.
 GgufHeader read_gguf_header(HeaderBytes& bytes, const std::function<void(GgufPlace&&)>& see);
 
 inline bool is_gguf(std::string_view content) { return content.starts_with("GGUF"); }
