@@ -220,7 +220,7 @@ void fill_from_folder(const ModelPlace& place, ModelSheet& sheet) {
   for (const std::string_view kind : {"tekken", "tiktoken"})
     if (sheet.tokenizer.starts_with(kind))
       sheet.lacks.push_back({"the tokenizer is not read: " + sheet.tokenizer, "", 0});
-  if (sheet.experts > 0) sheet.recorder = "transformers";
+  if (sheet.experts > 0) sheet.recorder = "transformers-5";
 }
 
 }  // namespace stormcell

@@ -241,7 +241,7 @@ void fill_from_gguf(const ModelPlace& place, ModelSheet& sheet) {
   add_lacks(sheet, lacking_family(sheet.family));
   add_lacks(sheet, lacking_operations(parts.tally, sheet.layers));
   add_lacks(sheet, lacking_formats(parts.tally));
-  if (sheet.experts > 0) sheet.recorder = "llama.cpp";
+  if (sheet.experts > 0) sheet.recorder = "llama-cpp";
 }
 
 }  // namespace stormcell

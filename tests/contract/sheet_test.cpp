@@ -90,10 +90,10 @@ class SheetContractTest : public QObject {
     QTest::addColumn<QString>("recorder");  // empty: null
     QTest::newRow("gguf") << "gguf"
                           << "Q3_K in 2 tensors"
-                          << "llama.cpp";
+                          << "llama-cpp";
     QTest::newRow("folder") << "model-folder"
                             << "this version has no family `qwen3_moe`"
-                            << "transformers";
+                            << "transformers-5";
     QTest::newRow("safetensors") << "safetensors"
                                  << "no config.json is beside the weights"
                                  << "";

@@ -59,7 +59,7 @@ class SheetTest : public QObject {
     QCOMPARE(sheet.memory.token_bytes, sheet.memory.rest_bytes - embedding + sheet.memory.expert_bytes / 16);
     QCOMPARE(sheet.tokenizer, std::string("BPE by the pattern qwen2, 1,000 tokens"));
     QCOMPARE(sheet.chat_template, std::string("ChatML"));
-    QCOMPARE(sheet.recorder, std::string("llama.cpp"));
+    QCOMPARE(sheet.recorder, std::string("llama-cpp"));
     QVERIFY(sheet.routing.find("the 8 of 128 experts") != std::string::npos);
     QVERIFY2(lacks(sheet, "Q3_K in 2 tensors"), lines_of(sheet).front().c_str());
   }
@@ -165,7 +165,7 @@ class SheetTest : public QObject {
                 "the 8 of 16 experts with the largest softmax over all of them; their weights are made to sum to 1") !=
             std::string::npos);
     QVERIFY(sheet.tokenizer == "BPE (tokenizer.json)" && sheet.chat_template == "ChatML" &&
-            sheet.recorder == "transformers");
+            sheet.recorder == "transformers-5");
     // A file of weights is missing: the rest is shown, and the lack is counted.
     std::filesystem::remove(folder + "/model-2-of-3.safetensors");
     const ModelSheet less = sheet_of(place);
