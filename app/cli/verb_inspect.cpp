@@ -6,10 +6,12 @@
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "app/cli/session_text.h"
+#include "app/cli/sheet_text.h"
 #include "app/cli/structure_text.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/experiment/inspect.h"
+#include "core/experiment/inspect_sheet.h"
 #include "core/exports/text_output.h"
 #include "core/readings/session_runs.h"
 
@@ -20,7 +22,8 @@ class InspectVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_argument(app, "MODEL", model_,
-                 "a folder, a .safetensors file, preset:NAME or demo:NAME; or a session, whose runs are listed");
+                 "a folder, a .safetensors file, preset:NAME or demo:NAME; or a session, whose runs are listed; or any "
+                 "model of other programs (GGUF, .safetensors, .onnx, .pt2, .pt), whose headers say what it is");
     add_text(app, "--size", size_, "size of the pictures, of a model that takes several", "HxW");
     add_setting(app, "annotations", settings_);
     add_text(app, "--phase", phase_,
@@ -48,7 +51,11 @@ class InspectVerb : public Verb {
     if (const size_t hash = model_.rfind('#'); hash != std::string::npos && is_session_file(model_.substr(0, hash)))
       bad_input(model_, "inspect lists all runs of a session", "name " + model_.substr(0, hash));
     if (check_) bad_input("--check", "is for sessions, and " + model_ + " is none", "a model is checked when it runs");
-    const InspectedModel model = inspect_with_graph(options());
+    SheetAnswer found = find_sheet(model_);
+    if (found.sheet) return show_sheet(*found.sheet, json, console);
+    model_ = found.model;
+    InspectedModel model = inspect_with_graph(options());
+    model.structure.sheet = sheet_of_opened(model.path);
     for (const std::string& w : model.structure.warnings) console.warning(w);
     json.write(to_json(model.structure));
     text.write(model.text);
@@ -68,7 +75,8 @@ class InspectVerb : public Verb {
     return o;
   }
 
-  int list_runs(TextOutput& json, Console& console) const {
+  /// Options that only a graph answers. Throws Error(bad_input) for the first that was given.
+  void refuse_options_of_graphs(const std::string& why, const std::string& advice) const {
     for (const auto& [name, given] : {std::pair("--text", !text_.empty()),
                                       {"--dot", !dot_.empty()},
                                       {"--size", !size_.empty()},
@@ -76,7 +84,20 @@ class InspectVerb : public Verb {
                                       {"--segments", !segments_.empty()},
                                       {"--config", !config_.empty()},
                                       {"--phase", work_phase(phase_) != WorkPhase::forward}})
-      if (given) bad_input(name, "a session has no graph", "name the model");
+      if (given) bad_input(name, why, advice);
+  }
+
+  int show_sheet(const ModelSheet& sheet, TextOutput& json, Console& console) const {
+    refuse_options_of_graphs(model_ + " cannot be opened, so it has no graph", "inspect it without options to see why");
+    for (const std::string& w : sheet.warnings) console.warning(w);
+    json.write(to_json(sheet));
+    json.finish();
+    console.print(to_text(sheet));
+    return 0;
+  }
+
+  int list_runs(TextOutput& json, Console& console) const {
+    refuse_options_of_graphs("a session has no graph", "name the model");
     const SessionRuns list = list_session_runs(model_, check_, console.progress());
     json.write(to_json(list));
     json.finish();

@@ -165,7 +165,7 @@ InspectedModel inspect_with_graph(const InspectOptions& options) {
   const auto model = open(options.model);
   const std::unique_ptr<Device> device = open_device(devices().front().name, {});
   const auto [graph, warnings] = inspected_graph(*model, *device, options);
-  InspectedModel inspected{structure_of(*model, *graph), to_text(*graph), to_dot(*graph), {}};
+  InspectedModel inspected{structure_of(*model, *graph), to_text(*graph), to_dot(*graph), {}, model->path};
   ModelStructure& s = inspected.structure;
   s.warnings.insert(s.warnings.end(), warnings.begin(), warnings.end());
   if (!s.routers.empty()) set_budget(*model, *device, graph, s);

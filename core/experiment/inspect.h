@@ -12,6 +12,7 @@ struct InspectedModel {
   std::string text;      ///< the graph in its text form
   std::string dot;       ///< the graph for Graphviz
   std::string segments;  ///< the plan's tree of segments, a line each; where it was asked for
+  std::string path;      ///< of the model's folder or file; empty: a preset
 };
 /// Loads no weights. Error(bad_input) that names the option where the model takes no pictures of that size, cannot
 /// generate, or has branches beyond the budget.

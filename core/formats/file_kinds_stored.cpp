@@ -133,6 +133,9 @@ constexpr std::array kTensorFiles = {
              kTensors, "", is_safetensors},
     FileKind{"imatrix", "an importance matrix of llama.cpp", remedy::kImport, FileUse::trace, "GGUF",
              [](Look l) { return is_imatrix_header(l.head); }},
+    FileKind{"gguf-adapter", "an adapter in GGUF", "name the model that it changes", kNoUse, "GGUF", is_gguf_adapter},
+    FileKind{"gguf-projector", "the part of a GGUF model that reads pictures or sound",
+             "name the model that it belongs to", kNoUse, "GGUF", is_gguf_projector},
     FileKind{"gguf", "a GGUF model", remedy::kTakeFolder, kNoUse, "GGUF", nullptr, gguf_detail},
     FileKind{
         "ggml", "a GGML model, older than GGUF", remedy::kTakeFolder, kNoUse, "",
@@ -159,6 +162,16 @@ constexpr std::array kTensorFiles = {
              }},
     FileKind{"tfrecord", "a TFRecord file", remedy::kAsTable, kNoUse, "", is_tf_record},
     FileKind{"tensorrt", "a TensorRT engine", remedy::kTakeFolder, kNoUse, "ftrt"},
+    FileKind{"executorch", "an ExecuTorch program", kAsSafetensors, kNoUse, "",
+             [](Look l) { return l.head.size() > 8 && l.head.substr(4, 2) == "ET" && l.name.ends_with(".pte"); }},
+    FileKind{"rknn", "a model of Rockchip's processors", remedy::kTakeFolder, kNoUse, "RKNN", is_not_text},
+    FileKind{"ncnn", "the graph of an ncnn model", kAsSafetensors, kNoUse, "7767517\n"},
+    FileKind{"coreml", "a Core ML model", kAsSafetensors, kNoUse, "\x08",
+             [](Look l) { return name_ends(l, {".mlmodel"}); }},
+    FileKind{"paddle", "a model of PaddlePaddle", kAsSafetensors, kNoUse, "",
+             [](Look l) {
+               return name_ends(l, {".pdmodel", ".pdiparams", ".pdparams"});
+             }},
     FileKind{"msgpack", "a Flax checkpoint", kAsSafetensors, kNoUse, "",
              [](Look l) { return name_ends(l, {".msgpack"}); }},
     FileKind{"sentencepiece", "a SentencePiece tokenizer", remedy::kFolderOfModel, FileUse::tokenizer, "",

@@ -87,6 +87,11 @@ constexpr std::array kJson = {
     FileKind{"index", "an index of safetensors files", remedy::kFolderOfModel, FileUse::index, "", has_key<kWeightMap>},
     FileKind{"adapter", "the configuration of an adapter of PEFT",
              "merge the adapter into its model, and name that folder", kNoUse, "", has_key<kPeft>},
+    FileKind{"ollama-manifest", "a manifest of Ollama, not the model itself",
+             "name the largest file of its blobs folder: it is the model in GGUF", kNoUse, "",
+             [](Look l) { return l.json.has("schemaVersion") && holds(l, "application/vnd.ollama.image.model"); }},
+    FileKind{"quantize-config", "the configuration of a quantisation", remedy::kFolderOfModel, kNoUse, "",
+             [](Look l) { return l.json.has("bits") && l.json.has("group_size") && !l.json.has("model_type"); }},
     FileKind{"tokenizer-config", "a tokenizer's configuration", remedy::kFolderOfModel, kNoUse, "",
              [](Look l) { return l.json.has("tokenizer_class") && !l.json.has("model_type"); }},
     FileKind{"preprocessor-config", "a preprocessor's configuration", remedy::kFolderOfModel, kNoUse, "",
@@ -155,6 +160,8 @@ constexpr std::array kTextTables = {
              [](Look l) {
                return is_text(l) && has_columns(l, {"turn", "layer", "slot", "expert"});
              }},
+    FileKind{"modelfile", "a Modelfile of Ollama", "name the GGUF file that it is made from", kNoUse, "FROM ",
+             [](Look l) { return is_text(l) && has_in_name(l, {"modelfile"}); }},
     FileKind{"merges", "a tokenizer's merges", remedy::kFolderOfModel, kNoUse, "#version:"},
     FileKind{"svg", "an SVG picture", remedy::kPicture, kNoUse, "",
              [](Look l) { return is_text(l) && l.head.starts_with("<") && holds(l, "<svg"); }},

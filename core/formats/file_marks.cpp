@@ -58,6 +58,7 @@ class GgufKeys {
   }
   bool is_matrix() const { return is_matrix_; }
   std::string_view architecture() const { return architecture_; }
+  std::string_view type() const { return type_; }
 
  private:
   bool read_pair() {
@@ -71,6 +72,7 @@ class GgufKeys {
       if (!take_text(text)) return false;
       is_matrix_ |= key == "general.type" && text == "imatrix";
       if (key == "general.architecture") architecture_ = text;
+      if (key == "general.type") type_ = text;
       return true;
     }
     return *type == kList ? skip_list() : skip(size_of(*type));
@@ -105,7 +107,7 @@ class GgufKeys {
   }
 
   static constexpr uint32_t kText = 8, kList = 9;
-  std::string_view head_, architecture_;
+  std::string_view head_, architecture_, type_;
   uint64_t at_ = 0;
   bool is_matrix_ = false;
 };
@@ -192,6 +194,13 @@ bool is_rank_counts(const FileLook& look) {
 
 bool is_imatrix_header(std::string_view content) { return GgufKeys(content.substr(0, kLookedAt)).is_matrix(); }
 
+bool is_gguf_adapter(const FileLook& look) { return GgufKeys(look.head).type() == "adapter"; }
+
+bool is_gguf_projector(const FileLook& look) {
+  const GgufKeys keys(look.head);
+  return keys.type() == "mmproj" || keys.architecture() == "clip";
+}
+
 std::string gguf_detail(const FileLook& look) {
   const std::string_view of = GgufKeys(look.head).architecture();
   return of.empty() || of.size() > 40 || !is_printable(of) ? std::string() : " of " + std::string(of);
@@ -209,7 +218,9 @@ bool is_imatrix_dat(const FileLook& look) {
 // Protobuf: ir_version, then the producer's name and another field.
 bool is_onnx(const FileLook& look) {
   const std::string_view head = look.head;
-  if (head.size() < 4 || head[0] != 8 || head[1] < 1 || head[1] > 30 || head[2] != 0x12) return false;
+  if (head.size() < 4 || head[0] != 8 || head[1] < 1 || head[1] > 30) return false;
+  // Some writers leave the producer out, and the graph or the versions of operators follow.
+  if (head[2] != 0x12) return name_ends(look, {".onnx"}) && (head[2] == 0x3a || head[2] == 0x42);
   const uint8_t length = head[3];
   if (length == 0 || length > 100 || head.size() < 5u + length) return false;
   constexpr std::string_view kNext = "\x1a\x22\x28\x32\x3a\x42";

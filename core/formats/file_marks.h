@@ -37,6 +37,9 @@ bool is_rank_counts(const FileLook& look);
 /// names it too.
 bool is_imatrix_header(std::string_view content);
 bool is_imatrix_dat(const FileLook& look);
+bool is_gguf_adapter(const FileLook& look);
+/// The part of a model that turns pictures or sound into what its language model takes.
+bool is_gguf_projector(const FileLook& look);
 std::string gguf_detail(const FileLook& look);
 bool is_onnx(const FileLook& look);
 bool is_tf_record(const FileLook& look);

@@ -1,4 +1,4 @@
-// GGUF files, version 2 and 3: what they say of themselves, and where their tensors lie.
+// GGUF files in memory, version 2 and 3: what they say of themselves, and the bytes of their tensors of f32.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/formats/gguf_header.h"
 
 namespace stormcell {
 
@@ -21,7 +23,7 @@ class GgufFile {
   static constexpr uint32_t kF32 = 0;
   /// Error(bad_input) that names `path`: damaged, of another version. `bytes` must outlive it.
   GgufFile(std::span<const std::byte> bytes, const std::string& path);
-  static bool is_one(std::string_view content) { return content.starts_with("GGUF"); }
+  static bool is_one(std::string_view content) { return is_gguf(content); }
 
   /// Texts and whole numbers; of lists the first element where it is a text.
   const std::map<std::string, std::string, std::less<>>& texts() const { return texts_; }
@@ -32,7 +34,6 @@ class GgufFile {
   std::map<std::string, std::string, std::less<>> texts_;
   std::map<std::string, int64_t, std::less<>> numbers_;
   std::map<std::string, GgufTensor, std::less<>> tensors_;
-  friend class GgufReader;
 };
 
 }  // namespace stormcell

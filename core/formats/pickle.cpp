@@ -17,11 +17,15 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-constexpr size_t kMostNodes = size_t{1} << 24, kMostDims = 64;
+constexpr size_t kMostNodes = size_t{1} << 24, kMostNodesKept = size_t{1} << 21, kMostDims = 64;
 
 // All that a pickle may name, and nothing else.
 constexpr std::string_view kRebuildTensor = "torch._utils._rebuild_tensor_v2", kOrderedDict = "collections.OrderedDict",
                            kSize = "torch.Size";
+// The same of newer versions, and of parameters, where unknown globals are kept.
+constexpr std::string_view kRebuildTensor3 = "torch._utils._rebuild_tensor_v3",
+                           kRebuildParameter = "torch._utils._rebuild_parameter";
+constexpr size_t kMostName = 256;
 struct StorageClass {
   std::string_view name;
   DType dtype;
@@ -48,19 +52,22 @@ PickleValue value_of(Kind kind, int64_t whole) {
 
 class Machine {
  public:
-  Machine(std::span<const std::byte> bytes, const std::string& where, std::deque<PickleNode>& nodes)
-      : bytes_(bytes), where_(where), nodes_(nodes) {}
+  Machine(std::span<const std::byte> bytes, const std::string& where, std::deque<PickleNode>& nodes,
+          std::deque<std::string>& names, UnknownGlobals unknown)
+      : bytes_(bytes), where_(where), nodes_(nodes), names_(names), unknown_(unknown) {}
 
   PickleValue run() {
     for (;;) {
       const auto code = take<uint8_t>();
       if (code == '.') break;
-      if (!(push_plain(code) || build(code) || remember(code) || call(code)))
+      if (!(push_plain(code) || build(code) || remember(code) || call(code) ||
+            (unknown_ == UnknownGlobals::kept && pass_over(code))))
         wrong("instruction " + std::to_string(code) + " is none that torch.save() writes for tensors and plain values");
     }
     if (stack_.size() != 1 || !marks_.empty()) wrong("it does not end with one value");
     return stack_[0];
   }
+  size_t at() const { return at_; }
 
  private:
   [[noreturn]] void wrong(const std::string& what,
@@ -102,7 +109,9 @@ class Machine {
     return stack_.back();
   }
   PickleValue make(Kind kind) {
-    if (nodes_.size() >= kMostNodes) wrong("it has more than " + with_commas(kMostNodes) + " lists and tensors");
+    const size_t most = unknown_ == UnknownGlobals::kept ? kMostNodesKept : kMostNodes;
+    if (nodes_.size() >= most)
+      wrong("it has more than " + with_commas(static_cast<int64_t>(most)) + " lists and tensors");
     PickleValue v;
     v.kind = kind, v.node = &nodes_.emplace_back();
     return v;
@@ -125,6 +134,7 @@ class Machine {
   }
   void push_long(size_t size) {
     const std::string_view digits = take_text(size);
+    if (size > sizeof(int64_t) && unknown_ == UnknownGlobals::kept) return stack_.push_back(value_of(Kind::none, 0));
     if (size > sizeof(int64_t)) wrong("a number of " + std::to_string(size) + " bytes");
     uint64_t value = size > 0 && (digits.back() & 0x80) ? ~uint64_t{0} : 0;
     for (size_t i = size; i-- > 0;) value = value << 8 | static_cast<uint8_t>(digits[i]);
@@ -303,6 +313,7 @@ class Machine {
     for (const std::string_view allowed : {kRebuildTensor, kOrderedDict, kSize})
       if (whole == allowed) known = allowed;
     if (const StorageClass* storage = find_storage(whole)) known = storage->name;
+    if (known.empty() && unknown_ == UnknownGlobals::kept) known = names_.emplace_back(whole.substr(0, kMostName));
     if (known.empty())
       wrong("it names " + in_quotes(whole) + ", and nothing of that is run",
             "only tensors, numbers, texts, lists and dictionaries are read");
@@ -314,9 +325,13 @@ class Machine {
   void push_storage(const PickleValue& id) {
     const auto parts = id.items();
     const StorageClass* storage =
-        parts.size() == 5 && parts[1].is(Kind::global) ? find_storage(parts[1].node->name) : nullptr;
-    if (!storage || parts[0].text() != "storage" || !parts[2].is(Kind::text) || !parts[4].is(Kind::whole))
+        (parts.size() == 5 || (parts.size() == 6 && unknown_ == UnknownGlobals::kept)) && parts[1].is(Kind::global)
+            ? find_storage(parts[1].node->name)
+            : nullptr;
+    if (!storage || parts[0].text() != "storage" || !parts[2].is(Kind::text) || !parts[4].is(Kind::whole)) {
+      if (unknown_ == UnknownGlobals::kept) return push_object("storage", {id});
       wrong("a persistent id that is no storage");
+    }
     const PickleValue v = make(Kind::storage);
     v.node->tensor = std::make_unique<PickleTensor>();
     v.node->tensor->dtype = storage->dtype;
@@ -325,9 +340,12 @@ class Machine {
     stack_.push_back(v);
   }
   void reduce(const PickleValue& function, const PickleValue& arguments) {
+    if (unknown_ == UnknownGlobals::kept && function.is(Kind::object))
+      return push_object("call", {function, arguments});
     if (!function.is(Kind::global) || !arguments.is(Kind::tuple)) wrong("a call of what is no function");
     const std::string_view name = function.node->name;
     const auto given = arguments.items();
+    if (unknown_ == UnknownGlobals::kept && reduce_unknown(name, given)) return;
     if (name == kOrderedDict && given.empty()) {
       stack_.push_back(make(Kind::dict));
     } else if (name == kSize && given.size() == 1 && (given[0].is(Kind::tuple) || given[0].is(Kind::list))) {
@@ -336,6 +354,63 @@ class Machine {
       push_tensor(given);
     } else {
       wrong("a call of " + std::string(name) + " as torch.save() writes none");
+    }
+  }
+  void push_object(std::string_view name, std::vector<PickleValue> items) {
+    const PickleValue v = make(Kind::object);
+    v.node->name = name, v.node->items = std::move(items);
+    stack_.push_back(v);
+  }
+  /// A parameter stands for its tensor. Any other call that is not known becomes an object.
+  bool reduce_unknown(std::string_view name, std::span<const PickleValue> given) {
+    if (name == kOrderedDict || name == kSize) return false;
+    if (name == kRebuildTensor || name == kRebuildTensor3) {
+      if (given.size() < 6 || !given[0].is(Kind::storage)) return push_object(name, {given.begin(), given.end()}), true;
+      return push_tensor(given), true;
+    }
+    if (name.starts_with(kRebuildParameter) && !given.empty()) return stack_.push_back(given[0]), true;
+    return push_object(name, {given.begin(), given.end()}), true;
+  }
+  /// The instructions of objects, sets and bytes: their arguments are kept, and nothing is made of them.
+  bool pass_over(uint8_t code) {
+    switch (code) {
+      case 'b': {  // BUILD: the state of what is on top
+        const PickleValue state = pop();
+        if (top().is(Kind::object)) top().node->items.push_back(state);
+        return true;
+      }
+      case 0x81: {  // NEWOBJ
+        const PickleValue arguments = pop(), type = pop();
+        return push_object(type.is(Kind::global) ? type.node->name : "object", {arguments}), true;
+      }
+      case 0x92: {  // NEWOBJ_EX
+        const PickleValue named = pop(), arguments = pop(), type = pop();
+        return push_object(type.is(Kind::global) ? type.node->name : "object", {arguments, named}), true;
+      }
+      case 0x8f:  // EMPTY_SET
+        return stack_.push_back(make(Kind::list)), true;
+      case 0x90:  // ADDITEMS
+        return append(pop_to_mark(), Kind::list), true;
+      case 0x91:  // FROZENSET
+        return push_items(Kind::tuple, pop_to_mark()), true;
+      case '1':  // POP_MARK
+        return pop_to_mark(), true;
+      case '2':  // DUP
+        return stack_.push_back(top()), true;
+      case 'C':
+      case 'U':
+        return push_text(take_text(take<uint8_t>())), true;
+      case 'B':
+      case 'T':
+        return push_text(take_text(take<uint32_t>())), true;
+      case 0x8b:  // LONG4: its size alone matters
+        return take_text(take<uint32_t>()), stack_.push_back(value_of(Kind::none, 0)), true;
+      case 0x8d:
+      case 0x8e:
+      case 0x96:
+        return push_text(take_text(take<uint64_t>())), true;
+      default:
+        return false;
     }
   }
   // storage, offset, size, strides, requires_grad, backward_hooks
@@ -361,6 +436,8 @@ class Machine {
   std::span<const std::byte> bytes_;
   const std::string& where_;
   std::deque<PickleNode>& nodes_;
+  std::deque<std::string>& names_;
+  UnknownGlobals unknown_;
   size_t at_ = 0;
   std::vector<PickleValue> stack_, memo_;
   std::vector<size_t> marks_;  // heights of the stack
@@ -369,7 +446,7 @@ class Machine {
 }  // namespace
 
 std::span<const PickleValue> PickleValue::items() const {
-  const bool has = kind == Kind::list || kind == Kind::tuple || kind == Kind::dict;
+  const bool has = kind == Kind::list || kind == Kind::tuple || kind == Kind::dict || kind == Kind::object;
   return has ? std::span<const PickleValue>(node->items) : std::span<const PickleValue>();
 }
 
@@ -380,7 +457,9 @@ const PickleValue* PickleValue::find(std::string_view key) const {
   return nullptr;
 }
 
-Pickle::Pickle(std::span<const std::byte> bytes, const std::string& where)
-    : root_(Machine(bytes, where, nodes_).run()) {}
+Pickle::Pickle(std::span<const std::byte> bytes, const std::string& where, UnknownGlobals unknown) {
+  Machine machine(bytes, where, nodes_, names_, unknown);
+  root_ = machine.run(), size_ = machine.at();
+}
 
 }  // namespace stormcell

@@ -19,7 +19,7 @@ struct PickleNode;
 /// A value of a pickle. Small ones stand in it, others in a node of their pickle; the pickle and its bytes must outlive
 /// it.
 struct PickleValue {
-  enum class Kind : uint8_t { none, boolean, whole, real, text, list, tuple, dict, tensor, storage, global };
+  enum class Kind : uint8_t { none, boolean, whole, real, text, list, tuple, dict, tensor, storage, global, object };
   Kind kind = Kind::none;
   uint32_t size = 0;  ///< of a text, in bytes
   union {
@@ -30,7 +30,7 @@ struct PickleValue {
   };
   bool is(Kind k) const { return kind == k; }
   std::string_view text() const { return kind == Kind::text ? std::string_view(begin, size) : std::string_view(); }
-  /// Of a list or tuple; of a dictionary keys and values in turn; else empty.
+  /// Items of a list, tuple or object; keys and values of a dictionary in turn; else empty.
   std::span<const PickleValue> items() const;
   /// Of a dictionary, under a text; null: there is none.
   const PickleValue* find(std::string_view key) const;
@@ -48,18 +48,28 @@ struct PickleTensor {
 struct PickleNode {
   std::vector<PickleValue> items;
   std::unique_ptr<PickleTensor> tensor;  ///< of tensors and storages
-  std::string_view name;                 ///< of globals: "torch._utils._rebuild_tensor_v2"
+  std::string_view name;                 ///< of globals and objects: "torch._utils._rebuild_tensor_v2"
+};
+
+/// A class or function that a pickle names and that does not rebuild tensors.
+enum class UnknownGlobals : uint8_t {
+  refused,
+  kept,  ///< as a name; what a call of it would make becomes an object, whose items are its arguments and its state
 };
 
 class Pickle {
  public:
   /// Protocols 2 to 5. Error(bad_input) that begins with `where`: a global that is not known, an instruction that is
   /// not needed, damage.
-  Pickle(std::span<const std::byte> bytes, const std::string& where);
+  Pickle(std::span<const std::byte> bytes, const std::string& where, UnknownGlobals unknown = UnknownGlobals::refused);
   const PickleValue& root() const { return root_; }
+  /// Bytes of the pickle: another one may follow it.
+  size_t size() const { return size_; }
 
  private:
   std::deque<PickleNode> nodes_;
+  std::deque<std::string> names_;  ///< of unknown globals
+  size_t size_ = 0;
   PickleValue root_;
 };
 

@@ -653,6 +653,57 @@ void fields(auto& v, Of<KernelsOfOperator> auto& k) {
   v("names", k.names);
 }
 
+void fields(auto& v, Of<SheetLack> auto& l) {
+  v("what", l.what);
+  v.text_or_null("where", l.where);
+  v.positive_or_null("count", l.count);
+}
+
+void fields(auto& v, Of<SheetFormat> auto& f) {
+  v("tensors", f.tensors);
+  v("parameters", f.parameters);
+  v("bytes", f.bytes);
+}
+
+void fields(auto& v, Of<SheetMemory> auto& m) {
+  v.positive_or_null("total_bytes", m.total_bytes);
+  v.positive_or_null("available_bytes", m.available_bytes);
+  v("expert_bytes", m.expert_bytes);
+  v("rest_bytes", m.rest_bytes);
+  v.positive_or_null("token_bytes", m.token_bytes);
+  v.text_or_null("fits", m.fits);
+}
+
+void fields(auto& v, Of<SheetRate> auto& r) {
+  v("low", r.low);
+  v("high", r.high);
+}
+
+void fields(auto& v, Of<ModelSheet> auto& s) {
+  v.schema("sheet", s.version);
+  v("kind", s.kind);
+  v("name", s.name);
+  v.text_or_null("family", s.family);
+  v.text_or_null("routing", s.routing);
+  v("runnable", s.runnable);
+  v("lacks", s.lacks);
+  v.positive_or_null("parameters", s.parameters);
+  v.positive_or_null("active_parameters", s.active_parameters);
+  v.positive_or_null("layers", s.layers);
+  v.positive_or_null("layers_with_experts", s.layers_with_experts);
+  v.positive_or_null("experts", s.experts);
+  v.positive_or_null("k", s.k);
+  v("files", s.files);
+  v.positive_or_null("bytes", s.bytes);
+  v("formats", s.formats);
+  v.text_or_null("tokenizer", s.tokenizer);
+  v.text_or_null("template", s.chat_template);
+  v("memory", s.memory);
+  v("tokens_per_s", s.tokens_per_s);
+  v.text_or_null("recorder", s.recorder);
+  v("warnings", s.warnings);
+}
+
 void fields(auto& v, Of<ModelStructure> auto& s) {
   v.schema("inspect", s.version);
   v("name", s.name);
@@ -675,6 +726,7 @@ void fields(auto& v, Of<ModelStructure> auto& s) {
   v("plan", s.plan);
   v("unsupported", s.unsupported);
   v("warnings", s.warnings);
+  v("sheet", s.sheet);
 }
 
 }  // namespace stormcell

@@ -11,6 +11,7 @@
 
 #include "core/base/run_kind.h"
 #include "core/summary/ratio_basis.h"
+#include "core/summary/sheet_figures.h"
 #include "core/summary/split_rule.h"
 #include "core/summary/withheld.h"
 
@@ -666,6 +667,7 @@ struct ModelStructure {
   std::vector<std::string> annotations;  ///< that were asked for, as the graph has them, NAME.KEY=WORD each
   std::optional<PlanStructure> plan;     ///< where it was asked for
   std::vector<std::string> unsupported, warnings;
+  std::optional<ModelSheet> sheet;  ///< nothing: a preset has no files
 };
 
 /// JSON texts of the contracts: "stormcell.optimize/1", "stormcell.run/1", "stormcell.profile/1",

@@ -1,6 +1,7 @@
 #include "core/summary/summary_json.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -53,6 +54,12 @@ Json json_of(const std::vector<T>& values) {
   Json list = Json::array();
   for (const T& value : values) list.push_back(json_of(value));
   return list;
+}
+template <class T>
+requires(!std::is_convertible_v<T, Json>) Json json_of(const std::map<std::string, T>& values) {
+  Json object = Json::object();
+  for (const auto& [key, value] : values) object[key] = json_of(value);
+  return object;
 }
 
 /// Writes the fields of a struct into an object (fields.h).
@@ -146,5 +153,8 @@ Json json_of_verb(const std::string& verb) {
 std::string to_json(const RunSummaryFigures& figures) { return json_text(json_of(with_stated_speedups(figures))); }
 std::string to_json(const GenerateFigures& figures) { return json_text(json_of(figures)); }
 std::string to_json(const ModelStructure& structure) { return json_text(json_of(structure)); }
+std::string to_json(const ModelSheet& sheet) { return json_text(json_of(sheet)); }
+
+std::string to_text(const SheetLack& lack) { return lack.where.empty() ? lack.what : lack.what + " " + lack.where; }
 
 }  // namespace stormcell

@@ -136,7 +136,6 @@ class BadInputTest : public QObject {
     QTest::addColumn<QByteArray>("config");
     QTest::newRow("not an object") << QByteArray("[1, 2]");
     QTest::newRow("no family") << QByteArray("{}");
-    QTest::newRow("unknown family") << QByteArray("{\"model_type\": \"perceptron\"}");
     QTest::newRow("family of another type") << QByteArray("{\"model_type\": 3}");
   }
   void configurations_of_no_family() {
@@ -144,6 +143,15 @@ class BadInputTest : public QObject {
     const ModelCopy model;
     model.write("config.json", config.toStdString());
     VERIFY_REFUSED(inspect(model), model.file("config.json"), "");
+  }
+
+  void a_family_that_is_not_there_is_refused_by_a_run_and_shown_by_inspect() {
+    const ModelCopy model;
+    model.write("config.json", "{\"model_type\": \"perceptron\"}");
+    VERIFY_REFUSED(run(model), model.file("config.json"), "\"perceptron\" is not in this version");
+    const nlohmann::json sheet = json_of(inspect(model));
+    QCOMPARE(sheet["family"].get<std::string>(), std::string("perceptron"));
+    QVERIFY(!sheet["runnable"].get<bool>());
   }
 
   void sizes_that_are_absurd_data() {

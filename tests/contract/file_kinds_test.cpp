@@ -45,6 +45,7 @@ class FileKindsTest : public QObject, protected Placements {
                     "download"});
     rows("run",
          {"git-lfs-pointer", "gguf", "torch", "route-trace", "model-config", "html", "onnx", "hdf5", "zip", "empty"});
+    rows("inspect", {"git-lfs-pointer", "model-config", "html", "hdf5", "zip", "empty", "gguf-adapter", "keras"});
     rows("data",
          {"session", "parquet", "zip", "gguf", "pdf", "utf-16", "route-trace", "git-lfs-pointer", "pickle", "table"});
     rows("analyze", {"sqlite", "nsight", "route-trace", "model-config", "html", "safetensors", "git-lfs-pointer", "zip",
@@ -69,7 +70,8 @@ class FileKindsTest : public QObject, protected Placements {
     const std::string of = verb.toStdString();
     const Arguments arguments =
         of == "import"           ? Arguments{"import", path, "-o", none}
-        : of == "run"            ? Arguments{"inspect", path}
+        : of == "run"            ? short_run("run", path, "random:1x1x1")
+        : of == "inspect"        ? Arguments{"inspect", path}
         : of == "data"           ? short_run("run", switch_model(), path)
         : of == "analyze"        ? Arguments{"analyze", path}
         : of == "-o"             ? Arguments{"import", good, "-o", path}

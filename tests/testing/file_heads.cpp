@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "tests/testing/zip_bytes.h"
+
 namespace stormcell::testing {
 namespace {
 
@@ -14,22 +16,6 @@ std::string little(uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> 8 * i);
   return text;
-}
-
-/// APPNOTE.TXT 4.3: stored entries, a central directory, its end.
-std::string zip(std::initializer_list<std::pair<std::string, std::string>> entries) {
-  std::string file, directory;
-  for (const auto& [name, bytes] : entries) {
-    const std::string common = little(20, 2) + little(0, 2) + little(0, 2) + little(0, 4) + little(0, 4) +
-                               little(bytes.size(), 4) + little(bytes.size(), 4) + little(name.size(), 2) +
-                               little(0, 2);
-    directory += "PK\x01\x02" + little(20, 2) + common + little(0, 2) + little(0, 2) + little(0, 2) + little(0, 4) +
-                 little(file.size(), 4) + name;
-    file += "PK\x03\x04" + common + name + bytes;
-  }
-  const std::string end = "PK\x05\x06" + little(0, 4) + little(entries.size(), 2) + little(entries.size(), 2) +
-                          little(directory.size(), 4) + little(file.size(), 4) + little(0, 2);
-  return file + directory + end;
 }
 
 /// POSIX 1003.1: one entry of ustar.
@@ -137,33 +123,35 @@ std::vector<FileHead> file_heads() {
       {"rar", "counts.rar", "Rar!\x1a\x07\x01\0"s, "a RAR archive", "unrar x "},
       {"zlib", "counts.zz", "x\x9c\x03\0\0\0\0\1"s, "a zlib stream", "zlib-flate"},
       {"tar", "traces.tar", tar("rank0.json"), "a tar archive", "tar -xf "},
-      {"zip", "traces.zip", zip({{"a.json", "{}"}}), "a zip archive", "unzip "},
-      {"zip", "none.zip", zip({}), "an empty zip archive", "get it again"},
-      {"npz", "experts.npz", zip({{"ids.npy", "\x93NUMPY"}}), "a NumPy archive of arrays", "unzip "},
+      {"zip", "traces.zip", zip_bytes({{"a.json", "{}"}}), "a zip archive", "unzip "},
+      {"zip", "none.zip", zip_bytes({}), "an empty zip archive", "get it again"},
+      {"npz", "experts.npz", zip_bytes({{"ids.npy", "\x93NUMPY"}}), "a NumPy archive of arrays", "unzip "},
       {"torch", "pytorch_model.bin",
-       zip({{"archive/data.pkl", kPickle}, {"archive/data/0", "abcd"}, {"archive/version", "3\n"}}), "a PyTorch file",
-       "safetensors"},
+       zip_bytes({{"archive/data.pkl", kPickle}, {"archive/data/0", "abcd"}, {"archive/version", "3\n"}}),
+       "a PyTorch file", "safetensors"},
       {"sglang", "expert_distribution.pt",
-       zip({{"archive/data.pkl", "\x80\x02}q\0X\x0d\0\0\0logical_countq\1ctorch._utils\n_rebuild_tensor_v2\n."s}}),
+       zip_bytes(
+           {{"archive/data.pkl", "\x80\x02}q\0X\x0d\0\0\0logical_countq\1ctorch._utils\n_rebuild_tensor_v2\n."s}}),
        "a recording of SGLang", "stormcell import "},
       {"torchscript", "model.pt",
-       zip({{"model/data.pkl", kPickle}, {"model/code/__torch__.py", ""}, {"model/constants.pkl", kPickle}}),
+       zip_bytes({{"model/data.pkl", kPickle}, {"model/code/__torch__.py", ""}, {"model/constants.pkl", kPickle}}),
        "a TorchScript program", "safetensors"},
-      {"pt2", "model.pt2", zip({{"model/archive_format", "pt2"}, {"model/models/model.json", "{}"}}),
+      {"pt2", "model.pt2", zip_bytes({{"model/archive_format", "pt2"}, {"model/models/model.json", "{}"}}),
        "a program of torch.export", "safetensors"},
-      {"torch-checkpoint", "mp_rank_00_model_states.pt", zip({{"archive/data.pkl", kPickle}}),
+      {"torch-checkpoint", "mp_rank_00_model_states.pt", zip_bytes({{"archive/data.pkl", kPickle}}),
        "a part of a DeepSpeed checkpoint", "zero_to_fp32.py"},
-      {"torch-checkpoint", "model_optim_rng.pt", zip({{"archive/data.pkl", kPickle}}),
+      {"torch-checkpoint", "model_optim_rng.pt", zip_bytes({{"archive/data.pkl", kPickle}}),
        "a part of a Megatron-LM checkpoint", "Hugging Face"},
-      {"torch-checkpoint", "__0_0.distcp", zip({{"archive/data.pkl", kPickle}}),
+      {"torch-checkpoint", "__0_0.distcp", zip_bytes({{"archive/data.pkl", kPickle}}),
        "a part of a distributed PyTorch checkpoint", "dcp_to_torch"},
-      {"spreadsheet", "calls.xlsx", zip({{"[Content_Types].xml", "<Types/>"}, {"xl/workbook.xml", "<workbook/>"}}),
-       "an Excel spreadsheet", "save the sheet as CSV"},
-      {"spreadsheet", "calls.ods", zip({{"mimetype", "application/vnd.oasis.opendocument.spreadsheet"}}),
+      {"spreadsheet", "calls.xlsx",
+       zip_bytes({{"[Content_Types].xml", "<Types/>"}, {"xl/workbook.xml", "<workbook/>"}}), "an Excel spreadsheet",
+       "save the sheet as CSV"},
+      {"spreadsheet", "calls.ods", zip_bytes({{"mimetype", "application/vnd.oasis.opendocument.spreadsheet"}}),
        "a LibreOffice spreadsheet", "save the sheet as CSV"},
       {"office", "calls.xls", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel or Word file of the old form", "CSV"},
-      {"document", "notes.docx", zip({{"word/document.xml", "<w/>"}}), "a document of a word processor", "text"},
-      {"keras", "model.keras", zip({{"model.weights.h5", "\x89HDF"}}), "a Keras model", "safetensors"},
+      {"document", "notes.docx", zip_bytes({{"word/document.xml", "<w/>"}}), "a document of a word processor", "text"},
+      {"keras", "model.keras", zip_bytes({{"model.weights.h5", "\x89HDF"}}), "a Keras model", "safetensors"},
 
       {"safetensors", "model.safetensors", safetensors(R"({"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1),
        "a safetensors file of tensors", "MODEL"},
@@ -175,6 +163,10 @@ std::vector<FileHead> file_heads() {
        "meta_info.json"},
       {"gguf", "model.gguf", gguf({{"general.architecture", "llama"}, {"quantize.imatrix.file", "imatrix.dat"}}),
        "a GGUF model of llama", "config.json"},
+      {"gguf-adapter", "lora.gguf", gguf({{"general.type", "adapter"}, {"general.architecture", "llama"}}),
+       "an adapter in GGUF", "the model that it changes"},
+      {"gguf-projector", "mmproj.gguf", gguf({{"general.type", "mmproj"}, {"general.architecture", "clip"}}),
+       "the part of a GGUF model that reads pictures", "the model that it belongs to"},
       {"imatrix", "imatrix.gguf", gguf({{"general.type", "imatrix"}}), "an importance matrix of llama.cpp",
        "stormcell import "},
       {"imatrix-dat", "imatrix.dat",
@@ -192,6 +184,7 @@ std::vector<FileHead> file_heads() {
        "\x08\x08\x12\x07pytorch\x1a\x05"
        "2.1.0",
        "an ONNX model", "config.json"},
+      {"onnx", "other.onnx", "\x08\x08\x3a\x04\x12\x02\x67\x31", "an ONNX model", "config.json"},
       {"tflite", "model.tflite", "\x1c\0\0\0TFL3\x14\0"s, "a TensorFlow Lite model", "safetensors"},
       {"tensorflow", "saved_model.pb", "\x08\x01\x12\x9a\x05\n", "a TensorFlow saved model", "safetensors"},
       {"tensorflow", "model.ckpt.index", "\0\0\x0a" + std::string(40, '\0') + "\x57\xfb\x80\x8b\x24\x75\x47\xdb",
@@ -200,6 +193,11 @@ std::vector<FileHead> file_heads() {
        "safetensors"},
       {"tfrecord", "train.tfrecord", kRecord, "a TFRecord file", "JSON lines"},
       {"tensorrt", "rank0.engine", "ftrt\0\0\1"s, "a TensorRT engine", "config.json"},
+      {"executorch", "model.pte", "\x1c\0\0\0ET12\x14\0\x20\0"s, "an ExecuTorch program", "safetensors"},
+      {"rknn", "model.rknn", "RKNN\0\0\0\0\2\0"s, "a model of Rockchip's processors", "config.json"},
+      {"ncnn", "model.param", "7767517\n2 1\nInput data 0 1 data\n", "the graph of an ncnn model", "safetensors"},
+      {"coreml", "model.mlmodel", "\x08\x04\x12\x10\x0a\x02"s, "a Core ML model", "safetensors"},
+      {"paddle", "inference.pdmodel", "\x0a\x8a\x01\x08\0\x10"s, "a model of PaddlePaddle", "safetensors"},
       {"msgpack", "flax_model.msgpack", "\x83\xa5model", "a Flax checkpoint", "safetensors"},
       {"sentencepiece", "tokenizer.model", "\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02\n"s, "a SentencePiece tokenizer",
        "the model's folder"},
@@ -292,6 +290,12 @@ std::vector<FileHead> file_heads() {
        "a generation_config.json", "folder"},
       {"tokenizer", "tokenizer.json", R"({"version":"1.0","added_tokens":[],"model":{}})", "a tokenizer.json",
        "folder"},
+      {"ollama-manifest", "latest",
+       R"({"schemaVersion":2,"mediaType":"application/vnd.docker.distribution.manifest.v2+json","config":{},"layers":[{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:ab","size":1}]})",
+       "a manifest of Ollama", "blobs"},
+      {"quantize-config", "quantize_config.json", R"({"bits":4,"group_size":128,"desc_act":false})",
+       "the configuration of a quantisation", "the model's folder"},
+      {"modelfile", "Modelfile", "FROM ./model.gguf\nTEMPLATE x\n", "a Modelfile of Ollama", "GGUF"},
       {"tokenizer-config", "tokenizer_config.json", R"({"tokenizer_class":"LlamaTokenizer"})",
        "a tokenizer's configuration", "folder"},
       {"vocabulary", "vocab.json", R"({"a":0,"b":1})", "a tokenizer's vocabulary", "folder"},

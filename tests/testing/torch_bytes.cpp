@@ -1,5 +1,7 @@
 #include "tests/testing/torch_bytes.h"
 
+#include "tests/testing/zip_bytes.h"
+
 namespace stormcell::testing {
 namespace {
 
@@ -10,37 +12,6 @@ void put(std::string& to, T value) {
 
 std::string global(std::string_view module, std::string_view name) {
   return "c" + std::string(module) + "\n" + std::string(name) + "\n";
-}
-
-struct Entry {
-  std::string name, bytes;
-};
-
-void put_sizes(std::string& to, const Entry& entry) {
-  put(to, uint32_t{0});  // no time
-  put(to, uint32_t{0});  // a checksum that nobody reads
-  put(to, static_cast<uint32_t>(entry.bytes.size())), put(to, static_cast<uint32_t>(entry.bytes.size()));
-  put(to, static_cast<uint16_t>(entry.name.size())), put(to, uint16_t{0});
-}
-
-std::string zip_of(const std::vector<Entry>& entries) {
-  std::string file, directory;
-  for (const Entry& entry : entries) {
-    const auto at = static_cast<uint32_t>(file.size());
-    file += std::string_view("PK\x03\x04\x14\0\0\0\0\0", 10);
-    put_sizes(file, entry);
-    file += entry.name + entry.bytes;
-    directory += std::string_view("PK\x01\x02\x14\0\x14\0\0\0\0\0", 12);
-    put_sizes(directory, entry);
-    put(directory, uint16_t{0}), put(directory, uint16_t{0}), put(directory, uint16_t{0}), put(directory, uint32_t{0}),
-        put(directory, at);
-    directory += entry.name;
-  }
-  const auto begin = static_cast<uint32_t>(file.size());
-  file += directory + std::string("PK\x05\x06\0\0\0\0", 8);
-  put(file, static_cast<uint16_t>(entries.size())), put(file, static_cast<uint16_t>(entries.size()));
-  put(file, static_cast<uint32_t>(directory.size())), put(file, begin), put(file, uint16_t{0});
-  return file;
 }
 
 }  // namespace
@@ -84,9 +55,9 @@ std::string TorchBytes::tensor(const std::vector<int64_t>& shape, const std::vec
 }
 
 std::string TorchBytes::file(const std::string& root) const {
-  std::vector<Entry> entries = {{"made/data.pkl", "\x80\x02" + root + "."}};
+  std::vector<std::pair<std::string, std::string>> entries = {{"made/data.pkl", "\x80\x02" + root + "."}};
   for (size_t i = 0; i < storages_.size(); ++i) entries.push_back({"made/data/" + std::to_string(i), storages_[i]});
-  return zip_of(entries);
+  return zip_bytes(entries);
 }
 
 }  // namespace stormcell::testing

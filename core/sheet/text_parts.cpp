@@ -1,0 +1,125 @@
+#include "core/sheet/text_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+#include "core/formats/header_bytes.h"
+#include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
+#include "core/formats/json_walk.h"
+#include "core/formats/open_file.h"
+
+namespace stormcell {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMostTokenizerHead = uint64_t{64} << 20;
+constexpr size_t kMostTemplate = size_t{4} << 20, kMostTokenizerConfig = size_t{8} << 20;
+
+struct ChatForm {
+  std::string_view token, name;
+};
+// The first token that occurs decides: Llama 4's and Harmony's forms share tokens with others.
+constexpr std::array kChatForms = {ChatForm{"<|header_start|>", "Llama 4"},
+                                   ChatForm{"<|start_header_id|>", "Llama 3"},
+                                   ChatForm{"<|channel|>", "Harmony"},
+                                   ChatForm{"<start_of_turn>", "Gemma"},
+                                   ChatForm{"<|turn>", "Gemma 4"},
+                                   ChatForm{"<|im_start|>", "ChatML"},
+                                   ChatForm{"<\xEF\xBD\x9C"
+                                            "User\xEF\xBD\x9C>",
+                                            "DeepSeek"},
+                                   ChatForm{"[INST]", "Mistral"},
+                                   ChatForm{"[gMASK]", "GLM"},
+                                   ChatForm{"<|start_of_role|>", "Granite"},
+                                   ChatForm{"<|user|>", "Phi"}};
+
+/// Stops where the vocabulary begins: it is nearly all of the file.
+class TokenizerVisitor : public JsonVisitor {
+ public:
+  void text(const JsonPath& path, const std::string& value) override {
+    if (path.size() == 2 && path.key(0) == "model" && path.key(1) == "type") type = value.substr(0, 64);
+  }
+  void open(const JsonPath& path, bool) override { done_ |= path.size() == 2 && path.key(0) == "model"; }
+  bool done() const override { return done_; }
+
+  std::string type;
+
+ private:
+  bool done_ = false;
+};
+
+std::string kind_of_tokenizer_json(const std::string& path) {
+  const OpenFile file = OpenFile::open_regular(path);
+  HeaderBytes bytes(file);
+  TokenizerVisitor visitor;
+  walk_json(bytes, std::min<uint64_t>(bytes.size(), kMostTokenizerHead), visitor, path);
+  return visitor.type.empty() ? "of a kind that is not known" : visitor.type;
+}
+
+/// Runs an action that reads one file of many; one that is bad input says nothing.
+void passing_over(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_input) throw;
+  }
+}
+
+std::string template_in(const nlohmann::json& config) {
+  const nlohmann::json& found = value_at(config, "chat_template");
+  if (found.is_string()) return found.get<std::string>();
+  // Several by name; the default one is used.
+  if (found.is_array())
+    for (const nlohmann::json& one : found)
+      if (text_at(one, "name") == "default" || found.size() == 1) return text_at(one, "template");
+  return {};
+}
+
+std::string template_of(const fs::path& folder) {
+  std::string found;
+  if (has_entry((folder / "chat_template.jinja").string()))
+    passing_over([&] { found = read_file_text((folder / "chat_template.jinja").string(), kMostTemplate); });
+  for (const char* name : {"chat_template.json", "tokenizer_config.json"}) {
+    if (!found.empty() || !has_entry((folder / name).string())) continue;
+    passing_over([&] { found = template_in(read_json_file((folder / name).string(), {kMostTokenizerConfig, 64})); });
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string chat_form(std::string_view chat_template) {
+  if (chat_template.empty()) return {};
+  for (const ChatForm& form : kChatForms)
+    if (chat_template.find(form.token) != std::string_view::npos) return std::string(form.name);
+  return "of a form that is not known";
+}
+
+TextParts text_parts_of(const std::string& folder) {
+  TextParts parts;
+  const fs::path place(folder);
+  if (has_entry((place / "tokenizer.json").string()))
+    passing_over(
+        [&] { parts.tokenizer = kind_of_tokenizer_json((place / "tokenizer.json").string()) + " (tokenizer.json)"; });
+  struct Other {
+    const char *file, *kind;
+  };
+  constexpr std::array kOthers = {Other{"spiece.model", "SentencePiece"},
+                                  Other{"tokenizer.model", "SentencePiece"},
+                                  Other{"tekken.json", "tekken"},
+                                  Other{"tiktoken.model", "tiktoken"},
+                                  Other{"vocab.json", "BPE"},
+                                  Other{"vocab.txt", "WordPiece"}};
+  for (const Other& other : kOthers)
+    if (parts.tokenizer.empty() && has_entry((place / other.file).string()))
+      parts.tokenizer = std::string(other.kind) + " (" + other.file + ")";
+  parts.chat_template = chat_form(template_of(place));
+  return parts;
+}
+
+}  // namespace stormcell
