@@ -3,6 +3,7 @@
 
 #include "tests/gpu/host_run.h"
 #include "tests/testing/mixture_case.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
