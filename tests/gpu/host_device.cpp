@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <random>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/graph/operator.h"
@@ -38,27 +40,25 @@ std::string run_node(const PlanNode& node, const gpu::CallBlock* call, ThreadOrd
   return wrong;
 }
 
-/// The order of a plan's nodes: each behind those that it waits for, and drawn where that leaves a choice.
+/// The order of a plan's nodes: each behind those that it waits for. With a seed each node has a place in a drawn order
+/// of precedence, so that any of them may come as late as its edges allow.
 std::vector<int32_t> drawn_order(const std::vector<PlanNode>& nodes, std::optional<uint64_t> seed) {
-  std::vector<int32_t> order;
-  if (!seed) {
-    for (int32_t n = 0; n < std::ssize(nodes); ++n) order.push_back(n);
-    return order;
-  }
-  std::mt19937_64 random(*seed);
-  std::vector<int32_t> waits(nodes.size(), 0), ready;
+  std::vector<int32_t> precedence(nodes.size()), waits(nodes.size());
+  std::iota(precedence.begin(), precedence.end(), 0);
+  if (seed) std::shuffle(precedence.begin(), precedence.end(), std::mt19937_64(*seed));
   std::vector<std::vector<int32_t>> behind(nodes.size());
+  std::set<std::pair<int32_t, int32_t>> ready;  // by precedence
   for (int32_t n = 0; n < std::ssize(nodes); ++n) {
     waits[n] = static_cast<int32_t>(nodes[n].after.size());
     for (const int32_t before : nodes[n].after) behind[before].push_back(n);
-    if (waits[n] == 0) ready.push_back(n);
+    if (waits[n] == 0) ready.emplace(precedence[n], n);
   }
+  std::vector<int32_t> order;
   while (!ready.empty()) {
-    std::swap(ready[random() % ready.size()], ready.back());
-    order.push_back(ready.back());
-    ready.pop_back();
+    order.push_back(ready.begin()->second);
+    ready.erase(ready.begin());
     for (const int32_t next : behind[order.back()])
-      if (--waits[next] == 0) ready.push_back(next);
+      if (--waits[next] == 0) ready.emplace(precedence[next], next);
   }
   return order;
 }
@@ -162,6 +162,7 @@ class HostExecutable : public Executable {
       : Executable(std::move(program)),
         device_(device),
         plan_(std::move(plan)),
+        bounds_(options.bounds),
         lives_(*program_, *plan_, options.bounds),
         memory_(options.memory ? options.memory : std::make_shared<SharedMemory>(device)) {
     const ExecutableLayout& l = plan_->layout;
@@ -215,6 +216,7 @@ class HostExecutable : public Executable {
       run_isolated(plan_->nodes[n], watched, seed ? ThreadOrder::shuffled : ThreadOrder::ascending);
       lives_.after(static_cast<size_t>(n), watched[0]);
     }
+    check_counts(submission);
   }
 
   void run_isolated(const PlanNode& node, std::array<WatchedMemory, gpu::kMemories>& watched, ThreadOrder order) {
@@ -222,7 +224,9 @@ class HostExecutable : public Executable {
       for (size_t which = 0; device_.isolates && which < watched.size(); ++which)
         visit(watched[which], static_cast<Memory>(which));
     };
-    each([&](WatchedMemory& memory, Memory which) { memory.hide(node.ranges, which); });
+    std::vector<ByteRange> seen;
+    for (const ByteRange& range : node.ranges) seen.push_back(of_submission(range, watched[0]));
+    each([&](WatchedMemory& memory, Memory which) { memory.hide(seen, which); });
     const std::string wrong = run_node(node, reinterpret_cast<const gpu::CallBlock*>(pointer(call_->address())), order);
     if (!wrong.empty()) failed(name(node), wrong);
     each([&](WatchedMemory& memory, Memory which) {
@@ -230,6 +234,26 @@ class HostExecutable : public Executable {
         failed(name(node), "wrote byte " + std::to_string(at) + " of memory " +
                                std::to_string(static_cast<int>(which)) + ", which it did not declare");
     });
+  }
+  /// A slice is as long as its branch's rows in this submission: the device knows, the plan does not.
+  ByteRange of_submission(ByteRange range, const WatchedMemory& arena) const {
+    if (range.branch < 0) return range;
+    const Operand& o = program_->operands[OperandId(range.decision)];
+    const DecisionView d = decision_view(arena.at(plan_->layout.memory.offset[o.buffer]),
+                                         {program_->dims[o.decision_cells].evaluate(bounds_), o.fan_out, o.branches});
+    const int64_t begin = range.begin + int64_t{d.offsets[range.branch]} * range.row_bytes,
+                  end = range.begin + int64_t{d.offsets[range.branch + 1]} * range.row_bytes;
+    range.begin = std::clamp(begin, range.begin, range.end);
+    range.end = std::clamp(end, range.begin, range.end);
+    return range;
+  }
+  /// A region that is not cleared runs what a branch without cells holds: nothing happens but that it is counted.
+  void check_counts(const Submission& submission) const {
+    const StatusArea area(pointer(status()), *program_);
+    for (const RouterId r : program_->routers.ids())
+      if (area.executions[static_cast<size_t>(r)] >
+          program_->dims[program_->routers[r].executions].evaluate(submission.bindings))
+        failed("host device", "router " + program_->routers[r].name + " counted more executions than there are");
   }
   std::string name(const PlanNode& node) const {
     std::string text = "host device, " + std::string(node.kernel_name);
@@ -239,6 +263,7 @@ class HostExecutable : public Executable {
 
   HostDevice& device_;
   std::shared_ptr<const Plan> plan_;
+  Bindings bounds_;
   NodeLives lives_;
   std::shared_ptr<SharedMemory> memory_;
   std::unique_ptr<DeviceBuffer> states_, constants_, call_;

@@ -72,7 +72,7 @@ inline std::string difference_of_decisions(const Program& program, const Executi
         if (d.choice[i] != o.choice[i] && double(o.margin[i / o.shape.fan_out]) > 8 * tolerance * scale)
           return router.name + ": choice " + std::to_string(i) + " is " + std::to_string(d.choice[i]) + ", expected " +
                  std::to_string(o.choice[i]);
-        if (d.choice[i] == o.choice[i] && std::fabs(d.weight[i] - o.weight[i]) > tolerance * std::fabs(o.weight[i]))
+        if (d.choice[i] == o.choice[i] && !(std::fabs(d.weight[i] - o.weight[i]) <= 8 * tolerance))
           return router.name + ": another weight of choice " + std::to_string(i);
       }
     }
@@ -87,11 +87,13 @@ inline std::string difference_of_outputs(const ExecutionResult& came, const Orac
     if (out.integers != right.integers) return out.name + ": other integers";
     double most = 0, scale = 1e-30;
     for (size_t i = 0; i < right.reals.size(); ++i) {
-      const double apart = std::fabs(double(out.reals[i]) - double(right.reals[i]));
-      if (!(apart <= most)) most = apart;  // NaN stays
+      if (std::isfinite(out.reals[i]) != std::isfinite(right.reals[i]))
+        return out.name + ": number " + std::to_string(i) + " is " + std::to_string(out.reals[i]) + ", expected " +
+               std::to_string(right.reals[i]);
+      most = std::max(most, std::fabs(double(out.reals[i]) - double(right.reals[i])));
       scale = std::max(scale, std::fabs(double(right.reals[i])));
     }
-    if (!(most <= tolerance * scale))
+    if (most > tolerance * scale)
       return out.name + ": differs by " + std::to_string(most) + " of " + std::to_string(scale);
   }
   return {};

@@ -12,7 +12,8 @@ struct Routing {
 };
 
 /// From choices to the index: one block for those of one tile.
-void add_index(StepNodes& nodes, const RouteArgs& args, int64_t tiles) {
+void add_index(StepNodes& nodes, RouteArgs args, int64_t tiles) {
+  args.ref[RouteArgs::kScores].bytes = 0;  // how many rows came is all that the index asks
   if (tiles == 1) return nodes.add<RouteKernel<IndexOneTileKernel>>(args, 1);
   const int64_t by_tile = nodes.blocks(tiles, 1);
   const bool drops = args.rule.capacity > 0;
