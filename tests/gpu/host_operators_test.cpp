@@ -1,6 +1,7 @@
 // Mixtures of experts, attention and norms on the host device, in several orders, against the oracle.
 #include <cstdio>
 
+#include "core/graph/operator.h"
 #include "tests/gpu/host_run.h"
 #include "tests/testing/mixture_case.h"
 #include "tests/testing/sanitized.h"
@@ -122,7 +123,23 @@ class HostOperatorsTest : public QObject {
   void plans_give_the_oracle_s_answers_in_several_orders() {
     QFETCH(QString, name);
     QFETCH(int, seed);
-    const RandomCase c = make(name, seed);
+    run_in_orders(make(name, seed), seed);
+  }
+
+  void optimised_plans_give_the_oracle_s_answers_in_several_orders() {
+    int grouped = 0;
+    for (int seed = 1; seed <= (kSanitized ? 4 : 12); ++seed) {
+      RandomCase c = random_mixtures(static_cast<uint64_t>(seed));
+      c.graph = optimised_for(HostDevice(), c.graph);
+      c.name += ", optimised";
+      c.graph.for_each_node([&](NodeId id, int) { grouped += c.graph.node(id).op->name == "grouped_linear"; });
+      run_in_orders(c, seed);
+    }
+    QVERIFY(grouped > 10);
+  }
+
+ private:
+  static void run_in_orders(const RandomCase& c, int seed) {
     HostDevice device;
     device.order_seed = static_cast<uint64_t>(seed) + 1;
     HostRun run(device, c);

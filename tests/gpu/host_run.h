@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/oracle/oracle.h"
+#include "core/passes/pipeline.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "tests/gpu/host_device.h"
@@ -51,6 +52,16 @@ class HostRun {
   Executor executor_;
   int64_t synchronizations_ = 0;
 };
+
+/// The graph as the standard passes make it for a device that has these kernels, with nothing profiled.
+inline Graph optimised_for(const Device& device, const Graph& graph) {
+  const DeviceInfo info = device.info();
+  const LoadProfile none;
+  PassInput input{graph, none};
+  input.operators = info.operators;
+  input.bf16_rows = &info.bf16_rows;
+  return run_passes(input, select_passes({})).graph;
+}
 
 /// The decisions as the oracle made them, but for choices that its margins leave open; empty, or what differs.
 inline std::string difference_of_decisions(const Program& program, const ExecutionResult& came,
