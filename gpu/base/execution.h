@@ -15,8 +15,12 @@
 //     uint32_t match(int32_t value)       bits of the lanes with the same value
 //     void add(int32_t* to, int32_t n)    atomic among the block's threads
 //     T load_once(const T* from)          a load of what nobody reads again (weights, scores)
+//     T load(const T* from), void store(T* to, T value)
+//                                         all bytes at once: the address is a multiple of their number, which the
+//                                         host checks
 //     int count_bits(uint32_t)
-// No thread leaves a kernel before the others of its block.
+// No thread leaves a kernel before the others of its block. A kernel whose threads do not meet at all says so by
+// kIndependent: the host then runs them one after another, and the execution offers neither barriers nor exchanges.
 #pragma once
 #include "gpu/base/annotations.h"
 #include "gpu/base/number.h"

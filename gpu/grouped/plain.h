@@ -6,32 +6,21 @@
 
 namespace stormcell::gpu {
 
-/// kPanels: 2 with a gate, else 1.
-template <class T, int kPanels>
-struct PlainKernel {
-  using Args = ProductArgs<T>;
+/// The work of one tile. kPanels: 2 with a gate, else 1. The arguments give the rows and weights of an expert and say
+/// what happens to a sum (ProductArgs, or those of a plan: planned_product.h).
+template <int kPanels>
+struct PlainTile {
   static constexpr int kThreads = 256, kRows = 64, kColumns = 64, kDepth = 16;
   struct Shared {
     float x[kDepth][kRows + 4];
     float w[kPanels][kDepth][kColumns + 4];
   };
 
-  template <class X>
-  STORMCELL_DEVICE static void run(X& x, const Args& a) {
-    static_assert(kRows == row_block(Regime::plain));
-    const TileList list = tile_list(a.map, Regime::plain);
-    const int32_t column_blocks = parts(a.n, kColumns);
-    const int64_t tiles = tiles_of(list, column_blocks);
-    for (int64_t t = x.block(); t < tiles; t += x.blocks())
-      compute(x, a, find_tile(list, a.offsets, column_blocks, kRows, t));
-  }
-
- private:
-  template <class X>
+  template <class X, class Args>
   STORMCELL_DEVICE static void compute(X& x, const Args& a, const Tile& tile) {
     Shared& shared = x.template shared<Shared>();
     const int32_t first_column = tile.column_block * kColumns;
-    const T* w = a.w + static_cast<int64_t>(tile.expert) * kPanels * a.n * a.k;
+    const auto* w = a.template weights_of<kPanels>(tile.expert);
     // A thread sums rows 4 * (thread / 16) + i and columns 4 * (thread % 16) + j.
     const int my_row = x.thread() / 16 * 4, my_column = x.thread() % 16 * 4;
     float sum[4][4][kPanels] = {};
@@ -65,14 +54,31 @@ struct PlainKernel {
     for (int i = 0; i < 4; ++i) {
       if (my_row + i >= tile.rows) continue;
       const int32_t slot = tile.first + my_row + i;
-      T* y = a.y + a.target_row(slot) * a.n;
-      const float weight = a.slot_weight(slot);
+      const auto to = a.result_of(slot);
       STORMCELL_UNROLL
       for (int j = 0; j < 4; ++j) {
         const int32_t column = first_column + my_column + j;
-        if (column < a.n) y[column] = number<T>(a.finish(tile.expert, column, sum[i][j], weight));
+        if (column < a.n) a.store(to, tile.expert, column, sum[i][j]);
       }
     }
+  }
+};
+
+template <class T, int kPanels>
+struct PlainKernel {
+  using Args = ProductArgs<T>;
+  using OneTile = PlainTile<kPanels>;
+  using Shared = typename OneTile::Shared;
+  static constexpr int kThreads = OneTile::kThreads;
+
+  template <class X>
+  STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    static_assert(OneTile::kRows == row_block(Regime::plain));
+    const TileList list = tile_list(a.map, Regime::plain);
+    const int32_t column_blocks = parts(a.n, OneTile::kColumns);
+    const int64_t tiles = tiles_of(list, column_blocks);
+    for (int64_t t = x.block(); t < tiles; t += x.blocks())
+      OneTile::compute(x, a, find_tile(list, a.offsets, column_blocks, OneTile::kRows, t));
   }
 };
 

@@ -38,6 +38,14 @@ struct CudaExecution {
         : "l"(from));
     return value;
   }
+  template <class T>
+  __device__ T load(const T* from) {
+    return *from;
+  }
+  template <class T>
+  __device__ void store(T* to, const T& value) {
+    *to = value;
+  }
   __device__ static int count_bits(uint32_t bits) { return __popc(bits); }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,9 +23,12 @@
 
 namespace stormcell::gpu {
 
+class StepNodes;
+
 /// The arguments of a kernel that come from its step, whatever it computes.
 struct PlanKernel {
   std::string_view name;
+  std::function<void(StepNodes&)> add_nodes;  ///< the launches of the step
   int64_t scratch_bytes = 0;
   std::vector<CellChain> chains;                 ///< of the values that a gather joins, in their order
   std::optional<std::vector<int64_t>> computed;  ///< a gather of all slots: the branches whose slots have rows

@@ -120,9 +120,13 @@ class FiberBlock {
         return "block " + std::to_string(block) + ": threads miss a barrier that others wait at";
       for (Fiber& f : fibers_) f.waiting = Waiting::ready;
     }
-    return {};
+    return std::exchange(noted_, {});
   }
 
+  /// Something went wrong that its threads go on after: the first is reported when the block is done.
+  void note(std::string wrong) {
+    if (noted_.empty()) noted_ = std::move(wrong);
+  }
   void sync(int thread) { wait(thread, Waiting::at_block); }
   void wait_for(int thread, bool (*ready)(const void*), const void* what) {
     if (ready(what)) return;
@@ -186,13 +190,22 @@ class FiberBlock {
   std::unique_ptr<std::byte[]> stacks_;
   Context main_;
   int block_ = 0, blocks_ = 0;
+  std::string noted_;
   std::byte* shared_ = nullptr;
 };
 
+void HostExecution::check_alignment(const void* at, size_t bytes) {
+  if (reinterpret_cast<uintptr_t>(at) % bytes != 0) all_->note(misaligned(at, bytes));
+}
 void HostExecution::sync() { all_->sync(thread_); }
 void HostExecution::wait_for(bool (*ready)(const void*), const void* what) { all_->wait_for(thread_, ready, what); }
 const uint64_t* HostExecution::exchange(uint64_t mine, Exchange what, int mask) {
   return all_->exchange(thread_, mine, what, mask);
+}
+
+std::string misaligned(const void* at, size_t bytes) {
+  return std::to_string(bytes) + " bytes at once, " + std::to_string(reinterpret_cast<uintptr_t>(at) % bytes) +
+         " beyond a multiple of that";
 }
 
 std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order,

@@ -1,7 +1,8 @@
 // Runs the kernels of gpu/ on the host: a grid of blocks one after another, the threads of a block as fibers that
 // change at barriers. What it notices: threads that miss a barrier, lanes of a warp that exchange different things,
-// writes past a block's shared memory, shared memory read before it was written (it is poisoned), and, since tests run
-// each kernel under several orders of threads, missing barriers.
+// writes past a block's shared memory, shared memory read before it was written (it is poisoned), loads and stores that
+// a card cannot do because their address is odd, and, since tests run each kernel under several orders of threads,
+// missing barriers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +63,18 @@ class HostExecution {
   T load_once(const T* from) {
     return *from;
   }
+  template <class T>
+  T load(const T* from) {
+    check_alignment(from, sizeof(T));
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  template <class T>
+  void store(T* to, const T& value) {
+    check_alignment(to, sizeof(T));
+    std::memcpy(to, &value, sizeof value);
+  }
   static int count_bits(uint32_t bits) { return __builtin_popcount(bits); }
   /// Goes on when ready() is true; asked once a round of the block's threads.
   template <class Ready>
@@ -70,6 +83,7 @@ class HostExecution {
   }
 
  private:
+  void check_alignment(const void* at, size_t bytes);
   const uint64_t* exchange(uint64_t mine, Exchange what, int mask = 0);
   void wait_for(bool (*ready)(const void*), const void* what);
 
@@ -85,6 +99,9 @@ enum class ThreadOrder { ascending, descending, shuffled };
 /// block's threads, with the block's number: what happens by itself; true where a thread that waits may go on for it.
 std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order,
                      const std::function<void(HostExecution&)>& body, const std::function<bool(int)>& between = {});
+
+/// The words for a load or store at an address that is no multiple of its size.
+std::string misaligned(const void* at, size_t bytes);
 
 /// Runs a kernel on the host; empty, or what went wrong.
 template <class Kernel>

@@ -10,7 +10,7 @@
 
 #include "core/base/align.h"
 #include "core/cpu/kernels/kernel_table.h"
-#include "core/cpu/kernels/relative_bucket.h"
+#include "core/runtime/relative_bucket.h"
 
 namespace stormcell::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/cpu/kernels/relative_bucket.h"
+#include "core/runtime/relative_bucket.h"
 #include "tests/core/cpu/kernels/kernel_case.h"
 #include "tests/testing/testing.h"
 

@@ -1,4 +1,4 @@
-#include "core/cpu/kernels/relative_bucket.h"
+#include "core/runtime/relative_bucket.h"
 
 #include <QTest>
 #include <algorithm>

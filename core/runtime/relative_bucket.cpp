@@ -1,10 +1,10 @@
-#include "core/cpu/kernels/relative_bucket.h"
+#include "core/runtime/relative_bucket.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
-namespace stormcell::cpu {
+namespace stormcell {
 
 int relative_bucket(int relative_position, bool bidirectional, int buckets, int max_distance) {
   int bucket = 0, distance = 0;
@@ -25,4 +25,4 @@ int relative_bucket(int relative_position, bool bidirectional, int buckets, int 
   return bucket + std::min(large, buckets - 1);
 }
 
-}  // namespace stormcell::cpu
+}  // namespace stormcell

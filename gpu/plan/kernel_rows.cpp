@@ -1,0 +1,62 @@
+#include "gpu/plan/kernel_rows.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stormcell::gpu {
+
+// One file in ops/ each, named as the operator.
+std::unique_ptr<PlanKernel> plan_activation(const StepMaking&), plan_add(const StepMaking&),
+    plan_add_constant(const StepMaking&), plan_argmax(const StepMaking&), plan_attention(const StepMaking&),
+    plan_broadcast(const StepMaking&), plan_choice_weight(const StepMaking&), plan_concat(const StepMaking&),
+    plan_embedding(const StepMaking&), plan_end_sequences(const StepMaking&), plan_gather(const StepMaking&),
+    plan_grouped_linear(const StepMaking&), plan_layer_norm(const StepMaking&), plan_linear(const StepMaking&),
+    plan_multiply(const StepMaking&), plan_reduce(const StepMaking&), plan_rms_norm(const StepMaking&),
+    plan_route(const StepMaking&), plan_scale(const StepMaking&), plan_scatter(const StepMaking&),
+    plan_standardize(const StepMaking&), plan_state_fill(const StepMaking&), plan_state_write(const StepMaking&),
+    plan_zeros(const StepMaking&);
+
+namespace {
+constexpr std::array kRows = {
+    PlanRow{"activation", "activation", plan_activation, {.bf16_out = true}},
+    PlanRow{"add", "add", plan_add},
+    PlanRow{"add_constant", "add_constant", plan_add_constant},
+    PlanRow{"argmax", "argmax", plan_argmax},
+    PlanRow{"attention", "attention", plan_attention, {.bf16_out = true}},
+    PlanRow{"broadcast", "broadcast", plan_broadcast},
+    PlanRow{"choice_weight", "choice_weight", plan_choice_weight},
+    PlanRow{"concat", "concat", plan_concat},
+    PlanRow{"embedding", "embedding", plan_embedding},
+    PlanRow{"end_sequences", "end_sequences", plan_end_sequences},
+    PlanRow{"gather", "gather", plan_gather},
+    PlanRow{"grouped_linear",
+            "grouped_linear.plain",
+            plan_grouped_linear,
+            {.bf16_in = true, .bf16_out = true, .formats = true}},
+    PlanRow{"layer_norm", "layer_norm", plan_layer_norm},
+    PlanRow{"linear", "linear.plain", plan_linear, {.bf16_in = true, .bf16_out = true, .formats = true}},
+    PlanRow{"multiply", "multiply", plan_multiply, {.bf16_out = true}},
+    PlanRow{"reduce", "reduce", plan_reduce},
+    PlanRow{"rms_norm", "rms_norm", plan_rms_norm, {.bf16_out = true}},
+    PlanRow{"route", "route", plan_route},
+    PlanRow{"scale", "scale", plan_scale},
+    PlanRow{"scatter", "scatter", plan_scatter, {.bf16_in = true, .bf16_out = true}},
+    PlanRow{"standardize", "standardize", plan_standardize},
+    PlanRow{"state_fill", "state_fill", plan_state_fill},
+    PlanRow{"state_write", "state_write", plan_state_write},
+    PlanRow{"zeros", "zeros", plan_zeros},
+};
+}  // namespace
+
+std::span<const PlanRow> plan_rows() { return kRows; }
+
+std::vector<std::string_view> planned_operators() {
+  std::vector<std::string_view> names;
+  for (const PlanRow& row : kRows)
+    if (std::find(names.begin(), names.end(), row.op) == names.end()) names.push_back(row.op);
+  return names;
+}
+
+Bf16Rows planned_bf16_rows() { return bf16_rows(plan_rows()); }
+
+}  // namespace stormcell::gpu

@@ -1,0 +1,13 @@
+#include "gpu/plan/reduce_nodes.h"
+
+namespace stormcell::gpu {
+
+std::unique_ptr<PlanKernel> plan_argmax(const StepMaking&) {
+  return planned("argmax", [](StepNodes& nodes) {
+    ReduceArgs args;
+    args.what = Reduction::argmax;
+    add_reduce(nodes, args);
+  });
+}
+
+}  // namespace stormcell::gpu

@@ -1,0 +1,64 @@
+#include "core/runtime/relative_bucket.h"
+#include "gpu/plan/step_nodes.h"
+
+namespace stormcell::gpu {
+namespace {
+
+struct Attending {
+  AttentionArgs args;
+  std::optional<size_t> mask;
+  int32_t buckets = 0, max_distance = 0;
+  bool bidirectional = true;
+};
+
+/// The bucket of each distance, from the farthest key before a query to the farthest behind: worked out here, because
+/// a logarithm of another library may round to another bucket.
+void add_buckets(StepNodes& nodes, const Attending& of, AttentionArgs& args) {
+  const int64_t queries = nodes.most(nodes.input(0).per_parent), keys = nodes.most(nodes.input(1).per_parent);
+  args.origin = static_cast<int32_t>(std::max<int64_t>(queries - 1, 0));
+  std::vector<int32_t> buckets;
+  for (int64_t i = 0; i < queries + keys; ++i)
+    buckets.push_back(
+        relative_bucket(static_cast<int>(i - args.origin), of.bidirectional, of.buckets, of.max_distance));
+  args.buckets = nodes.plan().constants(buckets.data(), buckets.size());
+}
+
+}  // namespace
+
+std::unique_ptr<PlanKernel> plan_attention(const StepMaking& m) {
+  const Node& node = m.node();
+  if (extra_input(node, "step")) return nullptr;  // a cache
+  for (const size_t input : {0, 1})
+    if (m.graph().space(m.type(input).space).kind != SpaceKind::dense) return nullptr;
+  Attending of;
+  AttentionArgs& a = of.args;
+  a.heads = static_cast<int32_t>(node.attributes.integer("heads"));
+  a.kv_heads = static_cast<int32_t>(node.attributes.integer("kv_heads"));
+  a.head_dim = static_cast<int32_t>(m.type(0).content[0].constant() / a.heads);
+  a.value_dim = static_cast<int32_t>(m.type(2).content[0].constant() / a.kv_heads);
+  if (a.value_dim > AttentionKernel::kMostValueDim) return nullptr;
+  a.scale = static_cast<float>(real_of(node, "scale"));
+  a.causal = flag_of(node, "causal");
+  a.window = static_cast<int32_t>(integer_of(node, "window"));
+  of.mask = extra_input(node, "mask");
+  if (const auto bias = extra_input(node, "bias")) {
+    a.bias = static_cast<int32_t>(m.f32_weight(*bias));
+    of.buckets = static_cast<int32_t>(node.attributes.integer("buckets"));
+    of.max_distance = static_cast<int32_t>(integer_of(node, "max_distance"));
+    of.bidirectional = flag_of(node, "bidirectional");
+  }
+  return planned("attention", [of](StepNodes& nodes) {
+    AttentionArgs args = of.args;
+    args.ref[AttentionArgs::kQueries] = nodes.reads(0);
+    args.ref[AttentionArgs::kKeys] = nodes.reads(1);
+    args.ref[AttentionArgs::kValues] = nodes.reads(2);
+    args.ref[AttentionArgs::kTo] = nodes.writes(0);
+    if (of.mask) args.ref[AttentionArgs::kMask] = nodes.reads(*of.mask);
+    if (args.bias >= 0) add_buckets(nodes, of, args);
+    args.to = plan_format(nodes.output(0).dtype);
+    const int64_t warps = nodes.most_rows(nodes.input(0)) * args.heads;
+    nodes.add<AttentionKernel>(args, nodes.blocks(warps, AttentionKernel::kWarps));
+  });
+}
+
+}  // namespace stormcell::gpu

@@ -1,0 +1,14 @@
+#include "gpu/plan/move_nodes.h"
+
+namespace stormcell::gpu {
+
+std::unique_ptr<PlanKernel> plan_broadcast(const StepMaking&) {
+  return planned("broadcast", [](StepNodes& nodes) {
+    MoveArgs args = moving(nodes.input(0), nodes.output(0));
+    args.map = RowMap::by_parent;
+    args.ref[MoveArgs::kFrom] = nodes.reads(0);
+    add_move(nodes, args, nodes.most_rows(nodes.output(0)), {nodes.writes(0)});
+  });
+}
+
+}  // namespace stormcell::gpu

@@ -1,0 +1,28 @@
+#include "gpu/plan/product_nodes.h"
+
+namespace stormcell::gpu {
+
+std::unique_ptr<PlanKernel> plan_grouped_linear(const StepMaking& m) {
+  const Node& node = m.node();
+  const BranchRows rows(m);
+  if (rows.holds_members() || rows.branches() > kMostExperts) return nullptr;
+  const std::vector<int64_t>& branches = node.attributes.list("branches");
+  std::optional<PlannedProduct> product = product_of(m, 2, branches.size(), false);
+  if (!product) return nullptr;
+  product->decision = 1;
+  product->args.from_cells = rows.from_cells();
+  // By branch; a branch that the list does not name has no product.
+  const std::vector<int32_t> listed = std::move(product->weights);
+  product->weights.assign(static_cast<size_t>(rows.branches()), -1);
+  for (size_t i = 0; i < branches.size(); ++i) product->weights[branches[i]] = listed[i];
+  if (owned_inputs(node) > branches.size()) {
+    product->args.has_bias = true;
+    product->biases.assign(static_cast<size_t>(rows.branches()), -1);
+    for (size_t i = 0; i < branches.size(); ++i)
+      product->biases[branches[i]] = static_cast<int32_t>(m.f32_weight(2 + branches.size() + i));
+  }
+  return planned("grouped_linear.plain",
+                 [product = std::move(*product)](StepNodes& nodes) { add_product(nodes, product); });
+}
+
+}  // namespace stormcell::gpu

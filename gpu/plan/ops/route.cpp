@@ -1,0 +1,90 @@
+#include "core/cell/protocol_row.h"
+#include "core/graph/protocol_attributes.h"
+#include "gpu/plan/step_nodes.h"
+#include "gpu/routing/choose_shapes.h"
+
+namespace stormcell::gpu {
+namespace {
+
+struct Routing {
+  RouteArgs args;
+  bool by_label = false;
+};
+
+/// From choices to the index: one block for those of one tile.
+void add_index(StepNodes& nodes, RouteArgs args, int64_t tiles) {
+  args.ref[RouteArgs::kScores].bytes = 0;  // how many rows came is all that the index asks
+  if (tiles == 1) return nodes.add<RouteKernel<IndexOneTileKernel>>(args, 1);
+  const int64_t by_tile = nodes.blocks(tiles, 1);
+  const bool drops = args.rule.capacity > 0;
+  const int64_t rows = int64_t{args.decision.branches} * (drops ? 2 : 1);
+  if (drops) {
+    nodes.add<RouteKernel<TailKernel>>(args, by_tile);
+    nodes.add<RouteKernel<CarryKernel>>(args, nodes.blocks(args.decision.branches, 1));
+    nodes.add<RouteKernel<LimitKernel>>(args, by_tile);
+  }
+  nodes.add<RouteKernel<CountKernel>>(args, by_tile);
+  nodes.add<RouteKernel<ScanKernel>>(args, nodes.blocks(rows, 1));
+  nodes.add<RouteKernel<PlaceKernel>>(args, by_tile);
+}
+
+/// False where the cells are too many for one block.
+bool add_one_block(StepNodes& nodes, const RouteArgs& args, int64_t cells, int64_t tiles) {
+  OneBlockArgs sizes;
+  sizes.choose.cells = static_cast<int32_t>(cells), sizes.choose.branches = args.decision.branches;
+  sizes.index.tiles = static_cast<int32_t>(tiles);
+  return with_one_block(sizes, [&](auto shape) {
+    using Shape = decltype(shape);
+    nodes.add<OneBlockRoute<Shape::kLanes, Shape::kHeld>>(args, 1);
+  });
+}
+
+void add_route(StepNodes& nodes, const Routing& routing) {
+  RouteArgs args = routing.args;
+  args.decision = nodes.plan().places(nodes.step().outputs[0]);
+  const int64_t cells = nodes.most_rows(nodes.input(0)),
+                tiles = std::max<int64_t>(1, parts<int64_t>(cells * args.decision.fan_out, kTileChoices)),
+                rows = int64_t{args.decision.branches} * (args.rule.capacity > 0 ? 2 : 1);
+  args.counts = align_up<int64_t>(rows * tiles * 4, 256);
+  args.ref[RouteArgs::kScores] = nodes.reads(0);
+  args.ref[RouteArgs::kDecision] = nodes.writes(0);
+  args.ref[RouteArgs::kDecision].access = Access::both;
+  args.ref[RouteArgs::kWorkspace] = nodes.plan().scratch(args.counts + rows * 4);
+  args.ref[RouteArgs::kWorkspace].access = Access::both;
+  if (routing.by_label) {
+    nodes.add<LabelKernel>(args, nodes.blocks(cells, LabelKernel::kThreads));
+  } else if (add_one_block(nodes, args, cells, tiles)) {
+    return;
+  } else {
+    with_choose_shape(args.decision.branches, [&](auto shape) {
+      using Shape = decltype(shape);
+      nodes.add<ChooseRoute<Shape::kLanes, Shape::kHeld>>(
+          args, nodes.blocks(cells, ChooseKernel<Shape::kLanes, Shape::kHeld>::kCells));
+    });
+  }
+  add_index(nodes, args, tiles);
+}
+
+}  // namespace
+
+std::unique_ptr<PlanKernel> plan_route(const StepMaking& m) {
+  const Protocol protocol = protocol_of(m.node().attributes);
+  const int32_t branches = m.graph().value(m.node().outputs[0]).branches;
+  const bool no_grid =
+      protocol.supported_capacities.empty() && !protocol.capacity_padding && !protocol.path_wise_padding;
+  Routing routing;
+  routing.by_label = protocol_row(protocol.kind).decided_by == DecidedBy::branch_label && no_grid;
+  if (branches > kMostBranches || (!routing.by_label && !is_decided_on_device(protocol))) return nullptr;
+  if (routing.by_label) {
+    routing.args.rule.scale = protocol.scale;
+  } else {
+    routing.args.rule = rule_of(protocol, branches);
+    // One number a cell is one branch.
+    if (!m.type(0).content.empty() && m.type(0).content[0].constant() != branches) return nullptr;
+  }
+  if (const auto bias = extra_input(m.node(), "bias")) routing.args.bias = static_cast<int32_t>(m.f32_weight(*bias));
+  routing.args.by_parent = is_grouped(m.graph(), m.type(0).space);
+  return planned("route", [routing](StepNodes& nodes) { add_route(nodes, routing); });
+}
+
+}  // namespace stormcell::gpu

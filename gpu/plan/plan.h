@@ -1,0 +1,78 @@
+// A program as a card runs it: nodes with the arguments of their kernels, the bytes that they touch, and which of them
+// must be done before. No CUDA: a card makes a graph of it, the tests interpret it (tests/gpu/host_device.h).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/device.h"
+#include "gpu/rows/call.h"
+
+namespace stormcell::gpu {
+
+/// Bytes that a node touches. Made from a Ref of its arguments.
+struct ByteRange {
+  Memory memory = Memory::activations;
+  int64_t begin = 0, end = 0;
+  bool writes = false;
+  int32_t decision = -1, branch = -1, row_bytes = 0;  ///< as Ref's slice
+};
+/// Two nodes that touch these must keep their order.
+bool is_conflict(const ByteRange& a, const ByteRange& b);
+
+/// One launch.
+struct PlanNode {
+  int32_t kernel = -1;  ///< in the list of kernels (kernel_list.h)
+  std::string_view kernel_name;
+  int32_t step = -1;  ///< of the program; -1: of the plan itself
+  int64_t blocks = 1;
+  std::vector<std::byte> args;    ///< of the kernel; CallBlock's address, which they begin with, is still missing
+  std::vector<ByteRange> ranges;  ///< everything that it may touch
+  std::vector<int32_t> after;     ///< nodes before it in the list that must be done, without those that others imply
+};
+
+/// Bytes of each kind of memory.
+struct PlanBytes {
+  int64_t control = 0;  ///< behind the arena, in the memory of the activations
+  int64_t call = 0;     ///< of a call block with what it points to
+};
+
+struct Plan {
+  std::vector<PlanNode> nodes;       ///< in the order of the program
+  std::vector<std::byte> constants;  ///< read by kernels, written once
+  ExecutableLayout layout;
+  PlanBytes bytes;
+  int32_t regions = 0;
+
+  /// Edges between nodes.
+  int64_t edges() const;
+};
+
+/// Sets PlanNode::after from the ranges: a node waits for those before it that write what it touches, or touch what it
+/// writes.
+void find_edges(std::vector<PlanNode>& nodes);
+
+/// How a plan is cut for a card.
+struct PlanOptions {
+  int32_t multiprocessors = 132;
+  /// Changes where buffers lie before nodes are made, for tests that plant a fault.
+  std::function<void(const Program&, MemoryPlan&)> change_memory = {};
+};
+
+/// Throws Error: a step has no kernel (kernel_choice.h), or is of a kind that a card does not run yet. The program must
+/// outlive nothing of the result.
+Plan make_plan(const Program& program, WeightStore& weights, const CompileOptions& compile, const PlanOptions& options);
+
+/// The bases of the kinds of memory in a submission.
+struct PlanMemory {
+  DeviceAddress activations, states, status, records, constants;
+};
+/// The call block of a submission, as bytes that a device copies to `at` in its memory before the first node.
+void write_call(const Program& program, const Plan& plan, const Submission& submission, const PlanMemory& memory,
+                DeviceAddress at, std::span<std::byte> block);
+
+}  // namespace stormcell::gpu

@@ -1,0 +1,376 @@
+#include "gpu/plan/step_nodes.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/number_format.h"
+#include "core/runtime/status_area.h"
+#include "gpu/plan/kernel_rows.h"
+
+namespace stormcell::gpu {
+namespace {
+
+/// Bytes between the beginning of memory and a part of it.
+int64_t place_of(const void* part, const void* memory) {
+  return static_cast<const std::byte*>(part) - static_cast<const std::byte*>(memory);
+}
+
+[[noreturn]] void not_yet(const std::string& where, const std::string& what) {
+  failed(where, "CUDA does not run " + what + " yet", "run it with --device cpu");
+}
+
+}  // namespace
+
+Format plan_format(DType type) { return format_of(type).rounds_rows ? Format::bf16 : Format::f32; }
+
+std::unique_ptr<PlanKernel> planned(std::string_view name, std::function<void(StepNodes&)> add) {
+  auto kernel = std::make_unique<PlanKernel>();
+  kernel->name = name;
+  kernel->add_nodes = std::move(add);
+  return kernel;
+}
+
+PlanBuilder::PlanBuilder(const Program& program, const CompileOptions& compile, const PlanOptions& options,
+                         PlannedSteps steps)
+    : program_(program), compile_(compile), options_(options), steps_(std::move(steps)) {
+  status_.resize(StatusArea::bytes(program) + 64);
+}
+
+Plan PlanBuilder::build() {
+  refuse_what_is_missing();
+  place_entries();
+  place_words();
+  begin();
+  std::vector<std::pair<int32_t, int32_t>> open;  // regions around a step: where each ends, its word
+  for (const int32_t at : program_.steps.ids()) {
+    while (!open.empty() && open.back().first <= at) open.pop_back();
+    add_step(at, open.empty() ? -1 : open.back().second);
+    const Step& step = program_.steps[at];
+    if (step.kind == StepKind::skip_empty)
+      open.emplace_back(step.target, static_cast<int32_t>(words_at_) + 4 * word_of_.at({step.inputs[0], step.branch}));
+  }
+  find_edges(plan_.nodes);
+  plan_.layout = std::move(steps_.layout);
+  plan_.layout.scratch_bytes = align_up(control_bytes_);
+  plan_.bytes.control = control_bytes_;
+  plan_.bytes.call = align_up<int64_t>(sizeof(CallBlock)) + align_up(std::ssize(program_.dims) * 8) +
+                     align_up(std::ssize(program_.inputs) * 8);
+  plan_.regions = static_cast<int32_t>(word_branches_.size());
+  return std::move(plan_);
+}
+
+void PlanBuilder::refuse_what_is_missing() const {
+  const Graph& graph = *program_.graph;
+  for (const Step& step : program_.steps) {
+    if (has_kernel(step) && step.kind != StepKind::send) continue;
+    const std::string where = step.node == kNone ? "plan" : node_text(graph.node(step.node));
+    switch (step.kind) {
+      case StepKind::kernel:
+      case StepKind::skip_empty:
+      case StepKind::record:
+        break;
+      case StepKind::repeat_begin:
+      case StepKind::repeat_end:
+        not_yet(where, "repeats");
+      case StepKind::send:
+        not_yet(where, "programs of several ranks");
+      default:
+        not_yet(where, "guards");
+    }
+  }
+  if (!program_.raggeds.empty()) not_yet("plan", "ragged cells");
+  if (!program_.paged.empty()) not_yet("plan", "states in pages");
+  if (steps_.layout.segments.leaves.size() != 1) not_yet("plan", "weights under a budget");
+}
+
+// Entries of one decision lie together, so that the node that fills them declares one range.
+void PlanBuilder::place_entries() {
+  entry_of_.assign(program_.operands.size(), -1);
+  const auto add_all = [&](OperandId decision) {
+    const auto first = static_cast<int32_t>(entries_.size());
+    for (const OperandId id : program_.operands.ids()) {
+      const Operand& o = program_.operands[id];
+      if (!o.is_decision && o.kind != BufferKind::weight && o.decision == decision) add_entry(id);
+    }
+    entries_of_[decision] = {first, static_cast<int32_t>(entries_.size()) - first};
+  };
+  add_all(kNone);
+  for (const OperandId id : program_.operands.ids())
+    if (program_.operands[id].is_decision) add_all(id);
+  plans_at_ = constants(entries_.data(), entries_.size());
+  control_bytes_ = align_up(std::ssize(entries_) * static_cast<int64_t>(sizeof(RowsEntry)));
+}
+
+void PlanBuilder::add_entry(OperandId id) {
+  const Operand& o = program_.operands[id];
+  EntryPlan e;
+  if (o.kind == BufferKind::input) {
+    const auto at = std::find(program_.inputs.begin(), program_.inputs.end(), id);
+    e.input = static_cast<int32_t>(at - program_.inputs.begin());
+  } else {
+    e.memory = o.kind == BufferKind::state ? Memory::states : Memory::activations;
+    e.offset = steps_.layout.memory.offset[o.buffer];
+  }
+  const auto place = [](DimId dim) { return dim == kNone ? -1 : static_cast<int32_t>(dim); };
+  e.row_bytes = o.row_bytes();
+  e.rows = place(o.rows), e.times = place(o.times), e.per_parent = place(o.per_parent);
+  e.is_routed = o.decision != kNone, e.branch = o.branch, e.in_slots = o.in_slots;
+  entry_of_[id] = static_cast<int32_t>(entries_.size());
+  entries_.push_back(e);
+}
+
+/// A region is a branch of a decision: it is due where the branch got cells. A branch within an absent one got none,
+/// because its decision is empty then.
+void PlanBuilder::place_words() {
+  std::map<OperandId, std::vector<int32_t>> branches;
+  for (const Step& step : program_.steps) {
+    if (step.kind != StepKind::skip_empty) continue;
+    std::vector<int32_t>& of = branches[step.inputs[0]];
+    if (std::find(of.begin(), of.end(), step.branch) == of.end()) of.push_back(step.branch);
+  }
+  words_at_ = control_bytes_;
+  for (const auto& [decision, of] : branches) {
+    words_of_[decision] = {static_cast<int32_t>(word_branches_.size()), static_cast<int32_t>(of.size())};
+    for (const int32_t branch : of) {
+      word_of_[{decision, branch}] = static_cast<int32_t>(word_branches_.size());
+      word_branches_.push_back(branch);
+    }
+  }
+  control_bytes_ += align_up(std::ssize(word_branches_) * 4);
+}
+
+void PlanBuilder::begin() {
+  const auto [first, count] = entries_of_.at(kNone);
+  SettleArgs args;
+  args.plans = plans_at_;
+  args.first_entry = first, args.entries = count;
+  args.ref[SettleArgs::kEntries] =
+      control(first * int64_t{sizeof(RowsEntry)}, count * int64_t{sizeof(RowsEntry)}, Access::write);
+  const int64_t status = StatusArea(status_.data(), program_).without_events;
+  args.status_words = static_cast<int32_t>(status / 4);
+  Ref& of = args.ref[SettleArgs::kStatus];
+  of.memory = Memory::status, of.access = Access::write, of.bytes = status;
+  add<SettleKernel>(args, 1, -1, -1);
+}
+
+void PlanBuilder::settle(OperandId decision, int32_t step) {
+  const auto [first, count] = entries_of_.at(decision);
+  SettleArgs args;
+  args.plans = plans_at_;
+  args.decision = places(decision);
+  args.ref[SettleArgs::kDecision] = ref(decision, Access::read);
+  args.first_entry = first, args.entries = count;
+  if (count > 0)
+    args.ref[SettleArgs::kEntries] =
+        control(first * int64_t{sizeof(RowsEntry)}, count * int64_t{sizeof(RowsEntry)}, Access::write);
+  if (const auto words = words_of_.find(decision); words != words_of_.end()) {
+    args.words = words->second.second;
+    args.branches = constants(word_branches_.data() + words->second.first, static_cast<size_t>(args.words));
+    args.ref[SettleArgs::kWords] = control(words_at_ + 4 * words->second.first, 4 * args.words, Access::write);
+  }
+  if (args.entries > 0 || args.words > 0) add<SettleKernel>(args, 1, step, -1);
+}
+
+void PlanBuilder::add_step(int32_t at, int32_t word) {
+  const Step& step = program_.steps[at];
+  switch (step.kind) {
+    case StepKind::kernel: {
+      StepNodes nodes(*this, at, word);
+      steps_.kernels[at]->add_nodes(nodes);
+      if (steps_.needs[at].router != kNone) settle(step.outputs[0], at);
+      return;
+    }
+    case StepKind::record:
+      return record(at, word);
+    case StepKind::skip_empty:
+      return absent(at);
+    default:
+      return;
+  }
+}
+
+void PlanBuilder::record(int32_t at, int32_t word) {
+  const Step& step = program_.steps[at];
+  const RecordRoom::Router& room = steps_.records[step.router];
+  RecordArgs args;
+  args.decision = places(step.inputs[0]);
+  args.places = record_places(step.router);
+  args.ref[RecordArgs::kDecision] = ref(step.inputs[0], Access::read);
+  args.ref[RecordArgs::kExecutions] =
+      counter(&StatusArea(status_.data(), program_).executions[static_cast<size_t>(step.router)]);
+  args.ref[RecordArgs::kRecord] = record_area(step.router);
+  args.score_columns = steps_.layout.records[step.router].score_columns;
+  if (args.score_columns > 0) args.ref[RecordArgs::kScores] = ref(room.scores, Access::read);
+  std::vector<Ref> list;
+  for (const CellChain::Link& link : room.chain.links()) {
+    if (args.links == RecordArgs::kMostLinks)
+      not_yet(program_.routers[step.router].name, "routers below more than " + std::to_string(args.links) + " others");
+    const OperandId decision = step.inputs[link.input];
+    args.link[args.links++] = {static_cast<int32_t>(list.size()), link.branch, places(decision)};
+    list.push_back(ref(decision, Access::read));
+  }
+  const int64_t choices = most(program_.operands[step.inputs[0]].decision_cells) * args.decision.fan_out;
+  const int64_t blocks =
+      std::clamp<int64_t>(parts<int64_t>(choices, RecordKernel::kThreads), 1, options_.multiprocessors);
+  // Scores live as long as the router's own step: the record reads them as if it stood there.
+  add<RecordKernel>(args, blocks, at - 1, word, list);
+}
+
+void PlanBuilder::absent(int32_t at) {
+  const Step& step = program_.steps[at];
+  std::vector<AbsentDecision> inner;
+  std::vector<Ref> list;
+  const auto take = [&](const Ref& of) {
+    list.push_back(of);
+    return static_cast<int32_t>(list.size()) - 1;
+  };
+  for (int32_t s = at + 1; s < step.target; ++s) {
+    const Step& skipped = program_.steps[s];
+    if (skipped.kind != StepKind::record) continue;
+    AbsentDecision decision;
+    decision.decision = take(ref(skipped.inputs[0], Access::write));
+    decision.executions =
+        take(counter(&StatusArea(status_.data(), program_).executions[static_cast<size_t>(skipped.router)]));
+    decision.record = take(record_area(skipped.router));
+    decision.places = places(skipped.inputs[0]);
+    decision.record_places = record_places(skipped.router);
+    inner.push_back(decision);
+  }
+  if (inner.empty()) return;
+  AbsentArgs args;
+  args.decision = places(step.inputs[0]);
+  args.branch = step.branch;
+  args.ref[AbsentArgs::kDecision] = ref(step.inputs[0], Access::read);
+  args.count = static_cast<int32_t>(inner.size());
+  args.inner = constants(inner.data(), inner.size());
+  add<AbsentKernel>(args, std::min<int64_t>(args.count, options_.multiprocessors), at, -1, list);
+}
+
+Ref PlanBuilder::ref(OperandId operand, Access access) const {
+  const Operand& o = program_.operands[operand];
+  Ref of;
+  of.access = access;
+  of.entry = entry_of_[operand];
+  if (o.kind == BufferKind::input) {
+    of.memory = Memory::outside;
+    return of;
+  }
+  of.memory = o.kind == BufferKind::state ? Memory::states : Memory::activations;
+  of.offset = steps_.layout.memory.offset[o.buffer];
+  of.bytes = program_.buffers[o.buffer].bytes.evaluate(compile_.bounds);
+  if (o.in_slots && o.branch != kAllBranches) {
+    of.decision = static_cast<int32_t>(o.decision), of.branch = o.branch;
+    of.row_bytes = static_cast<int32_t>(o.row_bytes());
+  }
+  return of;
+}
+
+DecisionPlaces PlanBuilder::places(OperandId decision) const {
+  const Operand& o = program_.operands[decision];
+  const DecisionShape shape{most(o.decision_cells), o.fan_out, o.branches};
+  std::vector<std::byte> memory(decision_bytes(shape));
+  const DecisionView d = decision_view(memory.data(), shape);
+  const auto at = [&](const void* part) { return static_cast<int32_t>(place_of(part, memory.data())); };
+  return {at(d.cells), at(d.offsets), at(d.cell),   at(d.weight), at(d.choice), at(d.choice_weight),
+          at(d.slot),  at(d.wanted),  at(d.padded), at(d.margin), o.fan_out,    o.branches};
+}
+
+RecordPlaces PlanBuilder::record_places(RouterId router) const {
+  RecordLayout layout = steps_.layout.records[router];
+  layout.first = 0;
+  std::vector<std::byte> memory(layout.bytes());
+  const RecordView r = layout.at(memory.data(), 0);
+  const auto at = [&](const void* part) { return static_cast<int32_t>(place_of(part, memory.data())); };
+  return {at(r.header), at(r.choice), at(r.weight), at(r.margin), at(r.ancestor), at(r.padded), at(r.scores)};
+}
+
+Ref PlanBuilder::record_area(RouterId router) const {
+  const RecordLayout& layout = steps_.layout.records[router];
+  Ref of;
+  of.memory = Memory::records, of.access = Access::write;
+  of.offset = layout.first, of.bytes = layout.bytes();
+  return of;
+}
+
+Ref PlanBuilder::counter(const int32_t* of) const {
+  Ref ref;
+  ref.memory = Memory::status, ref.access = Access::both;
+  ref.offset = place_of(of, status_.data()), ref.bytes = sizeof(int32_t);
+  return ref;
+}
+
+Ref PlanBuilder::control(int64_t offset, int64_t bytes, Access access) const {
+  Ref of;
+  of.memory = Memory::control, of.access = access;
+  of.offset = offset, of.bytes = bytes;
+  return of;
+}
+
+Ref PlanBuilder::scratch(int64_t bytes) {
+  const int64_t at = align_up<int64_t>(control_bytes_, 256);
+  control_bytes_ = at + bytes;
+  return control(at, bytes, Access::write);
+}
+
+Ref PlanBuilder::map_of(OperandId decision) {
+  const auto known = maps_.find(decision);
+  if (known != maps_.end()) return known->second;
+  PlannedMapArgs args;
+  args.decision = places(decision);
+  args.limits.gemv_rows = 0;
+  args.ref[PlannedMapArgs::kDecision] = ref(decision, Access::read);
+  Ref map = scratch(sizeof(int32_t) * kTileMapInts);
+  args.ref[PlannedMapArgs::kMap] = map;
+  // In every region: of a decision that was not made no branch has rows.
+  add<PlannedMapKernel>(args, 1, -1, -1);
+  map.access = Access::read;
+  return maps_[decision] = map;
+}
+
+void PlanBuilder::add_range(PlanNode& node, const Ref& of) {
+  if (of.access == Access::none) return;
+  if (of.entry >= 0) {
+    const int64_t entry = of.entry * int64_t{sizeof(RowsEntry)};
+    node.ranges.push_back({Memory::control, entry, entry + int64_t{sizeof(RowsEntry)}, false});
+  }
+  if (of.memory == Memory::outside || of.bytes == 0) return;
+  node.ranges.push_back(
+      {of.memory, of.offset, of.offset + of.bytes, of.access != Access::read, of.decision, of.branch, of.row_bytes});
+}
+
+Plan make_plan(const Program& program, WeightStore& weights, const CompileOptions& compile,
+               const PlanOptions& options) {
+  CompileOptions copied = compile;
+  copied.rows = SentRows::copied;  // nobody looks whether rows could be lent
+  PlannedSteps steps = plan_steps(program, weights, copied, plan_rows());
+  if (options.change_memory) options.change_memory(program, steps.layout.memory);
+  return PlanBuilder(program, copied, options, std::move(steps)).build();
+}
+
+void write_call(const Program& program, const Plan& plan, const Submission& submission, const PlanMemory& memory,
+                DeviceAddress at, std::span<std::byte> block) {
+  const int64_t dims_at = align_up<int64_t>(sizeof(CallBlock)),
+                inputs_at = dims_at + align_up(std::ssize(program.dims) * 8);
+  CallBlock call;
+  const auto base = [&](Memory kind, DeviceAddress address) {
+    call.memory[static_cast<size_t>(kind)] = reinterpret_cast<char*>(address.value);
+  };
+  base(Memory::activations, memory.activations);
+  base(Memory::control, memory.activations + plan.layout.memory.arena_bytes);
+  base(Memory::states, memory.states);
+  base(Memory::status, memory.status);
+  base(Memory::records, memory.records);
+  call.weights = reinterpret_cast<const uint64_t*>(submission.weights.value);
+  call.dims = reinterpret_cast<const int64_t*>((at + dims_at).value);
+  call.inputs = reinterpret_cast<const uint64_t*>((at + inputs_at).value);
+  call.constants = reinterpret_cast<const char*>(memory.constants.value);
+  call.record = submission.record;
+  std::memcpy(block.data(), &call, sizeof call);
+  auto* dims = reinterpret_cast<int64_t*>(block.data() + dims_at);
+  for (const DimId dim : program.dims.ids())
+    dims[static_cast<size_t>(dim)] = program.dims[dim].evaluate(submission.bindings);
+  auto* inputs = reinterpret_cast<uint64_t*>(block.data() + inputs_at);
+  for (size_t i = 0; i < submission.inputs.size(); ++i) inputs[i] = submission.inputs[i].value;
+}
+
+}  // namespace stormcell::gpu

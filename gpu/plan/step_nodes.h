@@ -1,0 +1,132 @@
+// Tools that make the nodes of a step: the memory of its operands as Refs, constants, scratch. PlanBuilder makes the
+// plan of a program step by step; an operator (ops/NAME.cpp) sees StepNodes.
+#pragma once
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/base/align.h"
+#include "core/runtime/program.h"
+#include "gpu/dispatch/dispatch.h"
+#include "gpu/plan/kernel_list.h"
+#include "gpu/plan/plan.h"
+#include "gpu/plan/planned_steps.h"
+
+namespace stormcell::gpu {
+
+/// The format of activations and of weights that are multiplied; integers move as f32 does.
+Format plan_format(DType type);
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const Program& program, const CompileOptions& compile, const PlanOptions& options, PlannedSteps steps);
+  Plan build();
+
+  const Program& program() const { return program_; }
+  int64_t most(DimId dim) const { return program_.dims[dim].evaluate(compile_.bounds); }
+  const PlanOptions& options() const { return options_; }
+  /// The memory of an operand: its rows by the rows table, a decision at its place.
+  Ref ref(OperandId operand, Access access) const;
+  DecisionPlaces places(OperandId decision) const;
+  Ref scratch(int64_t bytes);
+  /// The place of a copy of `count` objects among the constants.
+  template <class T>
+  int64_t constants(const T* from, size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const size_t at = align_up<size_t>(plan_.constants.size(), 16), bytes = count * sizeof(T);
+    plan_.constants.resize(at + bytes);
+    if (bytes > 0) std::memcpy(plan_.constants.data() + at, from, bytes);
+    return static_cast<int64_t>(at);
+  }
+  /// The tile map of products over the slots of a decision; its node is added where it is asked for first.
+  Ref map_of(OperandId decision);
+
+  /// `word`: of the region; -1: the node always runs. `list`: what the kernel touches beside the Refs of its arguments.
+  template <class Kernel>
+  void add(typename Kernel::Args args, int64_t blocks, int32_t step, int32_t word, const std::vector<Ref>& list = {}) {
+    static_assert(std::is_trivially_copyable_v<typename Kernel::Args>);
+    static_assert(PlanKernels::place<Kernel>() < PlanKernels::kCount);
+    args.word = word;
+    args.listed = static_cast<int32_t>(list.size());
+    if (!list.empty()) args.list = constants(list.data(), list.size());
+    PlanNode node;
+    node.kernel = PlanKernels::place<Kernel>();
+    node.kernel_name = Kernel::kName;
+    node.step = step;
+    node.blocks = blocks;
+    node.args.resize(sizeof args);
+    std::memcpy(node.args.data(), &args, sizeof args);
+    for (const Ref& of : args.ref) add_range(node, of);
+    for (const Ref& of : list) add_range(node, of);
+    if (word >= 0) add_range(node, control(word, sizeof(int32_t), Access::read));
+    plan_.nodes.push_back(std::move(node));
+  }
+
+ private:
+  void refuse_what_is_missing() const;
+  void place_entries();
+  void add_entry(OperandId operand);
+  void place_words();
+  void begin();
+  void settle(OperandId decision, int32_t step);
+  void add_step(int32_t at, int32_t word);
+  void record(int32_t at, int32_t word);
+  void absent(int32_t at);
+  Ref control(int64_t offset, int64_t bytes, Access access) const;
+  Ref counter(const int32_t* of) const;
+  Ref record_area(RouterId router) const;
+  RecordPlaces record_places(RouterId router) const;
+  static void add_range(PlanNode& node, const Ref& of);
+
+  const Program& program_;
+  CompileOptions compile_;
+  PlanOptions options_;
+  PlannedSteps steps_;
+  Plan plan_;
+  std::vector<std::byte> status_;  // laid out as the device's
+  IdVector<OperandId, int32_t> entry_of_;
+  std::vector<EntryPlan> entries_;
+  /// Entries, and words, that one decision settles: the first, and how many. kNone: the extents.
+  std::map<OperandId, std::pair<int32_t, int32_t>> entries_of_, words_of_;
+  std::vector<int32_t> word_branches_;                        // by word
+  std::map<std::pair<OperandId, int32_t>, int32_t> word_of_;  // by decision and branch: its number
+  std::map<OperandId, Ref> maps_;
+  int64_t plans_at_ = 0, words_at_ = 0;  // entries among the constants; words in control memory
+  int64_t control_bytes_ = 0;
+};
+
+/// One step as its operator sees it.
+class StepNodes {
+ public:
+  StepNodes(PlanBuilder& plan, int32_t at, int32_t word) : plan_(plan), at_(at), word_(word) {}
+  const Program& program() const { return plan_.program(); }
+  const Step& step() const { return program().steps[at_]; }
+  const Operand& input(size_t i) const { return program().operands[step().inputs[i]]; }
+  const Operand& output(size_t i) const { return program().operands[step().outputs[i]]; }
+  Ref reads(size_t input) const { return plan_.ref(step().inputs[input], Access::read); }
+  Ref writes(size_t output) const { return plan_.ref(step().outputs[output], Access::write); }
+  /// A state that is an input and is changed.
+  Ref changes(size_t input) const { return plan_.ref(step().inputs[input], Access::write); }
+  DecisionPlaces decision(size_t input) const { return plan_.places(step().inputs[input]); }
+  int64_t most(DimId dim) const { return plan_.most(dim); }
+  int64_t most_rows(const Operand& of) const { return of.rows == kNone ? 1 : most(of.rows); }
+  PlanBuilder& plan() { return plan_; }
+  /// Blocks for so much work, which they stride over.
+  int64_t blocks(int64_t work, int64_t of_a_block) const {
+    return std::clamp<int64_t>(parts(work, of_a_block), 1, int64_t{8} * plan_.options().multiprocessors);
+  }
+  template <class Kernel>
+  void add(const typename Kernel::Args& args, int64_t blocks, const std::vector<Ref>& list = {}) {
+    plan_.add<Kernel>(args, blocks, at_, word_, list);
+  }
+
+ private:
+  PlanBuilder& plan_;
+  int32_t at_, word_;
+};
+
+/// A step's kernel, of the list's name, whose launches `add` makes.
+std::unique_ptr<PlanKernel> planned(std::string_view name, std::function<void(StepNodes&)> add);
+
+}  // namespace stormcell::gpu

@@ -1,0 +1,175 @@
+// Brings rows of branches back to the cells that they came from. A thread takes some numbers of one cell and sums over
+// what the cell was sent to, in a fixed order: nobody writes what another writes, and nothing is atomic. Instead of
+// following each row up to its cell, it goes down from the cell through the choices of each router. Bound: copy
+// bandwidth.
+#pragma once
+#include "gpu/rows/call.h"
+
+namespace stormcell::gpu {
+
+enum class JoinMode : uint8_t { sum, weighted, place };
+
+/// One router between the cells and a joined value.
+struct JoinLink {
+  int32_t decision = -1;  ///< in the list
+  int32_t branch = -1;    ///< -1: all
+  DecisionPlaces places;
+};
+/// A joined value: a constant of the plan.
+struct JoinInput {
+  static constexpr int kMostLinks = 3;
+  int32_t rows = -1;    ///< in the list
+  int32_t factor = -1;  ///< in the list: numbers that multiply its rows; -1: none
+  int32_t links = 0;
+  JoinLink link[kMostLinks];  ///< the router nearest to the result first
+};
+
+/// The list: joined values, factors, decisions.
+struct JoinArgs : KernelArgs<4> {
+  enum { kTo, kOtherwise, kResidual, kDecision };  ///< kDecision: of the joined slots
+  int64_t inputs = 0;                              ///< constants: JoinInput
+  int64_t of_branch = 0;                           ///< constants, by branch: which input holds its rows; -1: none
+  int32_t count = 0;                               ///< inputs
+  int32_t width = 1;
+  JoinMode mode = JoinMode::sum;
+  bool by_slots = false;        ///< all inputs are branches, or the slots, of kDecision
+  bool all_slots = false;       ///< one input holds all slots
+  bool weighs_dropped = false;  ///< a dropped choice adds `otherwise` times its weight
+  DecisionPlaces decision;
+};
+
+struct JoinKernel {
+  using Args = JoinArgs;
+  using Shared = Nothing;
+  static constexpr const char* kName = "join";
+  static constexpr int kThreads = 256;
+  static constexpr bool kIndependent = true;
+
+  template <class X>
+  STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    if (!a.is_due()) return;
+    if (a.width % 4 == 0)
+      run_by<4>(x, a);
+    else
+      run_by<1>(x, a);
+  }
+
+ private:
+  /// Numbers of one cell, as they are summed.
+  template <int n>
+  struct Sum {
+    float of[n];
+    bool reached;
+  };
+
+  template <int n, class X>
+  STORMCELL_DEVICE static void run_by(X& x, const Args& a) {
+    const int64_t pieces = a.width / n, all = a.rows(a.ref[Args::kTo]).rows * pieces;
+    for (int64_t i = grid_thread(x, kThreads); i < all; i += grid_threads(x, kThreads)) {
+      const int64_t cell = i / pieces, column = i % pieces * n;
+      Sum<n> sum = {};
+      if (a.by_slots)
+        join_slots(x, a, cell, column, sum);
+      else
+        for (int32_t k = 0; k < a.count; ++k) walk<0>(x, a, input(a, k), cell, column, 1.0f, sum);
+      finish(x, a, cell, column, sum);
+    }
+  }
+  STORMCELL_DEVICE static const JoinInput& input(const Args& a, int32_t k) {
+    return a.constants<JoinInput>(a.inputs)[k];
+  }
+  STORMCELL_DEVICE static DecisionView decision(const Args& a, const Ref& ref, const DecisionPlaces& places) {
+    return places.at(const_cast<char*>(a.in<char>(ref)));
+  }
+
+  template <int n, class X>
+  STORMCELL_DEVICE static void join_slots(X& x, const Args& a, int64_t cell, int64_t column, Sum<n>& sum) {
+    const DecisionView d = decision(a, a.ref[Args::kDecision], a.decision);
+    for (int32_t j = 0; j < d.fan_out; ++j) {
+      const int64_t i = cell * d.fan_out + j;
+      const int32_t choice = d.choice[i];
+      if (choice < 0) {
+        if (a.weighs_dropped && choice != kNoBranch)
+          add_row(x, a, a.ref[Args::kOtherwise], cell, column, d.choice_weight[i], sum);
+        continue;
+      }
+      const int32_t which = a.constants<int32_t>(a.of_branch)[choice];
+      if (which < 0) continue;
+      const JoinInput& of = input(a, which);
+      const int64_t row = d.slot[i] - (a.all_slots ? 0 : d.offsets[choice]);
+      const float factor = of.factor >= 0 ? x.load(a.in<float>(a.listed_ref(of.factor)) + row) : 1.0f;
+      const float w = of.factor >= 0 ? factor : a.mode == JoinMode::weighted ? d.choice_weight[i] : 1.0f;
+      add_row(x, a, a.listed_ref(of.rows), row, column, w, sum);
+    }
+  }
+
+  /// Goes down through the routers of one input, from the `kLevel`-th on.
+  template <int kLevel, int n, class X>
+  STORMCELL_DEVICE static void walk(X& x, const Args& a, const JoinInput& of, int64_t row, int64_t column, float weight,
+                                    Sum<n>& sum) {
+    if (kLevel == of.links) {
+      if (of.factor >= 0) weight = x.load(a.in<float>(a.listed_ref(of.factor)) + row);
+      return add_row(x, a, a.listed_ref(of.rows), row, column, weight, sum);
+    }
+    if constexpr (kLevel < JoinInput::kMostLinks) {
+      const JoinLink& link = of.link[kLevel];
+      const DecisionView d = decision(a, a.listed_ref(link.decision), link.places);
+      for (int32_t j = 0; j < d.fan_out; ++j) {
+        const int64_t i = row * d.fan_out + j;
+        const int32_t choice = d.choice[i];
+        if (choice < 0 || (link.branch >= 0 && choice != link.branch)) continue;
+        const int64_t below = d.slot[i] - (link.branch >= 0 ? d.offsets[choice] : 0);
+        // The router nearest to the result weighs.
+        const float w = kLevel == 0 && a.mode == JoinMode::weighted ? d.choice_weight[i] : weight;
+        walk<kLevel + 1>(x, a, of, below, column, w, sum);
+      }
+    }
+  }
+
+  template <int n, class X>
+  STORMCELL_DEVICE static void add_row(X& x, const Args& a, const Ref& rows, int64_t row, int64_t column, float weight,
+                                       Sum<n>& sum) {
+    const float* from = a.in<float>(rows) + row * a.width + column;
+    float came[n];
+    load<n>(x, from, came);
+    STORMCELL_UNROLL
+    for (int i = 0; i < n; ++i) sum.of[i] = a.mode == JoinMode::place ? came[i] : sum.of[i] + weight * came[i];
+    sum.reached = true;
+  }
+  template <int n, class X>
+  STORMCELL_DEVICE static void load(X& x, const float* from, float (&to)[n]) {
+    if constexpr (n == 4) {
+      const Sixteen four = x.load(reinterpret_cast<const Sixteen*>(from));
+      STORMCELL_UNROLL
+      for (int i = 0; i < n; ++i) to[i] = float_of_bits(four.word[i]);
+    } else {
+      to[0] = x.load(from);
+    }
+  }
+  template <int n, class X>
+  STORMCELL_DEVICE static void finish(X& x, const Args& a, int64_t cell, int64_t column, Sum<n>& sum) {
+    const int64_t at = cell * a.width + column;
+    float more[n];
+    if (a.has(Args::kOtherwise) && a.mode != JoinMode::weighted && !sum.reached) {
+      load<n>(x, a.in<float>(a.ref[Args::kOtherwise]) + at, more);
+      STORMCELL_UNROLL
+      for (int i = 0; i < n; ++i) sum.of[i] = more[i];
+    }
+    if (a.has(Args::kResidual)) {
+      load<n>(x, a.in<float>(a.ref[Args::kResidual]) + at, more);
+      STORMCELL_UNROLL
+      for (int i = 0; i < n; ++i) sum.of[i] += more[i];
+    }
+    float* to = a.out<float>(a.ref[Args::kTo]) + at;
+    if constexpr (n == 4) {
+      Sixteen four;
+      STORMCELL_UNROLL
+      for (int i = 0; i < n; ++i) four.word[i] = bits_of_float(sum.of[i]);
+      x.store(reinterpret_cast<Sixteen*>(to), four);
+    } else {
+      x.store(to, sum.of[0]);
+    }
+  }
+};
+
+}  // namespace stormcell::gpu

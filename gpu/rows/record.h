@@ -1,0 +1,130 @@
+// Copies a decision to its record and counts the execution; and the same of what was decided nowhere, because its
+// branch got no cell. Bound: latency of one launch.
+#pragma once
+#include "gpu/rows/call.h"
+
+namespace stormcell::gpu {
+
+/// Places of the parts of a record, from its beginning (core/runtime/record_area.h).
+struct RecordPlaces {
+  int32_t header = 0, choice = 0, weight = 0, margin = 0, ancestor = 0, padded = 0, scores = 0;
+};
+
+/// One step up from a row of a routed space to the cell of its parent.
+struct UpLink {
+  int32_t decision = -1;  ///< in the list
+  int32_t branch = -1;    ///< -1: all slots
+  DecisionPlaces places;
+};
+
+/// The list: decisions of the chain.
+struct RecordArgs : KernelArgs<4> {
+  static constexpr int kMostLinks = 4;
+  /// kRecord: where the execution is recorded. kScores: where records keep what the router decides by.
+  enum { kDecision, kExecutions, kRecord, kScores };
+  DecisionPlaces decision;
+  RecordPlaces places;
+  int32_t links = 0;
+  UpLink link[kMostLinks];
+  int32_t score_columns = 0;
+};
+
+struct RecordKernel {
+  using Args = RecordArgs;
+  using Shared = Nothing;
+  static constexpr const char* kName = "record";
+  static constexpr int kThreads = 256;
+  static constexpr bool kIndependent = true;
+
+  template <class X>
+  STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    if (!a.is_due()) return;
+    const int64_t first = grid_thread(x, kThreads), step = grid_threads(x, kThreads);
+    if (first == 0) ++*a.out<int32_t>(a.ref[Args::kExecutions]);
+    if (a.call->record == 0) return;
+    const DecisionView d = a.decision.at(const_cast<char*>(a.in<char>(a.ref[Args::kDecision])));
+    char* to = a.out<char>(a.ref[Args::kRecord]);
+    const int64_t cells = *d.cells, choices = cells * d.fan_out;
+    if (first == 0) {
+      reinterpret_cast<int32_t*>(to + a.places.header)[0] = static_cast<int32_t>(cells);
+      reinterpret_cast<int32_t*>(to + a.places.header)[1] = 0;  // turn
+    }
+    for (int64_t i = first; i < choices; i += step) {
+      reinterpret_cast<int32_t*>(to + a.places.choice)[i] = d.choice[i];
+      reinterpret_cast<float*>(to + a.places.weight)[i] = d.choice_weight[i];
+    }
+    for (int64_t c = first; c < cells; c += step) {
+      reinterpret_cast<float*>(to + a.places.margin)[c] = d.margin[c];
+      reinterpret_cast<int32_t*>(to + a.places.ancestor)[c] = static_cast<int32_t>(ancestor(a, c));
+    }
+    if (a.has(Args::kScores))
+      for (int64_t i = first; i < cells * a.score_columns; i += step)
+        reinterpret_cast<float*>(to + a.places.scores)[i] = a.in<float>(a.ref[Args::kScores])[i];
+    for (int64_t b = first; b < d.branches; b += step)
+      reinterpret_cast<int32_t*>(to + a.places.padded)[b] = d.padded[b];
+  }
+
+ private:
+  STORMCELL_DEVICE static int64_t ancestor(const Args& a, int64_t row) {
+    for (int32_t k = 0; k < a.links; ++k) {
+      const UpLink& link = a.link[k];
+      const char* memory = a.in<char>(a.listed_ref(link.decision));
+      const int32_t first =
+          link.branch < 0 ? 0 : reinterpret_cast<const int32_t*>(memory + link.places.offsets)[link.branch];
+      row = reinterpret_cast<const int32_t*>(memory + link.places.cell)[first + row];
+    }
+    return row;
+  }
+};
+
+/// A decision that would have been made in a branch.
+struct AbsentDecision {
+  int32_t decision = -1, executions = -1, record = -1;  ///< in the list
+  DecisionPlaces places;
+  RecordPlaces record_places;
+};
+
+struct AbsentArgs : KernelArgs<1> {
+  enum { kDecision };  ///< that sends cells to the branch
+  DecisionPlaces decision;
+  int64_t inner = 0;  ///< constants: AbsentDecision
+  int32_t count = 0;
+  int32_t branch = 0;
+};
+
+/// Makes the decisions within a branch without cells empty, counts them, and records them so.
+struct AbsentKernel {
+  using Args = AbsentArgs;
+  using Shared = Nothing;
+  static constexpr const char* kName = "absent";
+  static constexpr int kThreads = 128;
+  static constexpr bool kIndependent = true;
+
+  template <class X>
+  STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    const auto* offsets = reinterpret_cast<const int32_t*>(a.in<char>(a.ref[Args::kDecision]) + a.decision.offsets);
+    if (offsets[a.branch + 1] > offsets[a.branch]) return;
+    for (int32_t k = x.block(); k < a.count; k += x.blocks()) clear(x, a, a.constants<AbsentDecision>(a.inner)[k]);
+  }
+
+ private:
+  template <class X>
+  STORMCELL_DEVICE static void clear(X& x, const Args& a, const AbsentDecision& inner) {
+    const DecisionView d = inner.places.at(a.out<char>(a.listed_ref(inner.decision)));
+    for (int32_t b = x.thread(); b <= d.branches; b += kThreads) {
+      d.offsets[b] = 0;
+      if (b < d.branches) d.wanted[b] = d.padded[b] = 0;
+    }
+    char* record = a.call->record != 0 ? a.out<char>(a.listed_ref(inner.record)) : nullptr;
+    for (int32_t b = x.thread(); record && b < d.branches; b += kThreads)
+      reinterpret_cast<int32_t*>(record + inner.record_places.padded)[b] = 0;
+    if (x.thread() != 0) return;
+    *d.cells = 0;
+    ++*a.out<int32_t>(a.listed_ref(inner.executions));
+    if (!record) return;
+    reinterpret_cast<int32_t*>(record + inner.record_places.header)[0] = 0;
+    reinterpret_cast<int32_t*>(record + inner.record_places.header)[1] = 0;
+  }
+};
+
+}  // namespace stormcell::gpu

@@ -1,0 +1,65 @@
+// Fills the rows table: where the rows of each operand begin and how many came. One node at the beginning does it for
+// what the extents tell, and clears the status. One node behind each router does it for what its decision tells, and
+// writes the words of the regions that its branches are. It runs in every region: behind a router that was skipped the
+// decision is empty, and so all its branches are. Bound: latency of one launch.
+#pragma once
+#include "gpu/rows/call.h"
+
+namespace stormcell::gpu {
+
+struct SettleArgs : KernelArgs<4> {
+  enum { kDecision, kEntries, kWords, kStatus };
+  int64_t plans = 0;     ///< constants: EntryPlan by entry
+  int64_t branches = 0;  ///< constants: the branch of each word
+  int32_t first_entry = 0, entries = 0, words = 0;
+  int32_t status_words = 0;  ///< of four bytes, that become 0
+  DecisionPlaces decision;
+};
+
+struct SettleKernel {
+  using Args = SettleArgs;
+  using Shared = Nothing;
+  static constexpr const char* kName = "settle";
+  static constexpr int kThreads = 128;
+  static constexpr bool kIndependent = true;
+
+  template <class X>
+  STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    const int64_t step = grid_threads(x, kThreads);
+    const int32_t* offsets = nullptr;
+    if (a.has(Args::kDecision))
+      offsets = reinterpret_cast<const int32_t*>(a.address(a.ref[Args::kDecision]) + a.decision.offsets);
+    for (int64_t i = grid_thread(x, kThreads); i < a.entries; i += step)
+      a.out<RowsEntry>(a.ref[Args::kEntries])[i] =
+          entry(a, a.constants<EntryPlan>(a.plans)[a.first_entry + i], offsets);
+    for (int64_t i = grid_thread(x, kThreads); i < a.words; i += step) {
+      const int32_t branch = a.constants<int32_t>(a.branches)[i];
+      a.out<int32_t>(a.ref[Args::kWords])[i] = offsets[branch + 1] > offsets[branch];
+    }
+    for (int64_t i = grid_thread(x, kThreads); i < a.status_words; i += step)
+      a.out<int32_t>(a.ref[Args::kStatus])[i] = 0;
+  }
+
+ private:
+  STORMCELL_DEVICE static RowsEntry entry(const Args& a, const EntryPlan& plan, const int32_t* offsets) {
+    RowsEntry e;
+    char* data = plan.input >= 0 ? reinterpret_cast<char*>(a.call->inputs[plan.input])
+                                 : a.call->memory[static_cast<int>(plan.memory)] + plan.offset;
+    int64_t rows = plan.rows < 0 ? 1 : a.call->dims[plan.rows];
+    if (plan.is_routed) {
+      e.first = plan.branch == -1 ? 0 : offsets[plan.branch];
+      rows = (plan.branch == -1 ? offsets[a.decision.branches] : offsets[plan.branch + 1]) - e.first;
+      if (plan.in_slots) data += e.first * plan.row_bytes;
+      if (plan.times >= 0) rows *= a.call->dims[plan.times];
+    }
+    e.data = reinterpret_cast<uint64_t>(data);
+    e.rows = static_cast<int32_t>(rows);
+    if (plan.per_parent >= 0) {
+      e.per_parent = static_cast<int32_t>(a.call->dims[plan.per_parent]);
+      e.parents = e.per_parent > 0 ? e.rows / e.per_parent : 0;
+    }
+    return e;
+  }
+};
+
+}  // namespace stormcell::gpu
