@@ -21,7 +21,7 @@ namespace {
 
 constexpr int32_t kNone = -1, kNotMet = -2;
 constexpr int64_t kMostBranches = int64_t{1} << 24, kMostStacks = 64, kMostPrompt = int64_t{1} << 16,
-                  kMostTokensOfRow = int64_t{1} << 24;
+                  kMostTokenIds = int64_t{1} << 24;
 constexpr const char* kWriteAgain = "write it again as docs/user-guide.md shows";
 
 template <class T>
@@ -130,9 +130,9 @@ class NativeTrace {
       check("cell.phase", element<int32_t>(phase_, c), 1);
       check("cell.stack", stack_of(c), kMostStacks - 1);
       check("cell.columns", columns_of(c), INT32_MAX);
-      if (token_of(c) < -1 || token_of(c) >= kMostTokensOfRow)
+      if (token_of(c) < -1 || token_of(c) >= kMostTokenIds)
         wrong("element [" + std::to_string(c) + "] of cell.token is " + std::to_string(token_of(c)) + ", -1 to " +
-              std::to_string(kMostTokensOfRow - 1) + " are allowed");
+              std::to_string(kMostTokenIds - 1) + " are allowed");
       if (rank_of(c) < -1)
         wrong("element [" + std::to_string(c) + "] of cell.rank is " + std::to_string(rank_of(c)) +
               ", -1 is the least");

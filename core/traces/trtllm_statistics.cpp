@@ -26,7 +26,7 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostTokens = int64_t{1} << 40;
+constexpr int64_t kMostTokensCounted = int64_t{1} << 40;
 constexpr const char* kCollect = "collect again with EXPERT_STATISTIC_PATH and EXPERT_STATISTIC_ITER_RANGE";
 
 struct Place {
@@ -211,7 +211,7 @@ class TrtllmStatistics {
       for (size_t e = 0; e < loads.size(); ++e) {
         int64_t count;
         std::memcpy(&count, t->bytes.data() + e * sizeof count, sizeof count);
-        if (count < 0 || count >= kMostTokens)
+        if (count < 0 || count >= kMostTokensCounted)
           wrong(t->name, "the count of expert " + std::to_string(e) + " is " + std::to_string(count));
         loads[e] += count;
       }
