@@ -18,7 +18,7 @@ using Operators = std::map<std::string, int64_t>;
 int64_t calls_of(const Operators& operators, std::initializer_list<std::string_view> ends) {
   int64_t calls = 0;
   for (const auto& [name, count] : operators)
-    if (std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return name.ends_with(end); }))
+    if (std::any_of(ends.begin(), ends.end(), [&name = name](std::string_view end) { return name.ends_with(end); }))
       calls += count;
   return calls;
 }
