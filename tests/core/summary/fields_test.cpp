@@ -185,6 +185,10 @@ class FieldsTest : public QObject {
     QCOMPARE(bytes_left_out<SegmentStructure>(), size_t{0});
     QCOMPARE(bytes_left_out<PlanStructure>(), size_t{0});
     QCOMPARE(bytes_left_out<ModelStructure>(), size_t{0});
+    QCOMPARE(bytes_left_out<SheetLack>(), size_t{0});
+    QCOMPARE(bytes_left_out<SheetFormat>(), size_t{0});
+    QCOMPARE(bytes_left_out<SheetMemory>(), size_t{0});
+    QCOMPARE(bytes_left_out<ModelSheet>(), size_t{0});
   }
 
   void every_member_of_a_run_is_read_as_it_was_written() {
