@@ -6,15 +6,18 @@
 namespace stormcell::gpu {
 
 // One file in ops/ each, named as the operator.
-std::unique_ptr<PlanKernel> plan_activation(const StepMaking&), plan_add(const StepMaking&),
-    plan_add_constant(const StepMaking&), plan_argmax(const StepMaking&), plan_attention(const StepMaking&),
-    plan_broadcast(const StepMaking&), plan_choice_weight(const StepMaking&), plan_concat(const StepMaking&),
-    plan_embedding(const StepMaking&), plan_end_sequences(const StepMaking&), plan_gather(const StepMaking&),
-    plan_grouped_linear(const StepMaking&), plan_layer_norm(const StepMaking&), plan_linear(const StepMaking&),
-    plan_multiply(const StepMaking&), plan_reduce(const StepMaking&), plan_rms_norm(const StepMaking&),
-    plan_route(const StepMaking&), plan_scale(const StepMaking&), plan_scatter(const StepMaking&),
-    plan_standardize(const StepMaking&), plan_state_fill(const StepMaking&), plan_state_write(const StepMaking&),
-    plan_zeros(const StepMaking&);
+std::unique_ptr<PlanKernel> plan_activation(const KernelBuildContext&), plan_add(const KernelBuildContext&),
+    plan_add_constant(const KernelBuildContext&), plan_argmax(const KernelBuildContext&),
+    plan_attention(const KernelBuildContext&), plan_broadcast(const KernelBuildContext&),
+    plan_choice_weight(const KernelBuildContext&), plan_concat(const KernelBuildContext&),
+    plan_embedding(const KernelBuildContext&), plan_end_sequences(const KernelBuildContext&),
+    plan_gather(const KernelBuildContext&), plan_grouped_linear(const KernelBuildContext&),
+    plan_layer_norm(const KernelBuildContext&), plan_linear(const KernelBuildContext&),
+    plan_multiply(const KernelBuildContext&), plan_reduce(const KernelBuildContext&),
+    plan_rms_norm(const KernelBuildContext&), plan_route(const KernelBuildContext&),
+    plan_scale(const KernelBuildContext&), plan_scatter(const KernelBuildContext&),
+    plan_standardize(const KernelBuildContext&), plan_state_fill(const KernelBuildContext&),
+    plan_state_write(const KernelBuildContext&), plan_zeros(const KernelBuildContext&);
 
 namespace {
 constexpr std::array kRows = {

@@ -6,7 +6,7 @@
 
 namespace stormcell::gpu {
 
-std::optional<PlannedProduct> product_of(const StepMaking& m, size_t first, size_t count, bool precise) {
+std::optional<PlannedProduct> product_of(const KernelBuildContext& m, size_t first, size_t count, bool precise) {
   const Node& node = m.node();
   PlannedProduct p;
   const DType format = format_in_products(m.value(first));

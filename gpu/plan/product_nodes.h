@@ -21,7 +21,7 @@ struct PlannedProduct {
 };
 
 /// Requests `count` weights from input `first` on. Nothing: their formats differ, or have no kernel.
-std::optional<PlannedProduct> product_of(const StepMaking& making, size_t first, size_t count, bool precise);
+std::optional<PlannedProduct> product_of(const KernelBuildContext& making, size_t first, size_t count, bool precise);
 void add_product(StepNodes& nodes, const PlannedProduct& product);
 
 }  // namespace stormcell::gpu

@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_activation(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_activation(const KernelBuildContext& m) {
   const PointwiseOp op = activation_of(m.node().attributes.word("kind"));
   return planned("activation", [op](StepNodes& nodes) {
     PointwiseNode node(nodes, nodes.output(0));

@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_add(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_add(const KernelBuildContext& m) {
   const PointwiseOp op = m.type(0).dtype == DType::i32 ? PointwiseOp::add_integer : PointwiseOp::add;
   return planned("add", [op](StepNodes& nodes) {
     PointwiseNode node(nodes, nodes.output(0));

@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_add_constant(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_add_constant(const KernelBuildContext& m) {
   const auto value = static_cast<int32_t>(m.node().attributes.integer("value"));
   return planned("add_constant", [value](StepNodes& nodes) {
     PointwiseNode node(nodes, nodes.output(0));

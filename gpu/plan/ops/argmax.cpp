@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_argmax(const StepMaking&) {
+std::unique_ptr<PlanKernel> plan_argmax(const KernelBuildContext&) {
   return planned("argmax", [](StepNodes& nodes) {
     ReduceArgs args;
     args.what = Reduction::argmax;

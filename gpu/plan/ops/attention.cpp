@@ -25,7 +25,7 @@ void add_buckets(StepNodes& nodes, const Attending& of, AttentionArgs& args) {
 
 }  // namespace
 
-std::unique_ptr<PlanKernel> plan_attention(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_attention(const KernelBuildContext& m) {
   const Node& node = m.node();
   if (extra_input(node, "step")) return nullptr;  // a cache
   for (const size_t input : {0, 1})

@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_broadcast(const StepMaking&) {
+std::unique_ptr<PlanKernel> plan_broadcast(const KernelBuildContext&) {
   return planned("broadcast", [](StepNodes& nodes) {
     MoveArgs args = moving(nodes.input(0), nodes.output(0));
     args.map = RowMap::by_parent;

@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_choice_weight(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_choice_weight(const KernelBuildContext& m) {
   if (m.node().attributes.has("branch")) return nullptr;
   return planned("choice_weight", [](StepNodes& nodes) {
     PointwiseNode node(nodes, nodes.output(0));

@@ -3,7 +3,7 @@
 namespace stormcell::gpu {
 
 // A node for each input. The rows are what the last extent has for each place before it.
-std::unique_ptr<PlanKernel> plan_concat(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_concat(const KernelBuildContext& m) {
   if (m.type(0).content.size() != 1) return nullptr;
   return planned("concat", [](StepNodes& nodes) {
     int32_t column = 0;

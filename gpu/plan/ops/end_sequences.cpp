@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_end_sequences(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_end_sequences(const KernelBuildContext& m) {
   const auto end = static_cast<int32_t>(m.node().attributes.integer("end")),
              pad = static_cast<int32_t>(m.node().attributes.integer("pad"));
   return planned("end_sequences", [end, pad](StepNodes& nodes) {

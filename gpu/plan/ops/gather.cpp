@@ -21,7 +21,7 @@ JoinMode mode_of(std::string_view word) {
 }
 
 /// All inputs are branches, or the slots, of one decision over the cells of the result, and no two of one branch.
-bool find_slots(const StepMaking& m, Joining& j) {
+bool find_slots(const KernelBuildContext& m, Joining& j) {
   const Graph& g = m.graph();
   const SpaceId target(m.node().attributes.integer("space"));
   if (j.mode == JoinMode::place || m.type(0).space == kNone) return false;
@@ -87,7 +87,7 @@ void add_join(StepNodes& nodes, const Joining& j) {
 
 }  // namespace
 
-std::unique_ptr<PlanKernel> plan_gather(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_gather(const KernelBuildContext& m) {
   const Node& node = m.node();
   Joining j;
   j.mode = mode_of(node.attributes.word("mode"));

@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_grouped_linear(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_grouped_linear(const KernelBuildContext& m) {
   const Node& node = m.node();
   const BranchRows rows(m);
   if (rows.holds_members() || rows.branches() > kMostExperts) return nullptr;

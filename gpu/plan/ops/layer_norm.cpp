@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_layer_norm(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_layer_norm(const KernelBuildContext& m) {
   ReduceArgs args;
   args.what = Reduction::layer_norm;
   args.gain = static_cast<int32_t>(m.f32_weight(1));

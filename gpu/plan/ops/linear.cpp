@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_linear(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_linear(const KernelBuildContext& m) {
   std::optional<PlannedProduct> product = product_of(m, 1, 1, is_precise(m.node()));
   if (!product) return nullptr;
   if (const auto bias = extra_input(m.node(), "bias"))

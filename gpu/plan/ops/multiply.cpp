@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_multiply(const StepMaking&) {
+std::unique_ptr<PlanKernel> plan_multiply(const KernelBuildContext&) {
   return planned("multiply", [](StepNodes& nodes) {
     PointwiseNode node(nodes, nodes.output(0));
     node.load(0, 0);

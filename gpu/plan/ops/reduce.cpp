@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_reduce(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_reduce(const KernelBuildContext& m) {
   const std::string& mode = m.node().attributes.word("mode");
   ReduceArgs args;
   args.what = mode == "last" ? Reduction::last : mode == "mean" ? Reduction::mean : Reduction::sum;

@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_rms_norm(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_rms_norm(const KernelBuildContext& m) {
   ReduceArgs args;
   args.gain = static_cast<int32_t>(m.f32_weight(1));
   args.eps = static_cast<float>(m.node().attributes.real("eps"));

@@ -67,7 +67,7 @@ void add_route(StepNodes& nodes, const Routing& routing) {
 
 }  // namespace
 
-std::unique_ptr<PlanKernel> plan_route(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_route(const KernelBuildContext& m) {
   const Protocol protocol = protocol_of(m.node().attributes);
   const int32_t branches = m.graph().value(m.node().outputs[0]).branches;
   const bool no_grid =

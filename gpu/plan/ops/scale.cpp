@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_scale(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_scale(const KernelBuildContext& m) {
   const auto factor = static_cast<float>(m.node().attributes.real("factor"));
   return planned("scale", [factor](StepNodes& nodes) {
     PointwiseNode node(nodes, nodes.output(0));

@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_scatter(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_scatter(const KernelBuildContext& m) {
   for (size_t i = 0; i < m.step.outputs.size(); ++i)
     if (m.writes(i) != m.writes(0)) return nullptr;
   return planned("scatter", [](StepNodes& nodes) {

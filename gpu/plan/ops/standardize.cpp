@@ -3,7 +3,7 @@
 namespace stormcell::gpu {
 
 // Weights are by channel, the last extent: the rows of the kernel are pixels where the operand's are maps.
-std::unique_ptr<PlanKernel> plan_standardize(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_standardize(const KernelBuildContext& m) {
   if (m.type(0).content.size() != 1) return nullptr;
   const WeightHandle mean = m.f32_weight(1), deviation = m.f32_weight(2);
   return planned("standardize", [mean, deviation](StepNodes& nodes) {

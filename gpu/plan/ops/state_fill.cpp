@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_state_fill(const StepMaking& m) {
+std::unique_ptr<PlanKernel> plan_state_fill(const KernelBuildContext& m) {
   const double value = m.node().attributes.real("value");
   const uint32_t bits = m.type(0).dtype == DType::i32 ? static_cast<uint32_t>(static_cast<int32_t>(value))
                                                       : bits_of_float(static_cast<float>(value));

@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_state_write(const StepMaking&) {
+std::unique_ptr<PlanKernel> plan_state_write(const KernelBuildContext&) {
   return planned("state_write", [](StepNodes& nodes) {
     MoveArgs args = moving(nodes.input(1), nodes.input(0));
     args.ref[MoveArgs::kFrom] = nodes.reads(1);

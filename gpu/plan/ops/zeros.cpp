@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-std::unique_ptr<PlanKernel> plan_zeros(const StepMaking&) {
+std::unique_ptr<PlanKernel> plan_zeros(const KernelBuildContext&) {
   return planned("zeros", [](StepNodes& nodes) {
     MoveArgs args = moving(nodes.output(0), nodes.output(0));
     args.map = RowMap::fill;
