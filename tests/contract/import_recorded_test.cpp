@@ -8,13 +8,13 @@
 namespace stormcell::testing {
 namespace {
 
-std::string fixture(const std::string& name) { return reference_path("recorded/" + name); }
+std::string recorded(const std::string& name) { return reference_path("recorded/" + name); }
 
 }  // namespace
 
 class ContractImportRecordedTest : public QObject, private Imports {
   Q_OBJECT
-  const Json expected_ = Json::parse(Scratch::read(fixture("expected.json")));
+  const Json expected_ = Json::parse(Scratch::read(recorded("expected.json")));
 
   std::string session_of(const std::string& name) { return scratch_.path(name + ".storm"); }
 
@@ -27,7 +27,7 @@ class ContractImportRecordedTest : public QObject, private Imports {
     QFETCH(QString, name);
     const std::string trace = name.toStdString(), session = session_of(trace);
     const Json& expected = expected_[trace];
-    const Json import = imported(fixture(trace + ".safetensors"), session);
+    const Json import = imported(recorded(trace + ".safetensors"), session);
     const std::string cut = expected["cut"];
     QCOMPARE(import["recorded"].get<std::string>(), cut.empty() ? std::string("complete") : cut);
     QCOMPARE(import["rows_read"].get<int64_t>() >= expected["choices"].get<int64_t>(), true);
@@ -41,7 +41,7 @@ class ContractImportRecordedTest : public QObject, private Imports {
 
   void tokens_texts_and_margins_are_those_of_the_recording() {
     const std::string session = session_of("tokens");
-    imported(fixture("olmoe.safetensors"), session);
+    imported(recorded("olmoe.safetensors"), session);
     const Json& expected = expected_["olmoe"];
     const SessionReader reader(session);
     const RunSummary run = reader.find_run("");
@@ -65,7 +65,7 @@ class ContractImportRecordedTest : public QObject, private Imports {
 
   void the_text_names_only_what_the_question_needs() {
     const std::string session = session_of("text");
-    const Ended import = run_program({"import", fixture("olmoe.safetensors"), "-o", session});
+    const Ended import = run_program({"import", recorded("olmoe.safetensors"), "-o", session});
     QVERIFY2(import.out.find("recorded") != std::string::npos && import.out.find("lacks") == std::string::npos,
              import.out.c_str());
     QVERIFY2(run_program({"analyze", session}).out.find("lacks") == std::string::npos, "analyze");
@@ -77,7 +77,7 @@ class ContractImportRecordedTest : public QObject, private Imports {
 
   void a_dropped_token_of_switch_is_a_dropped_one_here() {
     const std::string session = session_of("dropped");
-    imported(fixture("switch.safetensors"), session);
+    imported(recorded("switch.safetensors"), session);
     const SessionReader reader(session);
     int64_t dropped = 0;
     for (int32_t r = 0; r < 4; ++r)

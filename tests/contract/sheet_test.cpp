@@ -158,7 +158,8 @@ class SheetContractTest : public QObject {
       QVERIFY2(keys_of(sheet) == kKeys, sheet.dump().c_str());
       QVERIFY(sheet["runnable"].get<bool>() && sheet["lacks"].empty() && sheet["recorder"].is_null());
       int64_t elements = 0;
-      for (const auto& [name, tensor] : ModelCopy(model).header().items()) {
+      const Json header = ModelCopy(model).header();
+      for (const auto& [name, tensor] : header.items()) {
         if (name == "__metadata__") continue;
         int64_t all = 1;
         for (const Json& extent : tensor["shape"]) all *= extent.get<int64_t>();
