@@ -40,7 +40,7 @@ struct ProductArgs {
   STORMCELL_BOTH const T* weights_of(int32_t expert) const {
     return w + static_cast<int64_t>(expert) * kPanels * n * k;
   }
-  /// Where the results of a slot go, and its factor.
+  /// The place of a slot's results, and its factor.
   struct Result {
     T* y;
     float weight;

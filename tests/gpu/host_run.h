@@ -60,7 +60,7 @@ inline Graph optimised_for(const Device& device, const Graph& graph) {
   PassInput input{graph, none};
   input.operators = info.operators;
   input.bf16_rows = &info.bf16_rows;
-  return run_passes(input, select_passes({})).graph;
+  return run_passes(input, select_passes({}), OnTheirOwn::no).graph;
 }
 
 /// The decisions as the oracle made them, but for choices that its margins leave open; empty, or what differs.
@@ -110,8 +110,8 @@ inline std::string difference_of_outputs(const ExecutionResult& came, const Orac
   return {};
 }
 
-/// Where a run differs from the oracle, which makes the choices of the run: what the margins leave open may have gone
-/// the other way. Empty: nowhere.
+/// The first difference between a run and the oracle, which makes the choices of the run: what the margins leave open
+/// may have gone the other way. Empty: there is none.
 inline std::string difference(const RandomCase& c, const Program& program, const ExecutionResult& came) {
   const double tolerance = c.weight_dtype == DType::f32 ? 1e-4 : 2e-2;
   OracleOptions options;

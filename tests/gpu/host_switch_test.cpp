@@ -88,7 +88,7 @@ class HostSwitchTest : public QObject {
     run_in_orders(c, std::make_shared<Graph>(optimised_for(HostDevice(), *c.model->forward)), qPrintable(name));
   }
 
-  /// The column of the study of the device: 330 nodes for switch-base-8.
+  /// A card needs at most 1.2 times the nodes that were estimated for it, 330 for switch-base-8.
   void nodes_of_a_batch_are_counted() {
     const auto model = open_model("preset:switch-base-8");
     ModelInputs batch;
@@ -101,7 +101,7 @@ class HostSwitchTest : public QObject {
     };
     const size_t as_it_is = count(*model->forward), optimised = count(optimised_for(HostDevice(), *model->forward));
     std::printf("switch-base-8, 8 x 128: %zu nodes, optimised %zu\n", as_it_is, optimised);
-    QVERIFY2(optimised <= 2 * 330, std::to_string(optimised).c_str());
+    QVERIFY2(optimised <= 396, std::to_string(optimised).c_str());
   }
 };
 
