@@ -5,6 +5,7 @@
 
 #include "tests/contract/models.h"
 #include "tests/testing/counts.h"
+#include "tests/testing/relative_difference.h"
 #include "tests/testing/stored_values.h"
 #include "tests/testing/testing.h"
 

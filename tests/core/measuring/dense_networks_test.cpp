@@ -4,6 +4,7 @@
 #include "core/passes/dense_graph.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/counts.h"
+#include "tests/testing/relative_difference.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {

@@ -13,6 +13,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/non_temporal_results.h"
+#include "tests/testing/relative_difference.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;

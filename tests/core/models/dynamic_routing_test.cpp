@@ -5,6 +5,7 @@
 #include "tests/core/models/configuration_complaint.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/counts.h"
+#include "tests/testing/relative_difference.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;

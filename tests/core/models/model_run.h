@@ -1,7 +1,5 @@
 // Running a model through the oracle on the inputs of a fixture, or of a test.
 #pragma once
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -104,19 +102,6 @@ OracleResult<Scalar> run_oracle(const Model& model, const Graph& graph, const Mo
       inputs[v.name].integers = in.values.at(v.name);
     }
   return Oracle<Scalar>(graph, *model.weights).run(inputs, bindings_for(graph, in, new_tokens), options);
-}
-
-/// max |a - b| / max |b|
-template <class A, class B>
-double relative_difference(const std::vector<A>& a, const std::vector<B>& b) {
-  if (a.size() != b.size()) return INFINITY;
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const double d = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    if (!(d <= difference)) difference = d;  // NaN stays
-    size = std::max(size, std::fabs(static_cast<double>(b[i])));
-  }
-  return difference == 0 ? 0 : difference / size;
 }
 
 }  // namespace stormcell::testing

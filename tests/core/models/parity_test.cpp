@@ -6,6 +6,7 @@
 #include "core/oracle/reference/attention.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/counts.h"
+#include "tests/testing/relative_difference.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;

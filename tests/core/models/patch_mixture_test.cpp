@@ -13,6 +13,7 @@
 #include "tests/core/models/model_run.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/relative_difference.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
