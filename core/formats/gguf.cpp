@@ -34,8 +34,10 @@ GgufFile::GgufFile(std::span<const std::byte> bytes, const std::string& path) {
     const std::string name = place.name;
     if (!places.emplace(name, std::move(place)).second) refuse_gguf(path, in_quotes(name) + " occurs twice");
   });
-  for (auto& [name, place] : places)
-    tensors_[name] = {std::move(place.dims), place.type, f32_bytes_of(place, header.data_begin, bytes, path)};
+  for (auto& [name, place] : places) {
+    const std::span<const std::byte> data = f32_bytes_of(place, header.data_begin, bytes, path);
+    tensors_[name] = {std::move(place.dims), place.type, data};
+  }
   texts_ = std::move(header.keys.texts), numbers_ = std::move(header.keys.numbers);
   for (auto& [key, list] : header.keys.lists)
     if (!list.first.empty()) texts_[key] = std::move(list.first);
