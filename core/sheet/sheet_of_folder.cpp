@@ -54,10 +54,12 @@ std::set<std::string> shards_of(const std::string& index) {
   return visitor.shards;
 }
 
-/// Files of weights of a folder: those that an index names, else all that have the names of weights.
+/// Files of weights of a folder: those that an index names, else the single one, as it is opened (weight_files.h), else
+/// all that have the names of weights.
 std::set<std::string> weights_of(const fs::path& folder) {
   for (const char* index : {"model.safetensors.index.json", "pytorch_model.bin.index.json"})
     if (has_entry((folder / index).string())) return shards_of((folder / index).string());
+  if (has_entry((folder / "model.safetensors").string())) return {"model.safetensors"};
   std::set<std::string> safetensors, torch;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
