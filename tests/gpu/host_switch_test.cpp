@@ -4,12 +4,14 @@
 
 #include "tests/core/models/model_run.h"
 #include "tests/gpu/host_run.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 namespace {
 
-constexpr int kOrders = 20, kIsolated = 2;
+// A sanitizer looks at code that one order runs.
+constexpr int kOrders = kSanitized ? 1 : 20, kIsolated = kSanitized ? 1 : 2;
 
 struct ModelCase {
   std::shared_ptr<const Model> model;
