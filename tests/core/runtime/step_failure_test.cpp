@@ -150,7 +150,7 @@ RandomCase guarded_puts(bool late) {
   return b.take("guarded puts");
 }
 
-/// Where the second sequence's rows go, and its label.
+/// The place of the second sequence's rows, and its label.
 struct GuardedPlaces {
   bool misses = false;
   int32_t taken = 1, fallback = 1, behind = 1;
