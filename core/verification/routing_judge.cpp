@@ -29,9 +29,9 @@ std::string cell_text(const JudgedDecision& d, int64_t cell) { return "cell " + 
 
 /// NaN where one of the scores is: -infinity stands for branches that cannot be chosen.
 float score_of(const JudgedDecision& d, int64_t cell) {
+  if (d.scores.empty()) return 0;
   const auto first = d.scores.begin() + cell * d.score_columns;
-  return d.scores.empty() || std::none_of(first, first + d.score_columns, [](float s) { return std::isnan(s); }) ? 0
-                                                                                                                 : NAN;
+  return std::any_of(first, first + d.score_columns, [](float s) { return std::isnan(s); }) ? NAN : 0;
 }
 
 std::string rough(double value) {
