@@ -7,6 +7,7 @@ namespace stormcell {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\f\v";
+constexpr std::string_view kPerf = "_perf", kPerfMpi = "_perf_mpi";  // ends of the programs' names
 
 std::vector<std::string> split(std::string_view text) {
   std::istringstream in{std::string(text)};
@@ -65,14 +66,18 @@ bool is_said_by_launcher(const std::vector<std::string>& words) {
 }
 
 std::string named_perf(const std::vector<std::string>& words) {
-  constexpr std::string_view kEnd = "_perf";
+  constexpr std::string_view kName = "abcdefghijklmnopqrstuvwxyz_";
+  std::string name;
   for (std::string_view word : words) {
-    if (const size_t folder = word.rfind('/'); folder != std::string_view::npos) word.remove_prefix(folder + 1);
-    if (word.size() > kEnd.size() && word.ends_with(kEnd) &&
-        std::all_of(word.begin(), word.end(), [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); }))
-      return std::string(word);
+    // The command may be in quotes, or behind "cmd=".
+    word = word.substr(0, word.find_last_of(kName) + 1);
+    word = word.substr(word.find_last_of("/=\"'(`") + 1);
+    if (word.find_first_not_of(kName) != std::string_view::npos || word.size() <= kPerf.size()) continue;
+    if (!word.ends_with(kPerf) && !word.ends_with(kPerfMpi)) continue;
+    if (!name.empty() && name != word) return {};
+    name = word;
   }
-  return {};
+  return name;
 }
 
 }  // namespace stormcell

@@ -21,7 +21,8 @@ LaunchedLine launched_line(std::string_view line);
 bool is_rule_of_mpirun(const std::vector<std::string>& words);
 /// True for a message of mpirun about a process, "[host:pid] ...", and for a library's warning.
 bool is_said_by_launcher(const std::vector<std::string>& words);
-/// The NAME of the first "NAME_perf" in the line, as a shell prints a command that it runs; empty: there is none.
+/// The program "NAME_perf" or "NAME_perf_mpi" that the line names, as a shell prints a command that it runs. Empty if
+/// it names none, or several: a list of programs is no command.
 std::string named_perf(const std::vector<std::string>& words);
 
 }  // namespace stormcell

@@ -46,6 +46,19 @@ bool is_like_row(const Words& words, size_t behind = 0) {
   return type >= 'a' && type <= 'z';
 }
 
+/// "alltoall" of "alltoall_perf" and of "alltoall_perf_mpi".
+std::string base_name(const std::string& program) { return program.substr(0, program.find("_perf")); }
+std::string as_one_word(std::string name) {
+  std::erase_if(name, [](char c) { return c == '_' || c == '-'; });
+  return name;
+}
+
+/// A collective that the file names.
+struct Named {
+  std::string name;  ///< without "_perf"
+  int64_t line = 0;  ///< the line that names it; 0: no line does
+};
+
 class NcclTestsReader {
  public:
   NcclTestsReader(const std::string& text, const std::string& path, double nic_gbit)
@@ -55,7 +68,7 @@ class NcclTestsReader {
     for (std::string text; std::getline(in_, text);) {
       ++number_;
       LaunchedLine line = launched_line(text);
-      if (line.words.empty() || text.find("NCCL ") != std::string::npos) continue;  // NCCL's own messages
+      if (line.words.empty() || is_message(text, line.words)) continue;
       // In a table, a '#' after words that are not the launcher's does not begin a comment: two processes may have
       // mixed a row and a comment.
       if (line.comment && (!table_open_ || line.before == before_ || is_columns(line)))
@@ -70,6 +83,10 @@ class NcclTestsReader {
   }
 
  private:
+  /// True for NCCL's own messages. A line above a run that names a program is its command.
+  bool is_message(const std::string& text, const Words& words) const {
+    return text.find("NCCL ") != std::string::npos && (table_open_ || named_perf(words).empty());
+  }
   [[noreturn]] void wrong(const std::string& what, const std::string& advice = kWhole) const {
     bad_input(path_ + ": line " + std::to_string(number_), what, advice);
   }
@@ -86,7 +103,11 @@ class NcclTestsReader {
     const Words& words = line.words;
     if (is_columns(line)) return open_table(line);
     if (words.size() > 2 && words[1] == "Rank" && is_whole(words[2])) return read_rank(words);
-    if (words.size() > 4 && words[1] == "Collective" && words[3] == "starting:") collective_ = words[4];
+    if (words.size() > 4 && words[1] == "Collective") {
+      if (words[3] == "starting:") collective_ = {.name = base_name(words[4]), .line = number_};
+      return;
+    }
+    read_command(words);
     if (words.size() > 4 && words[1] == "Out" && words[3] == "bounds") close_table(words.back());
   }
 
@@ -113,7 +134,7 @@ class NcclTestsReader {
                 " began one without rows of its own: several processes ran side by side, and their rows are mixed",
             kWithMpi);
     unjudged_ = table_open_ = in_message_ = false, ended_ = true;
-    collective_.clear(), hint_.clear();
+    collective_ = command_ = {};
   }
 
   /// "#  Rank  0 Group  0 Pid  12345 on  host-a device  0 [0x1b] NVIDIA H100 80GB HBM3"
@@ -155,7 +176,12 @@ class NcclTestsReader {
     constexpr size_t kMostBefore = 8;  // number of words of a launcher
     for (size_t behind = 0; behind < kMostBefore; ++behind)
       if (is_like_row(words, behind)) wrong("is before the line of columns");
-    if (std::string name = named_perf(words); !name.empty()) hint_ = std::move(name);
+    read_command(words);
+  }
+
+  void read_command(const Words& words) {
+    if (const std::string name = named_perf(words); !name.empty())
+      command_ = command_before_ = {.name = base_name(name), .line = number_};
   }
 
   void read_in_table(const Words& words) {
@@ -218,27 +244,44 @@ class NcclTestsReader {
             "--nic-gbit N, of one GPU's card");
   }
 
-  /// The collective of the output. Older versions do not name it. Then the command above the rows decides, if it names
-  /// a collective that can have such rows: only those with "reduce" in their name have a redop. Without a command, the
-  /// file's name decides about rows that reduce nothing, because an all-to-all and an all-gather look alike. A sum that
-  /// moves 2 (n - 1) / n of its bytes is an all-reduce.
+  /// The collective of the output. Older versions do not name it. Then the command above the rows decides. Without a
+  /// command, the file's name decides about rows that reduce nothing, because an all-to-all and an all-gather look
+  /// alike. A sum that moves 2 (n - 1) / n of its bytes is an all-reduce.
   CallKind op_of(const std::string& redop, bool has_no_root, const std::string* measured) const {
-    std::string named = collective_;
-    if (named.empty() && redop == "none")
-      named = hint_.empty() ? std::filesystem::path(path_).filename().string() : hint_;
-    else if (named.empty() && hint_.find("reduce") != std::string::npos)
-      named = hint_;
-    std::erase_if(named, [](char c) { return c == '_' || c == '-'; });
-    if (named.find("alltoall") != std::string::npos) return CallKind::alltoall;
+    const bool reduces = redop != "none";
+    const Named& named = collective_.line > 0 ? collective_ : command_;
+    if (named.line > 0) return named_op(named, redop, has_no_root);
+    const bool like_others = !reduces || ranks_.size() == 2;  // between two GPUs a reduce looks like an all-reduce
+    if (like_others && command_before_.line > 0 &&
+        as_one_word(command_before_.name) != (reduces ? "allreduce" : "alltoall"))
+      wrong("does not say its collective, and line " + std::to_string(command_before_.line) + " names " +
+                command_before_.name + "_perf for an earlier run",
+            "keep the line with the command above each run");
+    if (!reduces) {
+      if (as_one_word(std::filesystem::path(path_).filename().string()).find("alltoall") != std::string::npos)
+        return CallKind::alltoall;
+      wrong("does not say its collective",
+            "write the command above the run; if it was alltoall_perf, name the file alltoall.txt");
+    }
     const double algbw = number(measured[kAlgbw], "algbw"), busbw = number(measured[kBusbw], "busbw");
     const double n = ranks_.size(), twice = 2 * (n - 1) / n;
     // Rounded to hundredths: of small calls nothing is seen.
     const bool may_be_sum = std::fabs(busbw - twice * algbw) < 0.01 * (1 + twice) + 1e-3 * busbw;
     // Between two GPUs a reduce moves as much as an all-reduce, but it has a root.
-    if (has_no_root && (named.find("allreduce") != std::string::npos || (named.empty() && may_be_sum)))
-      return CallKind::all_reduce;
-    wrong("is neither all_reduce_perf nor alltoall_perf, or does not say so",
-          redop == "none" ? "name the file of an all-to-all alltoall.txt" : kWhole);
+    if (has_no_root && may_be_sum) return CallKind::all_reduce;
+    wrong("is neither all_reduce_perf nor alltoall_perf, by its rates and its root");
+  }
+
+  CallKind named_op(const Named& named, const std::string& redop, bool has_no_root) const {
+    const std::string word = as_one_word(named.name), program = named.name + "_perf";
+    if (word != "alltoall" && word != "allreduce")
+      wrong("is " + program + " by line " + std::to_string(named.line) + ", which is not read");
+    const bool sums = word == "allreduce";
+    if (sums == (redop == "none"))
+      wrong("has the redop " + in_quotes(redop) + ", which " + program + " of line " + std::to_string(named.line) +
+            " never has");
+    if (sums && !has_no_root) wrong("has a root, which " + program + " never has");
+    return sums ? CallKind::all_reduce : CallKind::alltoall;
   }
 
   std::istringstream in_;
@@ -246,7 +289,10 @@ class NcclTestsReader {
   const double nic_gbit_;
   int64_t number_ = 0;
   // The current run.
-  std::string collective_, hint_, gpu_;      // the name that the run printed; the name in the command before it
+  Named collective_;      // as the run printed it
+  Named command_;         // in the command above the run
+  Named command_before_;  // in the last command of the file, of this run or of one before
+  std::string gpu_;
   std::set<std::string> ranks_, groups_;     // their numbers
   std::map<std::string, int64_t> ranks_of_;  // by host
   int64_t first_rank_ = 0;                   // line of its list of ranks

@@ -202,11 +202,11 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
   void an_output_that_does_not_say_its_collective_is_refused() {
     const std::string file = scratch_.write("output.txt", nccl_output("alltoall", 1, 8, 30, 40e3));
     VERIFY_REFUSED((Arguments{"calibrate", file, "-o", scratch_.path("c.json")}), file,
-                   "is neither all_reduce_perf nor alltoall_perf");
+                   "does not say its collective (write the command above the run");
     const std::string gather = scratch_.write(
         "alltoall-not.txt", "# Collective test starting: all_gather_perf\n" + nccl_output("alltoall", 1, 8, 30, 40e3));
     VERIFY_REFUSED((Arguments{"calibrate", gather, "-o", scratch_.path("c.json")}), gather,
-                   "is neither all_reduce_perf nor alltoall_perf");
+                   "is all_gather_perf by line 1, which is not read");
     const std::string alone = scratch_.write("alltoall-one.txt", nccl_output("alltoall", 1, 1, 30, 40e3));
     VERIFY_REFUSED((Arguments{"calibrate", alone, "-o", scratch_.path("c.json")}), alone, "so nothing was exchanged");
   }

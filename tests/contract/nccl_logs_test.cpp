@@ -150,19 +150,63 @@ class ContractNcclLogsTest : public QObject, private Imports {
     verify_fits("+ mpirun -np 8 ./build/alltoall_perf -b 1K -e 1M -f 4 -g 1\n" + run.text() +
                     "+ mpirun -np 8 ./build/all_reduce_perf -b 1K -e 1M\n" + sum.text(),
                 {{"alltoall", 8, 15}, {"all_reduce", 8, 35}}, 12);
-    verify_refused_log("$ ./build/all_gather_perf -g 8\n" + run.text(), "is neither all_reduce_perf nor alltoall_perf");
+    verify_refused_log("$ ./build/all_gather_perf -g 8\n" + run.text(),
+                       "is all_gather_perf by line 1, which is not read");
+  }
+
+  // The file is named after an all-to-all, and its content names another collective.
+  void a_command_in_the_file_wins_over_its_name_data() {
+    QTest::addColumn<QString>("line");
+    QTest::addColumn<QString>("collective");
+    const char* const collectives[] = {"all_gather", "gather",    "scatter",       "broadcast",
+                                       "sendrecv",   "hypercube", "reduce_scatter"};
+    for (const char* c : collectives) {
+      QTest::addRow("a comment with %s", c) << QString("# ./build/%1_perf -b 8").arg(c) << c;
+      QTest::addRow("a printed command with %s", c) << QString("+ srun -n 8 /opt/%1_perf_mpi -b 8").arg(c) << c;
+      QTest::addRow("a heading with %s", c) << QString("# Collective test starting: %1_perf").arg(c) << c;
+    }
+    QTest::newRow("a prompt of root") << "[root@host-0 ~]# ./build/gather_perf -g 8"
+                                      << "gather";
+    QTest::newRow("in quotes") << "+ bash -c 'NCCL_DEBUG=WARN ./build/gather_perf'"
+                               << "gather";
+    QTest::newRow("beside the name NCCL") << "# NCCL tests: ./build/gather_perf -g 8"
+                                          << "gather";
+  }
+  void a_command_in_the_file_wins_over_its_name() {
+    QFETCH(QString, line);
+    QFETCH(QString, collective);
+    const std::string words = "is " + collective.toStdString() + "_perf by line 1, which is not read",
+                      first = line.toStdString() + "\n";
+    verify_refused_log(first + NcclRun{}.text(), words);
+    // sendrecv_perf and reduce_perf print a sum; between two GPUs its rates are those of an all-reduce.
+    verify_refused_log(first + NcclRun{.collective = "all_reduce", .gpus = 2}.text(), words);
+  }
+
+  void a_command_and_rows_that_contradict_each_other_are_refused() {
+    const NcclRun all, sum{.collective = "all_reduce"};
+    verify_refused_log("# ./build/all_reduce_perf -b 8\n" + all.text(),
+                       "has the redop \"none\", which all_reduce_perf of line 1 never has");
+    verify_refused_log("# ./build/alltoall_perf -b 8\n" + sum.text(),
+                       "has the redop \"sum\", which alltoall_perf of line 1 never has");
+    // The second run may be of the collective that the first one names.
+    verify_refused_log("# ./build/all_reduce_perf -b 8\n" + sum.text() + all.text(),
+                       "does not say its collective, and line 1 names all_reduce_perf for an earlier run");
+    verify_fits("# ./build/alltoall_perf -b 8\n" + all.text() + all.text(), {{"alltoall", 8, 20}}, 12, "alltoall.txt");
   }
 
   // Between two GPUs the rates of a reduce are those of an all-reduce. The command or the root tells them apart.
   void a_reduce_between_two_gpus_is_no_all_reduce() {
     const NcclRun pair{.collective = "all_reduce", .gpus = 2};
-    const std::string all = pair.text(), words = "is neither all_reduce_perf nor alltoall_perf";
+    const std::string all = pair.text();
     const std::string rooted = QString::fromStdString(all).replace("sum      -1", "sum       0").toStdString();
     QVERIFY(rooted != all);
-    verify_refused_log("+ ./build/reduce_perf -b 8M -e 128M -f 2 -g 2\n" + rooted, words);
-    verify_refused_log("+ ./build/reduce_perf -b 8M -e 128M -f 2 -g 2\n" + all, words);
-    verify_refused_log("+ ./build/reduce_scatter_perf -g 2\n" + all, words);
-    verify_refused_log(rooted, words);
+    verify_refused_log("+ ./build/reduce_perf -b 8M -e 128M -f 2 -g 2\n" + rooted,
+                       "is reduce_perf by line 1, which is not read");
+    verify_refused_log("+ ./build/reduce_perf -b 8M -e 128M -f 2 -g 2\n" + all,
+                       "is reduce_perf by line 1, which is not read");
+    verify_refused_log("+ ./build/reduce_scatter_perf -g 2\n" + all, "is reduce_scatter_perf by line 1");
+    verify_refused_log(rooted, "is neither all_reduce_perf nor alltoall_perf");
+    verify_refused_log("+ ./build/all_reduce_perf -g 2\n" + rooted, "has a root, which all_reduce_perf never has");
     verify_fits(all, {{"all_reduce", 2, 20}}, 6);
     // A list of programs is no command: an all-gather has no redop.
     verify_fits("all_gather_perf  all_reduce_perf  reduce_perf\n" + all, {{"all_reduce", 2, 20}}, 6);
