@@ -294,7 +294,8 @@ CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, 
       refuse_file(path, text, wanted, "has a schema that is not \"stormcell.calibration/1\"", kWriteOne);
     out.calls = read_calibration(json, path, times);
   } else if (is_nccl_tests(text)) {
-    out.calls = parse_nccl_tests(text, path, nic_gbit);
+    NcclTests log = parse_nccl_tests(text, path, nic_gbit);
+    out = {.calls = std::move(log.calls), .warnings = std::move(log.warnings)};
   } else {
     if (text.find('\0') != std::string::npos || find_invalid_utf8(text) != std::string_view::npos)
       refuse_unlike_calls(path, text, wanted);

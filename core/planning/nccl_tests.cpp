@@ -64,7 +64,7 @@ class NcclTestsReader {
   NcclTestsReader(const std::string& text, const std::string& path, double nic_gbit)
       : in_(text), path_(path), nic_gbit_(nic_gbit) {}
 
-  std::vector<MeasuredCall> read() {
+  NcclTests read() {
     for (std::string text; std::getline(in_, text);) {
       ++number_;
       LaunchedLine line = launched_line(text);
@@ -79,7 +79,11 @@ class NcclTestsReader {
         read_outside(line.words);
     }
     if (unjudged_) wrong_unjudged();
-    return std::move(calls_);
+    if (begun_ > 0)
+      wrong("ends before the rows of the run that begins in line " + std::to_string(begun_) +
+                ": the run broke off, or the file was cut",
+            "run it again, or cut the file before line " + std::to_string(begun_));
+    return std::move(out_);
   }
 
  private:
@@ -104,7 +108,12 @@ class NcclTestsReader {
     if (is_columns(line)) return open_table(line);
     if (words.size() > 2 && words[1] == "Rank" && is_whole(words[2])) return read_rank(words);
     if (words.size() > 4 && words[1] == "Collective") {
-      if (words[3] == "starting:") collective_ = {.name = base_name(words[4]), .line = number_};
+      if (words[3] != "starting:") return;
+      collective_ = {.name = base_name(words[4]), .line = number_};
+    }
+    if (is_head(words)) {
+      if (begun_ == 0) begun_ = number_;
+      in_list_ = false;
       return;
     }
     read_command(words);
@@ -133,14 +142,28 @@ class NcclTestsReader {
       wrong("ends a second run, and line " + std::to_string(list_without_rows_) +
                 " began one without rows of its own: several processes ran side by side, and their rows are mixed",
             kWithMpi);
-    unjudged_ = table_open_ = in_message_ = false, ended_ = true;
+    unjudged_ = table_open_ = in_message_ = in_list_ = false, ended_ = true, begun_ = 0;
     collective_ = command_ = {};
+  }
+
+  /// Lines that a run prints before its list of ranks.
+  static bool is_head(const Words& words) {
+    if (words.size() < 3) return false;
+    return words[1] == "nThread" || words[1] == "Collective" || (words[1] == "Using" && words[2] == "devices");
   }
 
   /// "#  Rank  0 Group  0 Pid  12345 on  host-a device  0 [0x1b] NVIDIA H100 80GB HBM3"
   void read_rank(const Words& words) {
-    if (table_open_ || ended_ || ranks_.contains(words[2])) begin_list();
+    // Processes that run side by side print their heads first, then their lists.
+    const auto same = ranks_.find(words[2]);
+    const bool begins = same != ranks_.end() && (!in_list_ || same->second == first_rank_);
+    if (table_open_ || ended_ || begins)
+      begin_list();
+    else if (same != ranks_.end())
+      wrong("rank " + words[2] + " occurs twice, first in line " + std::to_string(same->second));
     if (ranks_.empty()) first_rank_ = number_;
+    if (begun_ == 0) begun_ = number_;
+    in_list_ = true;
     // The host, "device", its number, its bus, the name.
     const auto on = std::find(words.begin(), words.end(), "on");
     if (words.end() - on < 6 || on[2] != "device") wrong("is no line of a rank and its device");
@@ -149,14 +172,19 @@ class NcclTestsReader {
     const std::string gpu = gpu_label(name);
     if (!gpu_.empty() && gpu != gpu_)
       wrong("is of " + in_quotes(gpu) + ", the ranks before of " + in_quotes(gpu_), "GPUs of one kind make a call");
-    gpu_ = gpu, ++ranks_of_[on[1]], ranks_.insert(words[2]);
+    gpu_ = gpu, ++ranks_of_[on[1]], ranks_.emplace(words[2], number_);
     if (words.size() > 4 && words[3] == "Group") groups_.insert(words[4]);
   }
 
   /// A list of ranks begins a new run, even if the run before has not ended.
   void begin_list() {
     if (unjudged_) wrong_unjudged();
-    if (!ranks_.empty() && !ended_) list_without_rows_ = first_rank_;
+    if (!ranks_.empty() && !ended_) {
+      list_without_rows_ = first_rank_;
+      out_.warnings.push_back(path_ + ": line " + std::to_string(first_rank_) + ": begins a run of " +
+                              counted(std::ssize(ranks_), "rank") + " that printed no row; it is left out");
+      begun_ = number_;
+    }
     if (ended_) list_without_rows_ = 0;
     ranks_.clear(), ranks_of_.clear(), groups_.clear(), gpu_.clear();
     fields_ = 0, table_open_ = ended_ = in_message_ = false;
@@ -224,7 +252,7 @@ class NcclTestsReader {
     c.nodes = std::ssize(ranks_of_), c.ranks = std::ssize(ranks_), c.gpus_per_node = c.ranks / c.nodes;
     c.nic_gbit = c.nodes > 1 ? nic_gbit_ : 0;
     c.tokens_per_rank = 1, c.top_k = 1, c.bytes_per_copy = size, c.us = us;
-    calls_.push_back(c);
+    out_.calls.push_back(c);
   }
 
   void check_shape() const {
@@ -293,9 +321,12 @@ class NcclTestsReader {
   Named command_;         // in the command above the run
   Named command_before_;  // in the last command of the file, of this run or of one before
   std::string gpu_;
-  std::set<std::string> ranks_, groups_;     // their numbers
+  std::map<std::string, int64_t> ranks_;     // line of each rank, by its number
+  std::set<std::string> groups_;             // their numbers
   std::map<std::string, int64_t> ranks_of_;  // by host
   int64_t first_rank_ = 0;                   // line of its list of ranks
+  int64_t begun_ = 0;                        // line that begins it, until its verdict; 0: no run is open
+  bool in_list_ = false;                     // the line before, messages apart, was a rank's
   int64_t list_without_rows_ = 0;   // line of a list of ranks that another one followed before any row; 0: none
   size_t fields_ = 0, before_ = 0;  // number of columns, and of the launcher's words before them
   bool has_root_ = true, has_errors_ = false, has_stamp_ = false;
@@ -303,7 +334,7 @@ class NcclTestsReader {
   bool ended_ = false;       // the verdict has been read
   bool in_message_ = false;  // within a message of mpirun, between two lines of dashes
   bool unjudged_ = false;    // there are rows that no verdict covers yet
-  std::vector<MeasuredCall> calls_;
+  NcclTests out_;
 };
 
 }  // namespace
@@ -315,7 +346,7 @@ bool is_nccl_tests(const std::string& text) {
   return false;
 }
 
-std::vector<MeasuredCall> parse_nccl_tests(const std::string& text, const std::string& path, double nic_gbit) {
+NcclTests parse_nccl_tests(const std::string& text, const std::string& path, double nic_gbit) {
   return NcclTestsReader(text, path, nic_gbit).read();
 }
 

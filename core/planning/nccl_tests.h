@@ -7,12 +7,17 @@
 
 namespace stormcell {
 
+struct NcclTests {
+  std::vector<MeasuredCall> calls;
+  std::vector<std::string> warnings;  ///< runs that are left out, because they printed no row
+};
+
 /// Whether a text is such an output, by its lines of columns.
 bool is_nccl_tests(const std::string& text);
 /// A call a row, by its time out of place: op "alltoall" or "all_reduce", what a rank sends as one copy. Rows of no
 /// bytes are passed over. GPUs and hosts are those that it lists; `nic_gbit` of each one's network card, where there
 /// are several hosts. Error(bad_input) with the line: a row that is none, wrong values, a time that is none, another
-/// collective, unlike GPUs or hosts.
-std::vector<MeasuredCall> parse_nccl_tests(const std::string& text, const std::string& path, double nic_gbit);
+/// collective, unlike GPUs or hosts, a rank that occurs twice, a last run without rows or verdict.
+NcclTests parse_nccl_tests(const std::string& text, const std::string& path, double nic_gbit);
 
 }  // namespace stormcell

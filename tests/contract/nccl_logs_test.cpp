@@ -296,16 +296,50 @@ class ContractNcclLogsTest : public QObject, private Imports {
         "is before the line of columns");
   }
 
-  // A run that broke off before its first row is skipped; the next one is read.
+  // A run that broke off before its first row is skipped by name; the next one is read.
   void a_run_that_printed_no_row_is_passed_over() {
     const NcclRun broken{.gpus = 4}, run{.t0_us = 21};
     verify_fits(broken.head() + broken.ranks() + "srun: error: host-1: task 3: Killed\n" + run.text(),
                 {{"alltoall", 8, 21}}, 6, "alltoall.txt");
     verify_fits(broken.head() + broken.ranks() + broken.columns() + run.text(), {{"alltoall", 8, 21}}, 6,
                 "alltoall.txt");
+    const Ended ended = run_program({"calibrate", scratch_.path("alltoall.txt"), "-o", scratch_.path("cal.json")});
+    QVERIFY2(ended.err.find("line 4: begins a run of 4 ranks that printed no row; it is left out") != std::string::npos,
+             ended.err.c_str());
     const NcclRun half{.gpus = 4, .rows = 2};
     verify_refused_log(half.head() + half.ranks() + half.columns() + half.table() + run.text(),
                        "ends before \"Out of bounds values\"");
+  }
+
+  void a_last_run_without_rows_is_refused_data() {
+    QTest::addColumn<QString>("rest");
+    const NcclRun last{.named = true};
+    QTest::newRow("after its heading") << QString::fromStdString(last.head());
+    QTest::newRow("after its list of ranks") << QString::fromStdString(last.head() + last.ranks());
+    QTest::newRow("after its line of columns") << QString::fromStdString(last.head() + last.ranks() + last.columns());
+    QTest::newRow("with a message") << QString::fromStdString(last.head() + last.ranks()) +
+                                           "srun: error: host-1: task 3: Killed\n";
+  }
+  void a_last_run_without_rows_is_refused() {
+    QFETCH(QString, rest);
+    const std::string words = "the run broke off, or the file was cut";
+    const NcclRun four{.gpus = 4, .named = true};
+    verify_refused_log(four.text() + rest.toStdString(), words);
+    verify_refused_log(four.text() + rest.toStdString(), "of the run that begins in line 23");
+  }
+
+  void a_rank_that_occurs_twice_is_named() {
+    QString twice = QString::fromStdString(NcclRun{.gpus = 4}.text());
+    const QString rank = QString::fromStdString(NcclRun{.gpus = 3}.ranks()).section('\n', 2, 2) + "\n";
+    QVERIFY(twice.contains(rank));
+    verify_refused_log(QString(twice).replace(rank, rank + rank).toStdString(),
+                       "line 7: rank 2 occurs twice, first in line 6");
+    const NcclRun a{.gpus = 4}, run{.t0_us = 21};
+    // The list of the second run is sorted, the first one is not, and it printed no row.
+    std::string mixed = a.ranks();
+    const size_t second = mixed.find('\n') + 1;
+    mixed = mixed.substr(second) + mixed.substr(0, second);
+    verify_fits(a.head() + mixed + run.text(), {{"alltoall", 8, 21}}, 6, "alltoall.txt");
   }
 
   void lists_and_tables_that_cannot_be_are_refused() {

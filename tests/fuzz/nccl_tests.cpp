@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const char* path : {"alltoall.txt", "output.txt"})
     for (const double nic_gbit : {0., 400.})
       fuzz::refused_or_done([&] {
-        for (const MeasuredCall& call : parse_nccl_tests(text, path, nic_gbit)) {
+        for (const MeasuredCall& call : parse_nccl_tests(text, path, nic_gbit).calls) {
           fuzz::require(
               call.us > 0 && std::isfinite(call.us) && call.bytes_per_copy > 0 && std::isfinite(call.bytes_per_copy),
               "a call has a time and a size");
