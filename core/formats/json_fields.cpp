@@ -1,5 +1,6 @@
 #include "core/formats/json_fields.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/formats/json_file.h"
@@ -48,6 +49,16 @@ std::optional<double> known_at(const json& object, const char* key) {
 int64_t whole_at(const json& object, const char* key) {
   const json& value = number_at(object, key);
   return value.is_number_integer() ? value.get<int64_t>() : 0;
+}
+
+std::optional<int64_t> whole_value(const json& value) {
+  constexpr double kMostExact = 9007199254740992;  // 2^53: below, each whole number has a value of its own
+  if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) return {};
+  if (value.is_number_integer()) return value.get<int64_t>();
+  if (!value.is_number_float()) return {};
+  const double real = value.get<double>();
+  if (!(std::fabs(real) < kMostExact) || real != std::floor(real)) return {};
+  return static_cast<int64_t>(real);
 }
 
 bool flag_at(const json& object, const char* key) {

@@ -17,6 +17,8 @@ double real_at(const nlohmann::json& object, const char* key);
 /// Nothing where there is no number.
 std::optional<double> known_at(const nlohmann::json& object, const char* key);
 int64_t whole_at(const nlohmann::json& object, const char* key);
+/// A whole number, also one written as 4.0 or 1e3. Nothing if it is another value or does not fit.
+std::optional<int64_t> whole_value(const nlohmann::json& value);
 bool flag_at(const nlohmann::json& object, const char* key);
 
 }  // namespace stormcell

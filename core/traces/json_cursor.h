@@ -1,11 +1,16 @@
 // Goes over JSON whose numbers are nearly all of it, without a tree of values: what stands where is known to the reader
 // of the format.
 #pragma once
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -41,15 +46,22 @@ class JsonCursor {
   void expect(char c, const std::string& where) {
     if (!take(c)) wrong(where + ": expected '" + std::string(1, c) + "', got " + in_quotes(text_.substr(at_, 12)));
   }
-  /// `name`: what the number is, for the complaint.
+  /// Whole values may be written as 4.0 or 1e3. `name`: what the number is, for the complaint.
   int64_t whole_number(std::string_view name, int64_t below) {
     peek();
     int64_t value = 0;
-    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const size_t read = static_cast<size_t>(end - text_.data());
+    const char next = read < text_.size() ? text_[read] : '\0';
+    if (error == std::errc() && (next == '.' || next == 'e' || next == 'E')) {
+      double real = 0;
+      std::tie(end, error) = real_number(real);
+      if (error == std::errc() && !(std::fabs(real) < kMostExact && real == std::floor(real)))
+        error = std::errc::invalid_argument;
+      value = error == std::errc() ? static_cast<int64_t>(real) : 0;
+    }
     const auto length = static_cast<size_t>(end - text_.data()) - at_;
-    const char next = at_ + length < text_.size() ? text_[at_ + length] : '\0';
-    if (error != std::errc() || next == '.' || next == 'e' || next == 'E')
-      wrong(std::string(name) + " is no whole number: " + in_quotes(text_.substr(at_, 12)));
+    if (error != std::errc()) wrong(std::string(name) + " is no whole number: " + in_quotes(shown_number()));
     if (value < 0 || value >= below)
       wrong(std::string(name) + " is " + std::to_string(value) + ", 0 to " + std::to_string(below - 1) +
             " are allowed");
@@ -117,6 +129,18 @@ class JsonCursor {
   void start(size_t at, int64_t line) { at_ = at, line_ = line; }
 
  private:
+  static constexpr double kMostExact = 9007199254740992;  // 2^53: below, each whole number has a value of its own
+
+  std::pair<const char*, std::errc> real_number(double& value) const {
+    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    return {end, error};
+  }
+  /// The number at the cursor for a complaint. If a comma or a bracket is there, it is what follows.
+  std::string_view shown_number() const {
+    constexpr size_t kMostShown = 24, kMostFollowing = 12;
+    const size_t length = text_.substr(at_).find_first_of(",]}: \t\r\n");
+    return text_.substr(at_, length == 0 ? kMostFollowing : std::min(length, kMostShown));
+  }
   static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
   std::string_view text_;

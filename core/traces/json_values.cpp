@@ -4,9 +4,13 @@
 
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
 #include "core/traces/json_cursor.h"
 
 namespace stormcell {
+namespace {
+constexpr size_t kMostShown = 40;  // characters of a wrong value
+}
 
 void JsonRow::wrong(const std::string& what) const {
   bad_input(path_, "line " + std::to_string(line_) + ": " + what, JsonCursor::kRecordAgain);
@@ -14,7 +18,7 @@ void JsonRow::wrong(const std::string& what) const {
 
 int64_t JsonRow::whole(const char* key, int64_t least, int64_t most) const {
   const nlohmann::json& v = value_at(value_, key);
-  if (!v.is_number_integer()) wrong(std::string(key) + " is no whole number");
+  if (!whole_value(v) && !v.is_number_integer()) wrong(std::string(key) + " is no whole number");
   return within(v, key, least, most);
 }
 
@@ -30,7 +34,8 @@ std::vector<int64_t> JsonRow::matrix(const char* key, int64_t rows, int64_t leas
   for (const nlohmann::json& row : list) {
     if (!row.is_array() || std::ssize(row) != columns) wrong(std::string(key) + " has rows of unlike lengths");
     for (const nlohmann::json& v : row) {
-      if (!v.is_number_integer()) wrong(std::string(key) + " holds what is no whole number");
+      if (!whole_value(v) && !v.is_number_integer())
+        wrong(std::string(key) + " holds what is no whole number: " + shown_json(v).substr(0, kMostShown));
       all.push_back(within(v, key, least, most));
     }
   }
@@ -38,10 +43,10 @@ std::vector<int64_t> JsonRow::matrix(const char* key, int64_t rows, int64_t leas
 }
 
 int64_t JsonRow::within(const nlohmann::json& v, const std::string& name, int64_t least, int64_t most) const {
-  const bool fits = !v.is_number_unsigned() || v.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX);
-  if (!fits || v.get<int64_t>() < least || v.get<int64_t>() > most)
+  const std::optional<int64_t> value = whole_value(v);
+  if (!value || *value < least || *value > most)
     wrong(name + " is " + v.dump() + ", " + std::to_string(least) + " to " + std::to_string(most) + " are allowed");
-  return v.get<int64_t>();
+  return *value;
 }
 
 }  // namespace stormcell

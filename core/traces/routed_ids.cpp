@@ -102,10 +102,7 @@ class RoutedIdsReader {
   /// Some programming languages write 3 as 3.0.
   int64_t whole(const Json& id) const {
     if (id.is_number_unsigned() && id.get<uint64_t>() > INT32_MAX) wrong("names expert " + id.dump());
-    if (id.is_number_integer()) return id.get<int64_t>();
-    if (id.is_number_float() &&
-        id.get<double>() == static_cast<double>(static_cast<int32_t>(std::clamp(id.get<double>(), -2.0, 1e9))))
-      return static_cast<int64_t>(id.get<double>());
+    if (const std::optional<int64_t> value = whole_value(id)) return *value;
     wrong("holds what is no whole number: " + shown_json(id).substr(0, 40));
   }
 

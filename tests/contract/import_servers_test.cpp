@@ -88,6 +88,12 @@ class ContractImportServersTest : public QObject, private Imports {
     verify_loads("vllm-eplb", {{5 + 7, 2 + 2, 3 + 1}, {0 + 1, 10 + 0, 0 + 9}});
     const SessionReader reader(session_of("vllm-eplb"));
     QCOMPARE(reader.batches(1)[1].server_step, int64_t{8});
+    std::string reals = text;
+    reals.replace(reals.find("[0,5,0,5]"), 9, "[0,5.0,0,0.5e1]");
+    imported(scratch_.write("reals.jsonl", reals), scratch_.path("reals.storm"));
+    const Json same = analyzed(scratch_.path("reals.storm"));
+    QVERIFY(loads_of(same, 0) == (std::vector<int64_t>{5 + 7, 2 + 2, 3 + 1}) &&
+            loads_of(same, 1) == (std::vector<int64_t>{0 + 1, 10 + 0, 0 + 9}));
     const auto changed = [&](const std::string& from, const std::string& to) {
       std::string other = text;
       return scratch_.write("changed.jsonl", other.replace(other.find(from), from.size(), to));
@@ -96,6 +102,7 @@ class ContractImportServersTest : public QObject, private Imports {
     verify_refused(changed("[0,5,0,5]", "[0,5,0]"), "line 2: expert_load has rows of unlike lengths");
     verify_refused(changed("[2,1,0,1]", "[2,1,0,70000]"), "line 2: p2l_map is 70000");
     verify_refused(changed("[0,5,0,5]", "[0,-5,0,5]"), "line 2: expert_load is -5");
+    verify_refused(changed("[0,5,0,5]", "[0,5.5,0,5]"), "line 2: expert_load holds what is no whole number: 5.5");
     verify_refused(changed("\"version\":1,\"step\":7", "\"version\":2,\"step\":7"), "version 2 is not known");
   }
 

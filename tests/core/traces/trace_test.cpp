@@ -142,6 +142,7 @@ class TraceTest : public QObject {
     const std::vector<std::vector<int64_t>> expected = {{7, 100000000000, 3}, {0, 5, 12}};
     for (const char* text : {R"({"logical_count":[[7,100000000000,3],[0,5,12]]})",
                              R"({"logical_count": [[7, 100000000000, 3], [0, 5, 12]]})",
+                             R"({"logical_count":[[7.0,1e11,3.0],[0e0,5,1.2e1]]})",
                              "{\"logical_count\": [\n [\n  7 ,\n  100000000000\t,\r\n  3\n ], [0,\n5 , 12 ]\n] }\n"}) {
       SummingSink sink;
       QVERIFY2(read(format, scratch_.write("counts.json", text), sink), text);
@@ -155,10 +156,13 @@ class TraceTest : public QObject {
       });
       QVERIFY2(said.starts_with(path + ": " + what), said.c_str());
     };
-    verify_refused("\n[[1,\n2.5, 3]]", "line 3: a count is no whole number: \"2.5");
+    verify_refused("\n[[1,\n2.5, 3]]", "line 3: a count is no whole number: \"2.5\"");
     verify_refused("[[1,\n-2, 3]]", "line 2: a count is -2, 0 to ");
     verify_refused("[[1, 1099511627776, 3]]", "line 1: a count is 1099511627776, 0 to ");
     verify_refused("[[1, 99999999999999999999, 3]]", "line 1: a count is no whole number");
+    verify_refused("[[1, 2.5e0, 3]]", "line 1: a count is no whole number: \"2.5e0\"");
+    verify_refused("[[1, 1e400, 3]]", "line 1: a count is no whole number: \"1e400\"");
+    verify_refused("[[1, -1e3, 3]]", "line 1: a count is -1000, 0 to ");
     verify_refused("[[1, 2,, 3]]", "line 1: a count is no whole number: \", 3");
     verify_refused("[[1, 2],\n[3, 4, 5]]", "line 2: step 0, layer 1 has more experts than the first row, 2");
     verify_refused("[[1, 2, 3],\n[4, 5]]", "line 2: step 0, layer 1 has 2 experts, the first row has 3");
