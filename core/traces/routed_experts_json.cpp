@@ -65,6 +65,27 @@ struct RepeatedIds {
   }
 };
 
+/// Looks for a number of layers that is not that of the config.json, and that gives each token of each answer a row.
+class OtherLayers {
+ public:
+  /// An answer of `numbers` ids for `tokens` tokens; the last one may lack a row.
+  void add(int64_t numbers, int64_t tokens, int64_t width) {
+    std::set<int64_t> fits;
+    for (const int64_t rows : {tokens, tokens - 1})
+      if (rows > 0 && numbers > 0 && numbers % (rows * width) == 0) fits.insert(numbers / (rows * width));
+    if (!lengths_.empty()) std::erase_if(fits, [&](int64_t layers) { return !layers_.contains(layers); });
+    layers_ = std::move(fits);
+    lengths_.insert(tokens);
+  }
+  void exclude() { excluded_ = true; }
+  /// 0: there is none. Answers of one length may lack rows by chance in this ratio; those of two lengths do not.
+  int64_t found() const { return excluded_ || lengths_.size() < 2 || layers_.empty() ? 0 : *layers_.begin(); }
+
+ private:
+  std::set<int64_t> layers_, lengths_;
+  bool excluded_ = false;  // an answer fits the config.json, or states where its rows begin
+};
+
 class RoutedExperts {
  public:
   RoutedExperts(const TraceSource& source, TraceSink& sink, const Progress& progress)
@@ -83,6 +104,7 @@ class RoutedExperts {
     if (requests_ == 0)
       bad_input(source_.path(), "has no answer with routed_experts",
                 "SGLang: send return_routed_experts in each request; vLLM: serve with --enable-return-routed-experts");
+    refuse_other_layers();
     if (!begun_) counts_.nothing = "its answers have no row of routed_experts";
     warn();
     return std::move(counts_);
@@ -145,6 +167,17 @@ class RoutedExperts {
     begun_ = true;
   }
 
+  void refuse_other_layers() const {
+    const int64_t layers = other_layers_.found();
+    if (layers == 0) return;
+    const TracedModel& model = source_.model;
+    bad_input(source_.path(),
+              "has ids of " + counted(layers, "layer") + " for each token, " + model.source + " has " +
+                  counted(model.layers, "layer") + ", " + std::to_string(model.moe_layers.size()) +
+                  " of them with experts: it is of another model",
+              "--model-config config.json of the model that answered");
+  }
+
   void warn() {
     const auto answers = [](int64_t some, int64_t all) {
       return with_commas(some) + " of " + with_commas(all) + " answers";
@@ -160,8 +193,9 @@ class RoutedExperts {
                                  " of the server in place of a chunk; the first is in " + first_error_);
     if (partial_ > 0)
       counts_.warnings.push_back(of_file + answers(partial_, requests_) + " lack rows of " +
-                                 counted(missing_, "token") +
-                                 ", as with routed_experts_start_len: loads are those of the rest");
+                                 counted(missing_, "token") + ", as with routed_experts_start_len" +
+                                 (unstated_ > 0 ? ", or " + source_.model.source + " is of another model" : "") +
+                                 ": loads are those of the rest");
     if (again_.count > 0)
       counts_.warnings.push_back(
           of_file + counted(again_.count, "answer repeats", "answers repeat") +
@@ -299,7 +333,11 @@ class RoutedExperts {
       row.wrong("routed_experts begins at token " + std::to_string(out.start) + ", which is too far");
     // The answer's rows are missing if only the prompt has rows.
     if (const int64_t missing = tokens < 0 ? out.start : tokens - 1 - rows; missing > 0)
-      ++partial_, missing_ += missing;
+      ++partial_, missing_ += missing, unstated_ += told_start == 0;
+    if (tokens < 0 || told_start > 0 || apart || rows >= tokens - 1)
+      other_layers_.exclude();
+    else
+      other_layers_.add(std::ssize(routed.ids), tokens, source_.model.k);
     return out;
   }
 
@@ -378,6 +416,8 @@ class RoutedExperts {
   int64_t cut_ = 0, errors_ = 0;        // answers that state no end; errors in place of chunks
   std::string first_error_;
   int64_t without_ = 0, partial_ = 0, missing_ = 0;  // answers without routed experts; requests with missing rows; rows
+  int64_t unstated_ = 0;  // requests with missing rows that do not state where their rows begin
+  OtherLayers other_layers_;
   int32_t k_ = 1;
   bool begun_ = false;
   std::map<std::string, std::set<std::string>> digests_of_;  // digests of the answers of each id

@@ -511,6 +511,31 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
              import["warnings"].dump().c_str());
   }
 
+  // Ids of two layers for each token; the configuration has six layers, all with experts.
+  void a_configuration_of_another_model_is_named() {
+    const std::string six =
+        scratch_.write("six/config.json", R"({"model_type": "qwen3_moe", "num_hidden_layers": 6, "num_experts": 4,
+ "num_experts_per_tok": 2, "hidden_size": 64, "moe_intermediate_size": 32, "decoder_sparse_step": 1, "mlp_only_layers": []})");
+    Tokens longer = kTokens;
+    longer.insert(longer.end(), kTokens.begin(), kTokens.begin() + 4);
+    longer.resize(9);
+    Tokens first(longer.begin(), longer.begin() + 6);
+    const auto of = [](const Tokens& tokens) {
+      return sglang(raw(tokens, 0, tokens.size(), false), 3, static_cast<int>(tokens.size()) - 2);
+    };
+    const std::string none = scratch_.path("other.storm"),
+                      file = scratch_.write("other.jsonl", of(first) + "\n" + of(longer) + "\n");
+    VERIFY_REFUSED((Arguments{"import", file, "-o", none, "--model-config", six}), file,
+                   "has ids of 2 layers for each token, ");
+    QVERIFY(!std::filesystem::exists(none));
+    // One length alone may lack rows in this ratio.
+    const Json import = imported(scratch_.write("one.jsonl", of(first)), new_session(), {"--model-config", six});
+    QVERIFY2(
+        import["warnings"].dump().find("as with routed_experts_start_len, or ") != std::string::npos &&
+            import["warnings"].dump().find(" is of another model: loads are those of the rest") != std::string::npos,
+        import["warnings"].dump().c_str());
+  }
+
   // 4 rows of 4 layers have as many numbers as 8 rows of the 2 layers with experts: the content decides.
   void as_many_numbers_in_another_layout_are_told_apart() {
     const std::string four = scratch_.write(
