@@ -50,7 +50,7 @@ std::string import_text(const ImportFigures& f) {
   }
   for (const ImportedSession& s : f.sessions)
     if (!s.runs.empty()) rows.push_back({"model", model_text(s.model) + choices_text(f, s.model)});
-  rows.push_back({"read", counted(f.rows_read, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
+  rows.push_back({"read", counted(f.choices, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
   if (!f.recorded.empty()) rows.push_back({"recorded", f.recorded});
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
   if (f.rows_shared > 0)

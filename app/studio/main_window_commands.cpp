@@ -165,7 +165,7 @@ void MainWindow::take_import(const ImportResult& result) {
   if (result.figures) {
     for (const std::string& warning : result.figures->warnings) say(QString::fromStdString(warning));
     say(tr("Imported %1 of %2 into %3")
-            .arg(views::counted_text(result.figures->rows_read, "row"),
+            .arg(views::counted_text(result.figures->choices, "choice"),
                  views::counted_text(result.figures->model.layers, "layer"), result.session));
   } else {
     say(tr("Import stopped; what was read is in %1").arg(result.session));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -63,6 +64,7 @@ Json json_of(const ImportFigures& f) {
   Json json = json_of_verb("import");
   json["format"] = f.format;
   json["rows_read"] = f.rows_read;
+  json["choices"] = f.choices;
   json["rows_skipped"] = f.rows_skipped;
   json["rows_masked"] = f.rows_masked;
   json["rows_shared"] = f.rows_shared;
@@ -146,6 +148,7 @@ class TraceRun : public TraceSink {
     step_ = step;
     held_.push_back({router, counts_.size(), counts.size()});
     counts_.insert(counts_.end(), counts.begin(), counts.end());
+    counted_choices_ = std::accumulate(counts.begin(), counts.end(), counted_choices_);
     uint8_t& used = used_[router];
     if (!used) used = std::any_of(counts.begin(), counts.end(), [](int64_t count) { return count != 0; });
   }
@@ -169,6 +172,7 @@ class TraceRun : public TraceSink {
     recorder_->finish();
     figures_.format = format;
     figures_.rows_read = counts.rows_read;
+    figures_.choices = header_.counts ? counted_choices_ : counts.rows_read;
     figures_.rows_skipped = counts.rows_skipped;
     figures_.rows_masked = counts.rows_masked;
     figures_.rows_shared = counts.rows_shared;
@@ -273,6 +277,7 @@ class TraceRun : public TraceSink {
   };
   std::vector<HeldLoads> held_;  // the step whose loads follow
   std::vector<int64_t> counts_;
+  int64_t counted_choices_ = 0;
   int64_t idle_steps_ = 0;
   std::string branches_warning_;  // the number of experts comes from other traces; empty: it does not
   TraceHeader header_;
@@ -386,6 +391,7 @@ void add(const ImportFigures& one, ImportFigures& all) {
   if (one.runs.empty()) return;
   all.format = all.format.empty() || all.format == one.format ? one.format : "mixed";
   all.rows_read += one.rows_read;
+  all.choices += one.choices;
   all.rows_skipped += one.rows_skipped;
   all.rows_masked += one.rows_masked;
   all.rows_shared += one.rows_shared;

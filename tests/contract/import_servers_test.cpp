@@ -88,6 +88,8 @@ class ContractImportServersTest : public QObject, private Imports {
     verify_loads("vllm-eplb", {{5 + 7, 2 + 2, 3 + 1}, {0 + 1, 10 + 0, 0 + 9}});
     const SessionReader reader(session_of("vllm-eplb"));
     QCOMPARE(reader.batches(1)[1].server_step, int64_t{8});
+    const Ended told = run_program({"import", scratch_.path("eplb.jsonl"), "-o", scratch_.path("told-vllm.storm")});
+    QVERIFY2(told.out.find("40 choices in ") != std::string::npos, told.out.c_str());
     std::string reals = text;
     reals.replace(reals.find("[0,5,0,5]"), 9, "[0,5.0,0,0.5e1]");
     imported(scratch_.write("reals.jsonl", reals), scratch_.path("reals.storm"));
@@ -112,6 +114,10 @@ class ContractImportServersTest : public QObject, private Imports {
     scratch_.write("statistics/meta_info.json", trtllm_statistics(folder));
     const Json import = imported_as("trtllm", folder);
     QCOMPARE(import["model"]["k"].get<int>(), 2);
+    // The number that analyze adds up to, not that of the tables' cells.
+    QVERIFY2(import["choices"] == 11 + 4 + 10 + 1 + 3 + 15, import.dump().c_str());
+    const Ended told = run_program({"import", folder, "-o", scratch_.path("told-trtllm.storm")});
+    QVERIFY2(told.out.find("44 choices in ") != std::string::npos, told.out.c_str());
     verify_loads("trtllm", {{3 + 8, 4, 6 + 4}, {0 + 1, 1 + 2, 12 + 3}});
     QCOMPARE(analyzed(session_of("trtllm"))["routers"][0]["layer"].get<int>(), 3);
     QCOMPARE(SessionReader(session_of("trtllm")).batches(1)[1].server_step, int64_t{101});
