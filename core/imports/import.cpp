@@ -178,6 +178,9 @@ class TraceRun : public TraceSink {
     figures_.rows_shared = counts.rows_shared;
     figures_.empty_lines = counts.empty_lines.count;
     figures_.warnings = counts.warnings;
+    if (counts.rows_masked > 0)
+      figures_.warnings.push_back(source_.path() + ": " + with_commas(counts.rows_masked) + " of " +
+                                  counted(counts.rows_read + counts.rows_masked, "row") + " name no branch");
     if (!branches_warning_.empty()) figures_.warnings.push_back(branches_warning_);
     if (!header_.recorder.empty()) figures_.recorded = header_.cut.empty() ? std::string(kComplete) : header_.cut;
     if (!header_.cut.empty())
@@ -470,9 +473,6 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
     if (s.session == all.session) all.runs_known = s.runs_known;
   const auto is_read = [](const ImportedSession& s) { return !s.runs.empty(); };
   if (std::count_if(all.sessions.begin(), all.sessions.end(), is_read) > 1) all.warnings.push_back(models_text(all));
-  if (all.rows_masked > 0)
-    all.warnings.push_back(with_commas(all.rows_masked) + " of " + counted(all.rows_read + all.rows_masked, "row") +
-                           " name no branch");
   find_how(all);
   all.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return all;
