@@ -1,6 +1,8 @@
 #include "core/base/missing_numbers.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
@@ -25,6 +27,22 @@ std::string numbered(std::string_view one, const std::vector<int64_t>& numbers) 
   std::string list;
   for (size_t i = 0; i < words.size(); ++i) add_to_list(list, words[i], i + 1 == words.size() ? " and " : ", ");
   return noun + list;
+}
+
+std::string gaps_text(std::string_view one, const std::set<int64_t>& there) {
+  if (there.size() < 2) return {};
+  int64_t usual = 1;  // distance of two numbers
+  if (there.size() > 2) {
+    usual = INT64_MAX;
+    for (auto at = there.begin(), next = std::next(at); next != there.end(); ++at, ++next)
+      usual = std::min(usual, *next - *at);
+  }
+  std::string first;
+  int64_t gaps = 0;
+  for (auto at = there.begin(), next = std::next(at); next != there.end(); ++at, ++next)
+    if (*next - *at > usual && gaps++ == 0)
+      first = "no " + std::string(one) + " between " + std::to_string(*at) + " and " + std::to_string(*next);
+  return gaps < 2 ? first : first + " and " + counted(gaps - 1, "more gap");
 }
 
 }  // namespace stormcell

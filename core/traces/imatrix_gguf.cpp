@@ -77,12 +77,20 @@ class Imatrix {
     return {layer, false};
   }
 
+  void check_whole(float count, const std::string& name) const {
+    if (count == std::floor(count)) return;
+    std::ostringstream text;
+    text << count;
+    wrong(name + " is " + text.str() + ", no whole number", kFreshRun);
+  }
+
   /// The other weights of a layer count all of its tokens.
   void take_tokens(int32_t layer, const GgufTensor& tensor) {
     float count;
     if (tensor.type != GgufFile::kF32 || tensor.bytes.size() != sizeof count) return;
     std::memcpy(&count, tensor.bytes.data(), sizeof count);
     if (!(count >= 0 && count < kMostCalls)) return;
+    check_whole(count, "layer " + std::to_string(layer) + ": the count of its tokens");
     int64_t& tokens = tokens_[layer];
     tokens = std::max<int64_t>(tokens, std::llround(count));
   }
@@ -103,6 +111,7 @@ class Imatrix {
       std::memcpy(&count, tensor.bytes.data() + static_cast<size_t>(e) * sizeof count, sizeof count);
       if (!(count >= 0 && count < kMostCalls))
         wrong(name + ": the count of expert " + std::to_string(e) + " is out of range");
+      check_whole(count, name + ": the count of expert " + std::to_string(e));
       loads.push_back(std::llround(count));
     }
     const auto [at, is_new] = loads_.emplace(layer, loads);

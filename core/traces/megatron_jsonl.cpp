@@ -5,9 +5,11 @@
 #include <compare>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/missing_numbers.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_lines.h"
 #include "core/traces/json_values.h"
@@ -31,6 +33,9 @@ class MegatronTrace {
 
   TraceCounts read() {
     for_each_pass([&](const JsonRow& row) { look_at(row); });
+    if (const std::string gaps = gaps_text("step", numbers_); !gaps.empty())
+      counts_.warnings.push_back(source_.path() + ": has " + gaps +
+                                 ": lines are missing, or these steps were not recorded");
     if (routers_.empty() && rank_ < 0)
       bad_input(source_.path(), "has no line with top_indices", "record it with --moe-routing-trace-path");
     if (routers_.empty()) {
@@ -53,6 +58,7 @@ class MegatronTrace {
       if (!value_at(value, "top_indices").is_array()) continue;
       const JsonRow row(value, source_.path(), lines.line());
       step_ = row.whole("step", 0, INT64_MAX);
+      numbers_.insert(step_);
       place_ = {text_at(value, "block") == "mtp", whole_at(value, "mtp_idx"),
                 row.whole("layer", 0, kMostTracedLayers - 1)};
       k_ = row.whole("topk", 1, kMostTracedChoices);
@@ -164,6 +170,7 @@ class MegatronTrace {
   // Of the micro-batch at hand.
   std::map<int32_t, std::vector<int32_t>> passes_;
   int64_t tokens_[2] = {0, 0};
+  std::set<int64_t> numbers_;  // of all steps
   TraceCounts counts_;
 };
 

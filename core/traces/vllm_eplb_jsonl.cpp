@@ -3,9 +3,11 @@
 // step; other kinds of lines are passed over.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/missing_numbers.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_lines.h"
 #include "core/traces/json_values.h"
@@ -26,6 +28,9 @@ class VllmLoads {
     if (steps_ == 0)
       bad_input(source_.path(), "has no line with record_type eplb_load_stats",
                 "record it with expert_load_stats_path");
+    if (const std::string gaps = gaps_text("step", numbers_); !gaps.empty())
+      counts_.warnings.push_back(source_.path() + ": has " + gaps +
+                                 ": lines are missing, or these steps were not recorded");
     begin();
     steps_ = 0;
     for_each_step([&](const JsonRow& row) { hand_on(row); });
@@ -61,6 +66,7 @@ class VllmLoads {
                 ": two recordings in one file");
     if (layers_ > kMostTracedLayers) row.wrong("has " + counted(layers_, "layer"));
     last_step_ = step;
+    numbers_.insert(step);
     ++steps_;
     for (size_t i = 0; i < map_.size(); ++i) {
       branches_ = std::max(branches_, map_[i] + 1);
@@ -135,6 +141,7 @@ class VllmLoads {
   int64_t layers_ = 0, slots_ = 0, branches_ = 1, steps_ = 0, last_step_ = 0;
   std::vector<int64_t> load_, map_;             // of the line at hand, [layers, slots]
   std::vector<int64_t> first_map_, slot_load_;  // of the first line; over all of them, empty: experts moved
+  std::set<int64_t> numbers_;                   // of all steps
   int32_t ranks_ = 0;
   TraceCounts counts_;
 };

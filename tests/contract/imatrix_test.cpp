@@ -104,6 +104,12 @@ class ContractImatrixTest : public QObject, private Imports {
     row("merged into a fresh one", imatrix_of({more, more}, 4, 8), true, "layer 0 counts 5 choices of a token, ");
     row("merged, no whole number", imatrix_of({merged(kFresh, 5), merged(kFresh, 5)}, 3, 7, {21, 21}), false,
         "layer 0 counts 3.43 choices of a token, no whole number");
+    Counts half = kFresh;
+    half[2] = 4.5F;
+    row("half a token", imatrix_of({kFresh, half}, 2, 8), false,
+        "blk.1.ffn_gate_exps.weight.counts: the count of expert 2 is 4.5, no whole number");
+    row("half a token of a layer", imatrix_of({kFresh, kFresh}, 2, 8, {16, 16.5F}), false,
+        "layer 1: the count of its tokens is 16.5, no whole number");
     row("one expert too often", imatrix_of({{30, 2}, {30, 2}}, 2, 8), false,
         "layer 0 counts 30 tokens of one expert, and 16 in all");
     row("too few choices", imatrix_of({{16, 0, 0, 0, 0, 0, 0, 0}, kFresh}, 2, 8, {16, 16}), true,

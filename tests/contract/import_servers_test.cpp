@@ -90,6 +90,11 @@ class ContractImportServersTest : public QObject, private Imports {
     QCOMPARE(reader.batches(1)[1].server_step, int64_t{8});
     const Ended told = run_program({"import", scratch_.path("eplb.jsonl"), "-o", scratch_.path("told-vllm.storm")});
     QVERIFY2(told.out.find("40 choices in ") != std::string::npos, told.out.c_str());
+    std::string holed = text;
+    holed.replace(holed.find("\"step\":8"), 8, "\"step\":12");
+    const Json hole = imported(scratch_.write("holed.jsonl", holed), scratch_.path("holed.storm"));
+    QVERIFY2(hole["warnings"].dump().find("holed.jsonl: has no step between 7 and 12") != std::string::npos,
+             hole["warnings"].dump().c_str());
     std::string reals = text;
     reals.replace(reals.find("[0,5,0,5]"), 9, "[0,5.0,0,0.5e1]");
     imported(scratch_.write("reals.jsonl", reals), scratch_.path("reals.storm"));
