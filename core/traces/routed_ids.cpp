@@ -12,6 +12,7 @@
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/whole_number.h"
+#include "core/traces/id_encodings.h"
 #include "core/traces/trace.h"
 
 namespace stormcell {
@@ -43,7 +44,8 @@ class RoutedIdsReader {
   std::string decoded(const std::string& text) const {
     std::optional<std::string> bytes = decode_base64(text);
     if (!bytes)
-      wrong("is no base64 of int32 or of an .npy: it begins with " + in_quotes(std::string_view(text).substr(0, 12)));
+      wrong("is no base64 of int32 or of an .npy: it begins with " + in_quotes(std::string_view(text).substr(0, 12)) +
+            looks_like(text_encoding_like(text)));
     return std::move(*bytes);
   }
 
@@ -55,8 +57,18 @@ class RoutedIdsReader {
     const std::string bytes = decoded(text);
     if (bytes.starts_with(kNpyMagic)) return read_npy(bytes);
     if (bytes.size() % sizeof(int32_t))
-      wrong("is no base64 of int32: it has " + std::to_string(bytes.size()) + " bytes");
+      wrong("is no base64 of int32: it has " + std::to_string(bytes.size()) + " bytes" +
+            looks_like(id_type_like(bytes)));
+    out_.like_int64 = is_like_int64(bytes);
+    for (size_t at = 0; at < bytes.size(); at += sizeof(int32_t)) {
+      const int64_t id = whole_number_at(reinterpret_cast<const std::byte*>(bytes.data() + at), DType::i32, 0);
+      if (id < -1 || id >= kMostTracedBranches)
+        wrong("is no base64 of int32: it names expert " + std::to_string(id) + looks_like(id_type_like(bytes)));
+    }
     take(bytes, DType::i32);
+  }
+  static std::string looks_like(std::string_view other) {
+    return other.empty() ? "" : ", and looks like " + std::string(other);
   }
 
   void read_npy(const std::string& bytes) {

@@ -14,7 +14,8 @@ struct RoutedIds {
   std::vector<int32_t> ids;  ///< [rows, layers, width]
   /// The field's own shape; -1 for base64 of raw numbers, which has none.
   int64_t rows = -1, layers = -1, width = -1;
-  int64_t start = -1;  ///< the position of the first row, if the field states it
+  int64_t start = -1;       ///< the position of the first row, if the field states it
+  bool like_int64 = false;  ///< base64 of raw numbers that look like int64; they were read as int32
   bool has_shape() const { return rows >= 0; }
   bool empty() const { return ids.empty(); }
 };

@@ -13,10 +13,12 @@ class LayoutSearch {
  public:
   LayoutSearch(const std::vector<const RoutedIds*>& parts, const TracedModel& model, int64_t tokens, const JsonRow& row)
       : parts_(parts), model_(model), tokens_(tokens), row_(row) {
-    for (const RoutedIds* part : parts) values_ += std::ssize(part->ids);
+    for (const RoutedIds* part : parts) values_ += std::ssize(part->ids), like_int64_ |= part->like_int64;
   }
 
   RoutedLayout find() {
+    // With k > 1, expert 0 would be the second choice of every token.
+    if (like_int64_ && model_.k > 1) refuse_int64();
     std::vector<Candidate> all;
     const int64_t moe = std::ssize(model_.moe_layers);
     for (const int64_t width : {int64_t{model_.k}, int64_t{model_.k} + model_.shared})
@@ -26,6 +28,7 @@ class LayoutSearch {
       }
     const bool fits = !all.empty();
     if (tokens_ >= 0) std::erase_if(all, [&](const Candidate& c) { return c.layout.rows > tokens_; });
+    if (all.empty() && like_int64_) refuse_int64();
     if (all.empty()) refuse(fits);
     if (all.size() == 1 || values_ == 0) return all[0].layout;
     for (Candidate& c : all) c.doubt = doubt_of(c.layout);
@@ -108,6 +111,9 @@ class LayoutSearch {
     return false;
   }
 
+  [[noreturn]] void refuse_int64() const {
+    row_.wrong("routed_experts is no base64 of int32: every second number is 0, and it looks like int64");
+  }
   [[noreturn]] void refuse(bool too_many) const {
     const std::string shape = counted(model_.layers, "layer") + ", " + std::to_string(model_.moe_layers.size()) +
                               " of them with experts, and " + counted(model_.k, "choice");
@@ -127,6 +133,7 @@ class LayoutSearch {
   const int64_t tokens_;
   const JsonRow& row_;
   int64_t values_ = 0;
+  bool like_int64_ = false;
 };
 
 }  // namespace

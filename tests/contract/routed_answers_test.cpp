@@ -587,6 +587,27 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     verify_refused_answer(
         in_choice("\"" + base64_of_bytes(npy_of("(5, 4, 1)", "<i4", numbers(kTokens, 0, kAll, false))) + "\""),
         "has the shape [5, 4, 1], ");
+    const std::string ids = {0, 1, 2, 3, 1, 2, 3, 0, 2, 3, 0, 1};
+    const auto of_bytes = [&](const std::string& bytes) { return in_choice("\"" + base64_of_bytes(bytes) + "\""); };
+    const auto in_type = [&]<class T>(T) {
+      std::string bytes;
+      for (const char id : ids) {
+        const T value = static_cast<T>(id);
+        bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+      }
+      return of_bytes(bytes);
+    };
+    verify_refused_answer(of_bytes(ids), "is no base64 of int32: it names expert 50462976, and looks like uint8");
+    verify_refused_answer(of_bytes(ids + ids[0]), "is no base64 of int32: it has 13 bytes, and looks like uint8");
+    verify_refused_answer(in_type(int16_t{}), "and looks like int16");
+    verify_refused_answer(in_type(int64_t{}), "every second number is 0, and it looks like int64");
+    verify_refused_answer(in_type(float{}), "and looks like float32");
+    std::string swapped;
+    for (const char id : ids) swapped += std::string(3, '\0') + id;
+    verify_refused_answer(of_bytes(swapped), "and looks like big-endian int32");
+    verify_refused_answer(in_choice("\"0RR910ssI2}\""), "and looks like base85");
+    verify_refused_answer(in_choice("\"AQAAAA_-\""), "and looks like URL-safe base64");
+    verify_refused_answer(in_choice("\"AQAAAAI\""), "and looks like base64 without its padding");
     verify_refused_answer(in_choice("[[[0, 1], [2]]]"), "has layers of unlike numbers of choices");
     verify_refused_answer(in_choice("[[[0, 1], [2, 3]], [[0, 1]]]"), "has tokens of unlike numbers of layers");
     verify_refused_answer(in_choice("[[0, 1], [2, 3]]"), "is a list of lists of other things than lists");
