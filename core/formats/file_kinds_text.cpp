@@ -135,10 +135,11 @@ constexpr std::array kServers = {
     FileKind{"placement", "a placement of vLLM-Ascend", kFrom, FileUse::placement, "", has_key<kLayerList>},
     FileKind{"placement", "a placement of TensorRT-LLM", kFrom, FileUse::placement, "",
              [](Look l) { return is_text(l) && holds(l, "initial_global_assignments:"); }},
-    FileKind{"answers", "a file of answers of an OpenAI-style server without routed_experts",
+    FileKind{"answers", "a file of answers of a server without routed_experts",
              "ask the server for routed_experts: docs/servers says how", kNoUse, "",
-             // Questions with choices have none of the other keys.
+             // Questions with choices have none of the other keys. The second form is of SGLang's /generate.
              [](Look l) {
+               if (l.json.has("meta_info")) return l.json.has("text") || l.json.has("output_ids");
                return l.json.has("choices") && (l.json.has("object") || l.json.has("created") || l.json.has("usage"));
              }},
     FileKind{"server-error", "an error that a server sent", "check the request or the address, and get it again",
