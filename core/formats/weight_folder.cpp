@@ -1,8 +1,11 @@
 #include "core/formats/weight_folder.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -74,6 +77,41 @@ std::string lack_of(const std::string& path) {
   return fs::is_regular_file(path, error) && fs::file_size(path, error) == 0 ? "empty" : "";
 }
 
+/// The name of a shard, "model-00001-of-00003.safetensors", in its three parts.
+struct ShardName {
+  std::string before;  ///< "model-"
+  int64_t number = 0, all = 0;
+  std::string behind;  ///< "-of-00003.safetensors"
+};
+std::optional<ShardName> shard_name(const std::string& name) {
+  constexpr std::string_view kOf = "-of-", kEnding = ".safetensors", kDigits = "0123456789";
+  const size_t of = name.rfind(kOf);
+  if (of == std::string::npos || !name.ends_with(kEnding) || name.size() < of + kOf.size() + kEnding.size()) return {};
+  const size_t digits = name.find_last_not_of(kDigits, of - (of > 0)) + 1, after = of + kOf.size();
+  const auto number_in = [&](size_t begin, size_t end) {
+    int64_t value = 0;
+    const auto [stop, error] = std::from_chars(name.data() + begin, name.data() + end, value);
+    return error == std::errc() && stop == name.data() + end ? value : int64_t{0};
+  };
+  const ShardName shard{name.substr(0, digits), number_in(digits, of), number_in(after, name.size() - kEnding.size()),
+                        name.substr(of)};
+  return shard.number > 0 && shard.all > 0 ? std::optional(shard) : std::nullopt;
+}
+
+/// A complete set of shards in the folder that the index does not name, as "model-*-of-00002.safetensors"; empty: there
+/// is none.
+std::string other_sharding(const std::string& folder, const std::set<std::string>& shards) {
+  std::map<std::pair<std::string, std::string>, std::set<int64_t>> sets;
+  for (const std::string& name : file_names(folder))
+    if (const std::optional<ShardName> shard = shard_name(name);
+        shard && !shards.contains(name) && shard->number <= shard->all && lack_of(in_folder(folder, name)).empty()) {
+      std::set<int64_t>& numbers = sets[{shard->before, shard->behind}];
+      numbers.insert(shard->number);
+      if (std::ssize(numbers) == shard->all) return shard->before + "*" + shard->behind;
+    }
+  return {};
+}
+
 void check_shards(const std::string& folder, const std::string& index, const std::set<std::string>& shards) {
   std::vector<std::string> missing;
   for (const std::string& shard : shards)
@@ -83,9 +121,12 @@ void check_shards(const std::string& folder, const std::string& index, const std
   std::string advice = advice_on_missing(folder);
   if (has_entry(in_folder(folder, kSingle)) && !shards.contains(kSingle))
     advice += ", or remove the index if the model.safetensors beside it is the whole model";
+  const std::string other = other_sharding(folder, shards);
+  if (!other.empty()) advice = "get the index that belongs to these files, or " + advice;
   bad_input(index,
             "names " + counted(std::ssize(shards), "shard") + ", of which " + with_commas(std::ssize(missing)) +
-                " cannot be read: " + listed(missing, kMostNamed),
+                " cannot be read: " + listed(missing, kMostNamed) +
+                (other.empty() ? "" : "; it is of another sharding: the folder holds all of " + in_quotes(other)),
             advice);
 }
 

@@ -112,6 +112,9 @@ class WeightShardsTest : public QObject, protected WeightCases {
     row("one a page", second, "HTML");
     row("one with a list of parts beside it", second, "is a download that did not end");
     row("an index of another sharding", index, "names 3 shards, of which 3 cannot be read");
+    row("an index of another sharding, named", index,
+        "; it is of another sharding: the folder holds all of \"model-*-of-00002.safetensors\"");
+    row("an index of another sharding and a part of one", index, "(not there) (download them again)");
     row("an index of another sharding beside the whole model", index, "remove the index");
     row("a tensor in another shard", index, "the index says");
     row("a tensor in no shard", index, "\"model.surplus\" is not in");
@@ -145,6 +148,7 @@ class WeightShardsTest : public QObject, protected WeightCases {
       for (auto& [tensor, shard] : shard_of) shard = name_of(1 + i++ % 3, 3);
       write_index(model, shard_of);
     }
+    if (kind.ends_with("and a part of one")) fs::remove(second);
     if (kind.ends_with("beside the whole model")) model.write("model.safetensors", whole);
     if (kind == "a tensor in another shard") shard_of.begin()->second = name_of(2, 2), write_index(model, shard_of);
     if (kind == "a tensor in no shard") shard_of["model.surplus"] = name_of(2, 2), write_index(model, shard_of);
