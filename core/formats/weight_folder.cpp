@@ -86,7 +86,8 @@ struct ShardName {
 std::optional<ShardName> shard_name(const std::string& name) {
   constexpr std::string_view kOf = "-of-", kEnding = ".safetensors", kDigits = "0123456789";
   const size_t of = name.rfind(kOf);
-  if (of == std::string::npos || !name.ends_with(kEnding) || name.size() < of + kOf.size() + kEnding.size()) return {};
+  if (of == std::string::npos || of == 0 || !name.ends_with(kEnding) || name.size() < of + kOf.size() + kEnding.size())
+    return {};
   const size_t digits = name.find_last_not_of(kDigits, of - (of > 0)) + 1, after = of + kOf.size();
   const auto number_in = [&](size_t begin, size_t end) {
     int64_t value = 0;
