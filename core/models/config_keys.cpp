@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/nearest_words.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 
@@ -283,7 +284,9 @@ class KeyCheck {
       case alias: {
         const auto main = object.find(std::string(row.value));
         if (main != object.end() && !main->is_null() && *main != value)
-          refuse(name, value, "the value of " + in_quotes(row.value) + ", another name of the same");
+          refuse(
+              name, value,
+              shown_json(*main) + ", the value of " + in_quotes(row.value) + " in this file, another name of the same");
         return;
       }
       case fixed:
@@ -310,6 +313,32 @@ class KeyCheck {
   std::vector<std::string> strangers_;
 };
 
+bool has_key(const Json& config, std::string_view key) {
+  const size_t point = key.find('.');
+  const auto found = config.find(std::string(key.substr(0, point)));
+  if (found == config.end() || found->is_null()) return false;
+  return point == std::string_view::npos || (found->is_object() && has_key(*found, key.substr(point + 1)));
+}
+
+/// True if the file has the key, another name of it, or the same key in another group.
+bool is_given(const Json& config, std::string_view key, std::span<const ConfigKey> table) {
+  const auto last = [](std::string_view name) { return name.substr(name.rfind('.') + 1); };
+  return std::any_of(table.begin(), table.end(), [&](const ConfigKey& row) {
+    const bool same = row.use == alias ? row.value == key : last(row.key) == last(key);
+    return same && has_key(config, row.key);
+  });
+}
+
+/// A key in quotes. If it is like a key of the table that the file lacks, the line says that its default is used.
+std::string with_nearest(const std::string& key, std::span<const ConfigKey> table, const Json& config) {
+  std::vector<std::string> keys;
+  for (const ConfigKey& row : table)
+    if (row.use == read && !is_given(config, row.key, table)) keys.emplace_back(row.key);
+  const std::vector<std::string> near = nearest_words(key, keys);
+  if (near.empty()) return in_quotes(key);
+  return in_quotes(key) + " (" + did_you_mean({near.front()}) + " Its default is used)";
+}
+
 }  // namespace
 
 std::span<const ConfigKey> keys_of_all() { return kOfAll; }
@@ -322,7 +351,7 @@ std::vector<std::string> check_config_keys(const Json& config, const std::string
   check.look_at(config, {});
   if (check.strangers().empty()) return {};
   std::string strangers, keys;
-  for (const std::string& key : check.strangers()) add_to_list(strangers, in_quotes(key));
+  for (const std::string& key : check.strangers()) add_to_list(strangers, with_nearest(key, tables.front(), config));
   for (const ConfigKey& row : tables.front())
     if (row.use == read) add_to_list(keys, row.key);
   return {where + ": nothing reads " + strangers + "; the keys of " + std::string(family) + " are " + keys};
@@ -335,7 +364,7 @@ std::vector<std::string> check_generation_keys(const Json& generation, const std
   std::string named;
   for (const std::string& key : check.strangers())
     if (!generation[key].is_structured() || !generation[key].empty())
-      add_to_list(named, in_quotes(key));  // an empty list forbids nothing
+      add_to_list(named, with_nearest(key, keys_of_generation(), generation));  // an empty list forbids nothing
   if (named.empty()) return {};
   return {where + ": Stormcell generates greedily, so it does not follow " + named};
 }

@@ -3,8 +3,11 @@
 // keys as of 5.24.0.
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/formats/file_text.h"
+#include "core/formats/json_file.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
 
@@ -47,13 +50,16 @@ constexpr std::array kKeys = in_one(kRead, kOther);
 double read_theta(const Config& config) {
   constexpr double kDefault = 1e6, kLeast = 1e-3, kMost = 1e12;
   std::optional<double> theta;
+  std::string from = "rope_theta";
   if (config.has("rope_theta")) theta = config.real("rope_theta", kDefault, kLeast, kMost);
   for (const std::string_view key : {"rope_parameters", "rope_scaling"}) {
     const std::optional<Config> rope = config.part(key);
     if (!rope || !rope->has("rope_theta")) continue;
     const double here = rope->real("rope_theta", kDefault, kLeast, kMost);
-    if (theta && *theta != here) rope->refuse("rope_theta", "the base that the file has elsewhere");
-    theta = here;
+    if (theta && *theta != here)
+      rope->refuse("rope_theta",
+                   shown_json(nlohmann::json(*theta)) + ", the value of " + in_quotes(from) + " in this file");
+    theta = here, from = std::string(key) + ".rope_theta";
   }
   return theta.value_or(kDefault);
 }

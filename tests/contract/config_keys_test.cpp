@@ -69,6 +69,34 @@ class ContractConfigKeysTest : public QObject {
     VERIFY_REFUSED((Arguments{"inspect", copy.folder()}), copy.file("config.json"), words.toStdString());
   }
 
+  void two_bases_that_differ_are_both_named() {
+    const ModelCopy copy(model_with_base_500());
+    copy.change_config([](Json& c) { c["rope_theta"] = 10000, c["rope_parameters"] = {{"rope_theta", 500.0}}; });
+    VERIFY_REFUSED(
+        (Arguments{"inspect", copy.folder()}), copy.file("config.json"),
+        "\"rope_parameters.rope_theta\": expected 10000.0, the value of \"rope_theta\" in this file, got 500.0");
+    const ModelCopy twice(model_with_base_500());
+    twice.change_config([](Json& c) { c["num_experts"] = 64; });
+    VERIFY_REFUSED((Arguments{"inspect", twice.folder()}), twice.file("config.json"),
+                   "the value of \"num_local_experts\" in this file, another name of the same, got 64");
+  }
+
+  void a_misspelt_key_is_named_with_the_right_one() {
+    const ModelCopy copy(model_with_base_500());
+    copy.change_config([](Json& c) { c.erase("rope_theta"), c["rope_tehta"] = 500.0; });
+    const Ended ended = run_program({"inspect", copy.folder()});
+    QCOMPARE(ended.exit, 0);
+    const std::string words = "nothing reads \"rope_tehta\" (did you mean rope_theta? Its default is used); ";
+    QVERIFY2(ended.err.find(words) != std::string::npos, ended.err.c_str());
+    // The base is given in its group: no default is used.
+    const ModelCopy given(model_with_base_500());
+    given.change_config([](Json& c) {
+      c.erase("rope_theta"), c["rope_tehta"] = 7.0, c["rope_parameters"] = {{"rope_theta", 500.0}};
+    });
+    const Ended other = run_program({"inspect", given.folder()});
+    QVERIFY2(other.err.find("nothing reads \"rope_tehta\"; ") != std::string::npos, other.err.c_str());
+  }
+
   void keys_that_nothing_reads_are_one_warning() {
     const ModelCopy copy(model_with_base_500());
     copy.change_config(
