@@ -48,6 +48,10 @@ void DelimitedText::wrong_field(size_t column, const std::string& what, const st
   bad_input(place() + ", column " + std::to_string(column + 1), what, advice.empty() ? advice_ : advice);
 }
 
+std::string DelimitedText::correct_line() const {
+  return "correct line " + std::to_string(begin_ ? begin_ : lines_.number());
+}
+
 std::string DelimitedText::name_of(size_t column) const {
   return column < names_.size() && !names_[column].empty() ? names_[column] : "the field";
 }
@@ -281,7 +285,7 @@ void DelimitedText::refuse_number(size_t column, bool whole) const {
   wrong_field(
       column,
       name_of(column) + " is " + (fields_[column].empty() ? "" : in_quotes(fields_[column]) + ", ") + fault.what,
-      fault.advice);
+      fault.advice.empty() ? correct_line() : fault.advice);
 }
 
 }  // namespace stormcell

@@ -79,6 +79,8 @@ class DelimitedText {
   /// "FILE: line 7"
   std::string place() const { return lines_.where() + ": line " + std::to_string(begin_ ? begin_ : lines_.number()); }
   int64_t line_number() const { return lines_.number(); }
+  /// "correct line 6": the advice on a value that is wrong in a single row.
+  std::string correct_line() const;
   [[noreturn]] void wrong(const std::string& what, const std::string& advice = {}) const;
   /// "line 7, column 3: WHAT"
   [[noreturn]] void wrong_field(size_t column, const std::string& what, const std::string& advice = {}) const;

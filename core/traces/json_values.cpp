@@ -12,13 +12,17 @@ namespace {
 constexpr size_t kMostShown = 40;  // characters of a wrong value
 }
 
+void JsonRow::wrong_value(const std::string& what) const {
+  const std::string line = "line " + std::to_string(line_);
+  bad_input(path_, line + ": " + what, "correct " + line + ", or " + JsonCursor::kRecordAgain);
+}
 void JsonRow::wrong(const std::string& what) const {
   bad_input(path_, "line " + std::to_string(line_) + ": " + what, JsonCursor::kRecordAgain);
 }
 
 int64_t JsonRow::whole(const char* key, int64_t least, int64_t most) const {
   const nlohmann::json& v = value_at(value_, key);
-  if (!whole_value(v) && !v.is_number_integer()) wrong(std::string(key) + " is no whole number");
+  if (!whole_value(v) && !v.is_number_integer()) wrong_value(std::string(key) + " is no whole number");
   return within(v, key, least, most);
 }
 
@@ -35,7 +39,7 @@ std::vector<int64_t> JsonRow::matrix(const char* key, int64_t rows, int64_t leas
     if (!row.is_array() || std::ssize(row) != columns) wrong(std::string(key) + " has rows of unlike lengths");
     for (const nlohmann::json& v : row) {
       if (!whole_value(v) && !v.is_number_integer())
-        wrong(std::string(key) + " holds what is no whole number: " + shown_json(v).substr(0, kMostShown));
+        wrong_value(std::string(key) + " holds what is no whole number: " + shown_json(v).substr(0, kMostShown));
       all.push_back(within(v, key, least, most));
     }
   }
@@ -45,7 +49,8 @@ std::vector<int64_t> JsonRow::matrix(const char* key, int64_t rows, int64_t leas
 int64_t JsonRow::within(const nlohmann::json& v, const std::string& name, int64_t least, int64_t most) const {
   const std::optional<int64_t> value = whole_value(v);
   if (!value || *value < least || *value > most)
-    wrong(name + " is " + v.dump() + ", " + std::to_string(least) + " to " + std::to_string(most) + " are allowed");
+    wrong_value(name + " is " + v.dump() + ", " + std::to_string(least) + " to " + std::to_string(most) +
+                " are allowed");
   return *value;
 }
 

@@ -22,6 +22,8 @@ class JsonRow {
   std::vector<int64_t> matrix(const char* key, int64_t rows, int64_t least, int64_t most, int64_t& columns) const;
 
  private:
+  /// One value is wrong, so the line may be corrected by hand.
+  [[noreturn]] void wrong_value(const std::string& what) const;
   int64_t within(const nlohmann::json& v, const std::string& name, int64_t least, int64_t most) const;
 
   const nlohmann::json& value_;

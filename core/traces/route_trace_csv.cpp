@@ -202,7 +202,7 @@ class RouteTrace {
                                            : "";
     wrong(name + " " + std::to_string(value_[column]) + " is out of range, 0 to " + std::to_string(below - 1) +
               " are allowed",
-          *told ? "the preamble says " + std::string(told) + std::to_string(below) : "record it again");
+          *told ? "the preamble says " + std::string(told) + std::to_string(below) : table_.correct_line());
   }
 
   void add() {

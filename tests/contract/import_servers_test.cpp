@@ -109,7 +109,8 @@ class ContractImportServersTest : public QObject, private Imports {
     verify_refused(changed("[0,5,0,5]", "[0,5,0]"), "line 2: expert_load has rows of unlike lengths");
     verify_refused(changed("[2,1,0,1]", "[2,1,0,70000]"), "line 2: p2l_map is 70000");
     verify_refused(changed("[0,5,0,5]", "[0,-5,0,5]"), "line 2: expert_load is -5");
-    verify_refused(changed("[0,5,0,5]", "[0,5.5,0,5]"), "line 2: expert_load holds what is no whole number: 5.5");
+    verify_refused(changed("[0,5,0,5]", "[0,5.5,0,5]"),
+                   "line 2: expert_load holds what is no whole number: 5.5 (correct line 2, or ");
     verify_refused(changed("\"version\":1,\"step\":7", "\"version\":2,\"step\":7"), "version 2 is not known");
   }
 
