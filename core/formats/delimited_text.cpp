@@ -33,6 +33,16 @@ void take_quoted(std::string_view line, size_t& at, std::string& text) {
   }
 }
 
+/// A spreadsheet may write "sep=;" as the first line. The line of names shows the separator as well.
+bool is_separator_line(std::string_view line) {
+  constexpr std::string_view kName = "sep=";
+  if (!line.starts_with(kName)) return false;
+  line.remove_prefix(kName.size());
+  // A tab at the end of the line was trimmed.
+  return line.empty() ||
+         (line.size() == 1 && std::find(kSeparators.begin(), kSeparators.end(), line[0]) != kSeparators.end());
+}
+
 bool is_error_of_spreadsheet(std::string_view field) {
   constexpr std::array<std::string_view, 7> kErrors = {"#N/A",   "#VALUE!", "#REF!", "#DIV/0!",
                                                        "#NAME?", "#NULL!",  "#NUM!"};
@@ -66,6 +76,7 @@ DelimitedText::Line DelimitedText::find_filled() {
       check_comment(line);
       return Line::comment;
     }
+    if (lines_.number() == 1 && is_separator_line(line)) continue;
     if (!is_empty_row(line)) return Line::row;
     lines_.count_empty();
   } while (lines_.next());

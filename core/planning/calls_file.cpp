@@ -97,6 +97,10 @@ void fill_in(MeasuredCall& c) {
   if (c.rows == 0) c.rows = rows_in(*rows);
 }
 
+std::string advice_on_column(const std::string& there, std::string_view name) {
+  return "is it the column " + in_quotes(there) + "? Call it " + std::string(name);
+}
+
 void check_rows_each(const MeasuredCall& c, const std::string& where) {
   const auto rows = alike_rows(c.rows_each);
   if (!rows || rows->empty() || rows_in(*rows) < 1 || static_cast<double>(rows_in(*rows)) > kMostCount)
@@ -110,11 +114,18 @@ void check_rows_each(const MeasuredCall& c, const std::string& where) {
   agrees("experts", c.experts, weights_in(*rows)), agrees("rows", c.rows, rows_in(*rows));
 }
 
-/// What must be told of a call, and that it fits together.
-void check_call(const MeasuredCall& c, CallTimes times, const std::string& where) {
+/// Checks that a call has all its fields and that they fit together. `unread` are columns of its table that nothing
+/// reads: one of them may be a missing one under another name.
+void check_call(const MeasuredCall& c, CallTimes times, const std::string& where,
+                const std::vector<std::string>& unread = {}) {
+  const auto advice = [&](const char* name, const char* otherwise) {
+    const std::vector<std::string> near = nearest_words(name, unread);
+    return near.empty() ? std::string(otherwise) : advice_on_column(near[0], name);
+  };
   const auto needs = [&](double value, const char* name, double least) {
     if (!(value >= least))
-      bad_input(where, std::string(name) + " is missing or too small for op " + in_quotes(c.op), kColumns);
+      bad_input(where, std::string(name) + " is missing or too small for op " + in_quotes(c.op),
+                advice(name, kColumns));
   };
   if (c.op.empty()) bad_input(where, "op is missing", "dispatch, combine, experts, product or grouped");
   if (c.gpu.empty()) bad_input(where, "gpu is missing", kColumns);
@@ -124,7 +135,7 @@ void check_call(const MeasuredCall& c, CallTimes times, const std::string& where
   if (c.has_weights()) {
     if (c.dtype.empty())
       bad_input(where, "dtype is missing for op " + in_quotes(c.op),
-                "the number format of the weight: bf16, fp8, f32, ...");
+                advice("dtype", "the number format of the weight: bf16, fp8, f32, ..."));
     needs(static_cast<double>(c.inputs), "inputs", 1), needs(static_cast<double>(c.outputs), "outputs", 1);
     if (c.is_grouped()) return check_rows_each(c, where);
     needs(static_cast<double>(c.rows), "rows", 1), needs(static_cast<double>(c.experts), "experts", 1);
@@ -144,7 +155,7 @@ void check_call(const MeasuredCall& c, CallTimes times, const std::string& where
   if (c.nodes > c.ranks) bad_input(where, "has more nodes than ranks", kColumns);
   if (c.nodes > 1 && !(c.nic_gbit > 0))
     bad_input(where, "spans " + std::to_string(c.nodes) + " nodes, and nic_gbit is 0",
-              "0 is for ranks on one fabric, of one node");
+              advice("nic_gbit", "0 is for ranks on one fabric, of one node"));
 }
 
 int64_t as_count(double value, const char* name, const std::string& where) {
@@ -199,17 +210,17 @@ void refuse_unlike_calls(const std::string& path, std::string_view text, FileUse
 }
 
 /// Nearest names find misspelt columns: a missing column that is needed is refused, any other column that is not read
-/// is named in a warning.
-void check_names(const DelimitedText& table, const std::vector<std::string_view>& known,
-                 std::span<const std::string_view> needed, const std::string& path, CallsFile& out) {
+/// is named in a warning. Returns the other columns.
+std::vector<std::string> check_names(const DelimitedText& table, const std::vector<std::string_view>& known,
+                                     std::span<const std::string_view> needed, const std::string& path,
+                                     CallsFile& out) {
   std::vector<std::string> strange;
   for (const std::string& name : table.names())
     if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) strange.push_back(name);
   for (const std::string_view name : needed)
     if (table.column(name) < 0)
       if (const std::vector<std::string> near = nearest_words(name, strange); !near.empty())
-        table.wrong("has no column " + std::string(name),
-                    "is it the column " + in_quotes(near[0]) + "? Call it " + std::string(name));
+        table.wrong("has no column " + std::string(name), advice_on_column(near[0], name));
   const std::vector<std::string> words(known.begin(), known.end());
   std::string list;
   constexpr size_t kMostNamed = 6;
@@ -220,6 +231,7 @@ void check_names(const DelimitedText& table, const std::vector<std::string_view>
   if (strange.size() > kMostNamed) list += " and " + std::to_string(strange.size() - kMostNamed) + " more";
   if (!list.empty())
     out.warnings.push_back(path + ": nothing reads the " + noun_for(std::ssize(strange), "column") + " " + list);
+  return strange;
 }
 
 CallsFile read_csv(std::string_view text, const std::string& path, CallTimes times, FileUse wanted) {
@@ -239,7 +251,7 @@ CallsFile read_csv(std::string_view text, const std::string& path, CallTimes tim
   constexpr std::array<std::string_view, 3> kNames = {"op", "gpu", "us"};
   const std::span<const std::string_view> needed = std::span(kNames).first(times == CallTimes::needed ? 3 : 2);
   CallsFile out;
-  check_names(table, known, needed, path, out);
+  const std::vector<std::string> unread = check_names(table, known, needed, path, out);
   table.read_names(known, needed);
   while (table.next_row()) {
     if (out.calls.size() == kMostCalls)
@@ -249,7 +261,7 @@ CallsFile read_csv(std::string_view text, const std::string& path, CallTimes tim
     const std::string where = table.place();
     if (c.id.empty()) c.id = where.substr(path.size() + 2);
     fill_in(c);
-    check_call(c, times, where);
+    check_call(c, times, where, unread);
   }
   if (std::string left_out = table.lines().empty_lines().warning(path); !left_out.empty())
     out.warnings.push_back(std::move(left_out));

@@ -38,6 +38,8 @@ class ContractEditedCallsTest : public QObject, private Imports {
     edited_row("scientific", replaced(replaced(plain, "7168", "7.168e3"), "14336", "1.4336E+04"));
     edited_row("whole numbers with a fraction", replaced(plain, ",256,", ",256.0,"));
     edited_row("semicolons", replaced(plain, ",", ";"));
+    edited_row("a line that names the separator", "sep=;\n" + replaced(plain, ",", ";"));
+    edited_row("a line that names the tab", kMark + "sep=\t\r\n" + with_crlf(replaced(plain, ",", "\t")));
     edited_row("tabs", replaced(plain, ",", "\t"));
     edited_row("empty fields behind", replaced(plain, "\n", ",,\n"));
     edited_row("empty lines", "# measured on Monday\n\n" + replaced(plain, "\n", "\n\n"),
@@ -83,6 +85,10 @@ class ContractEditedCallsTest : public QObject, private Imports {
                "line 2, column 15: bytes_per_copy is \"14336.5\", not a whole number");
     edited_row("a misspelt column", replaced(plain, ",us,", ",usec,"),
                "line 1: has no column us (is it the column \"usec\"? Call it us)");
+    edited_row(
+        "a column with blanks in its name", replaced(plain, ",tokens_per_rank,", ",tokens per rank,"),
+        "tokens_per_rank is missing or too small for op \"dispatch\" (is it the column \"tokens per rank\"? Call "
+        "it tokens_per_rank)");
     edited_row("JSON lines", "{\"op\":\"dispatch\",\"us\":3}\n{\"op\":\"dispatch\",\"us\":4}\n",
                "is JSON lines with the keys \"op\", \"us\", not a table of measured calls");
     edited_row("a JSON list", "[{\"op\":\"dispatch\",\"us\":3}]\n",
