@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "core/base/counted.h"
+#include "core/base/listed_words.h"
 #include "core/formats/file_kind.h"
+#include "core/formats/json_fields.h"
 #include "core/session/advice.h"
 #include "core/session/file_header.h"
 #include "core/session/session_writer_state.h"
@@ -84,9 +88,28 @@ void SessionWriterState::open(const ModelSummary& summary) {
   data_version = db.number("PRAGMA data_version");
 }
 
+namespace {
+/// ": 8 branches and not 16, 2 choices and not 4" for sizes of two models that both state; empty: none differ.
+std::string unlike_sizes(std::string_view there, std::string_view here) {
+  struct Size {
+    const char *key, *noun;
+  };
+  constexpr Size kSizes[] = {{"layers", "layer"}, {"branches", "branch"}, {"k", "choice"}};
+  const nlohmann::json a = nlohmann::json::parse(there, nullptr, false),
+                       b = nlohmann::json::parse(here, nullptr, false);
+  std::string list;
+  for (const Size& size : kSizes) {
+    const int64_t left = whole_at(a, size.key), right = whole_at(b, size.key);
+    if (left > 0 && right > 0 && left != right)
+      add_to_list(list, counted(left, size.noun) + " and not " + with_commas(right));
+  }
+  return list.empty() ? "" : ": " + list;
+}
+}  // namespace
+
 // A session holds runs of one model.
 bool SessionWriterState::find_model(const ModelSummary& summary) {
-  Statement known(db, "SELECT id, fingerprint, name FROM model");
+  Statement known(db, "SELECT id, fingerprint, name, json FROM model");
   if (!known.step()) return false;
   model = known.integer(0);
   if (known.text(1) != summary.fingerprint &&
@@ -94,7 +117,7 @@ bool SessionWriterState::find_model(const ModelSummary& summary) {
     bad_input(path,
               "holds runs of another model, " + std::string(known.text(2)) + " (" +
                   short_print(std::string(known.text(1))) + ") and not " + summary.name + " (" +
-                  short_print(summary.fingerprint) + ")",
+                  short_print(summary.fingerprint) + ")" + unlike_sizes(known.text(3), summary.json),
               "choose another file for -o");
   return true;
 }

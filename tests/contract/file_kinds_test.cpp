@@ -280,7 +280,7 @@ class FileKindsTest : public QObject, protected Placements {
     QVERIFY(Scratch::read(session) == before);
     QVERIFY(!std::filesystem::exists(second) && !std::filesystem::exists(second + "-wal"));
     // An import of a single model does not take another name.
-    VERIFY_REFUSED((Arguments{"import", b, "-o", session}), session, "holds runs of another model");
+    VERIFY_REFUSED((Arguments{"import", b, "-o", session}), session, "): 3 layers and not 4 (");
     QVERIFY(Scratch::read(session) == before);
     QVERIFY(!std::filesystem::exists(second));
   }
