@@ -145,12 +145,17 @@ std::string header_text(const ReadAt& read, size_t file_size, const std::string&
 }
 }  // namespace
 
-NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& path) {
+NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& path, NpyTypes types) {
   NpyHeader out;
   const std::string text = header_text(read, size, path, out.data_begin);
   std::optional<Header> header = HeaderParser(text).parse();
   if (!header) bad_input(path, "its header is not that of an .npy file: " + in_quotes(text), kSaveAgain);
   const auto type = parse_descr(header->descr);
+  if (types == NpyTypes::whole && (!type || !is_whole_type(*type)))
+    bad_input(path, "holds " + in_quotes(header->descr) + ", expected whole numbers of 1 to 8 bytes ('<i4', '<i8', ...)",
+              header->descr.find('f') == std::string::npos
+                  ? "numpy.save(FILE, array.astype('<i4'))"
+                  : "save the numbers of the chosen experts, not their scores: take the top-k first");
   if (!type)
     bad_input(
         path,
@@ -176,16 +181,17 @@ NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& pa
   return out;
 }
 
-NpyHeader read_npy_header(std::string_view bytes, const std::string& where) {
+NpyHeader read_npy_header(std::string_view bytes, const std::string& where, NpyTypes types) {
   return read_npy_header(
       [&](size_t at, std::span<std::byte> to) { std::memcpy(to.data(), bytes.data() + at, to.size()); }, bytes.size(),
-      where);
+      where, types);
 }
 
-NpyArray open_npy(const std::string& path, const Progress& progress) {
+NpyArray open_npy(const std::string& path, const Progress& progress, NpyTypes types) {
   const auto file = std::make_shared<const OpenFile>(open_unpacked(path, progress));
   NpyHeader header =
-      read_npy_header([&](size_t at, std::span<std::byte> to) { file->read(at, to); }, file->size(), path);
+      read_npy_header([&](size_t at, std::span<std::byte> to) { file->read(at, to); }, file->size(), path,
+                      types);
   return {header.dtype, std::move(header.shape), FileRange(file, header.data_begin, header.data_bytes)};
 }
 

@@ -15,6 +15,9 @@
 
 namespace stormcell {
 
+/// The types that the caller can use; messages name no others.
+enum class NpyTypes : uint8_t { whole_or_f32, whole };
+
 /// An array in a file that stays open with it.
 struct NpyArray {
   DType dtype{};
@@ -22,8 +25,8 @@ struct NpyArray {
   FileRange bytes;
 };
 
-/// Versions 1 to 3 of the format. The header is fully checked, the data are not read.
-NpyArray open_npy(const std::string& path, const Progress& progress = {});
+/// Versions 1 to 3 of the format. Error(bad_input) if the type is not one of `types`. The header is fully checked, the data are not read.
+NpyArray open_npy(const std::string& path, const Progress& progress = {}, NpyTypes types = NpyTypes::whole_or_f32);
 
 /// The header of an array, which describes the bytes after it.
 struct NpyHeader {
@@ -35,8 +38,8 @@ inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 /// Reads an array of `size` bytes through `read`, which returns the bytes from an offset on. Error(bad_input) that
 /// names `where`: the array is damaged, or its data are not as long as its shape.
 NpyHeader read_npy_header(const std::function<void(size_t, std::span<std::byte>)>& read, size_t size,
-                          const std::string& where);
+                          const std::string& where, NpyTypes types = NpyTypes::whole_or_f32);
 /// The same for bytes in memory.
-NpyHeader read_npy_header(std::string_view bytes, const std::string& where);
+NpyHeader read_npy_header(std::string_view bytes, const std::string& where, NpyTypes types = NpyTypes::whole_or_f32);
 
 }  // namespace stormcell

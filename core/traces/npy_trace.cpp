@@ -38,13 +38,10 @@ class NpyTrace {
   }
 
   void open() {
-    array_ = open_npy(source_.path(), progress_);
+    array_ = open_npy(source_.path(), progress_, NpyTypes::whole);
     if (array_.shape.size() != 3)
       wrong("has the shape " + shape_text(array_.shape) + ", expected [tokens, layers, k]",
             array_.shape.size() == 2 ? "of one choice a layer: numpy.save(FILE, ids[:, :, None])" : kSave);
-    if (!is_whole_type(array_.dtype))
-      wrong("holds " + std::string(to_text(array_.dtype)) + ", expected whole numbers",
-            "take the top-k first; logits are no choices");
     tokens_ = array_.shape[0], layers_ = array_.shape[1], k_ = array_.shape[2];
     if (tokens_ == 0 || layers_ == 0 || k_ == 0)
       wrong("has the shape " + shape_text(array_.shape) + ": nothing is in it");

@@ -184,7 +184,8 @@ class RoutedExperts {
     };
     const std::string of_file = source_.path() + ": ";
     if (without_ > 0)
-      counts_.warnings.push_back(of_file + answers(without_, answers_) + " have no routed_experts, and count nothing");
+      counts_.warnings.push_back(of_file + answers(without_, answers_) + (without_ == 1 ? " has" : " have") +
+                                 " no routed_experts, and " + (without_ == 1 ? "counts" : "count") + " nothing");
     if (cut_ > 0)
       counts_.warnings.push_back(of_file + answers(cut_, answers_) +
                                  " state no end: the stream was cut, and their last rows are missing");
@@ -197,10 +198,10 @@ class RoutedExperts {
                                  (unstated_ > 0 ? ", or " + source_.model.source + " is of another model" : "") +
                                  ": loads are those of the rest");
     if (again_.count > 0)
-      counts_.warnings.push_back(
-          of_file + counted(again_.count, "answer repeats", "answers repeat") +
-          " an earlier one, with the same id and the same rows, and count nothing; the first has the id " +
-          in_quotes(again_.first));
+      counts_.warnings.push_back(of_file + counted(again_.count, "answer repeats", "answers repeat") +
+                                 " an earlier one, with the same id and the same rows, and " +
+                                 (again_.count == 1 ? "counts" : "count") + " nothing; the first has the id " +
+                                 in_quotes(again_.first));
     if (unlike_.count > 0)
       counts_.warnings.push_back(of_file + counted(unlike_.count, "answer has", "answers have") +
                                  " the id of an earlier one, and other rows: both are counted; the first has the id " +

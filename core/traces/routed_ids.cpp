@@ -72,9 +72,7 @@ class RoutedIdsReader {
   }
 
   void read_npy(const std::string& bytes) {
-    const NpyHeader header = read_npy_header(bytes, row_.place() + ": " + name_);
-    if (!is_whole_type(header.dtype))
-      wrong("is an .npy of " + std::string(to_text(header.dtype)) + ", expected whole numbers");
+    const NpyHeader header = read_npy_header(bytes, row_.place() + ": " + name_, NpyTypes::whole);
     set_shape(header.shape);
     take(std::string_view(bytes).substr(header.data_begin), header.dtype);
   }

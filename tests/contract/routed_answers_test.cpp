@@ -469,6 +469,8 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     verify_warned(
         all + "\n" + all + "\n" + all + "\n", one,
         R"(2 answers repeat an earlier one, with the same id and the same rows, and count nothing; the first has the id \"cmpl-1\")");
+    verify_warned(all + "\n" + all + "\n", one,
+                  "1 answer repeats an earlier one, with the same id and the same rows, and counts nothing; ");
     verify_warned(
         all + "\n" + other + "\n", sum(one, rest),
         R"(1 answer has the id of an earlier one, and other rows: both are counted; the first has the id \"cmpl-1\")");
@@ -580,7 +582,7 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const auto in_choice = [](const std::string& field) { return vllm("null", field); };
     verify_refused_answer(in_choice("\"k05VTVBZAQB2AHsn\""), "line 1: choices[0].routed_experts: is truncated");
     verify_refused_answer(in_choice(npy_base64<float>(kTokens, 0, kAll, false, "<f4")),
-                          "is an .npy of f32, expected whole numbers");
+                          "choices[0].routed_experts: holds \"<f4\", expected whole numbers of 1 to 8 bytes");
     verify_refused_answer(
         in_choice("\"" + base64_of_bytes(npy_of("(5, 4)", "<i4", numbers(kTokens, 0, kAll, false))) + "\""),
         "has the shape [5, 4], expected [tokens, layers, k]");
