@@ -14,6 +14,7 @@
 #include "core/formats/file_text.h"
 #include "core/formats/gzip_file.h"
 #include "core/formats/open_file.h"
+#include "core/formats/whole_number.h"
 
 namespace stormcell {
 namespace {
@@ -152,7 +153,8 @@ NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& pa
   if (!header) bad_input(path, "its header is not that of an .npy file: " + in_quotes(text), kSaveAgain);
   const auto type = parse_descr(header->descr);
   if (types == NpyTypes::whole && (!type || !is_whole_type(*type)))
-    bad_input(path, "holds " + in_quotes(header->descr) + ", expected whole numbers of 1 to 8 bytes ('<i4', '<i8', ...)",
+    bad_input(path,
+              "holds " + in_quotes(header->descr) + ", expected whole numbers of 1 to 8 bytes ('<i4', '<i8', ...)",
               header->descr.find('f') == std::string::npos
                   ? "numpy.save(FILE, array.astype('<i4'))"
                   : "save the numbers of the chosen experts, not their scores: take the top-k first");
@@ -190,8 +192,7 @@ NpyHeader read_npy_header(std::string_view bytes, const std::string& where, NpyT
 NpyArray open_npy(const std::string& path, const Progress& progress, NpyTypes types) {
   const auto file = std::make_shared<const OpenFile>(open_unpacked(path, progress));
   NpyHeader header =
-      read_npy_header([&](size_t at, std::span<std::byte> to) { file->read(at, to); }, file->size(), path,
-                      types);
+      read_npy_header([&](size_t at, std::span<std::byte> to) { file->read(at, to); }, file->size(), path, types);
   return {header.dtype, std::move(header.shape), FileRange(file, header.data_begin, header.data_bytes)};
 }
 

@@ -73,7 +73,10 @@ class ContractImportNpyTest : public QObject, private Imports {
     verify_refused(scratch_.write("rank4.npy", npy_of("(1, 2, 2, 1)", "<i4", four)), "expected [tokens, layers, k]");
     verify_refused(scratch_.write("none.npy", npy_of("(0, 2, 2)", "<i4", std::vector<int32_t>{})), "nothing is in it");
     verify_refused(scratch_.write("float.npy", npy_of("(2, 1, 2)", "<f4", std::vector<float>{0, 1, 2, 3})),
-                   "expected whole numbers");
+                   "holds \"<f4\", expected whole numbers of 1 to 8 bytes ('<i4', '<i8', ...) (save the numbers");
+    // The advice names no type that would be refused next.
+    verify_refused(scratch_.write("double.npy", npy_of("(2, 1, 2)", "<f8", std::vector<double>{0, 1, 2, 3})),
+                   "holds \"<f8\", expected whole numbers of 1 to 8 bytes ('<i4', '<i8', ...) (save the numbers");
     verify_refused(scratch_.write("short.npy", npy_of("(2, 1, 2)", ">i2", std::vector<int16_t>{0, 1, 2, 3})), "'<i4'");
     verify_refused(scratch_.write("negative.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, -2, 3})),
                    "element [1, 0, 0] is -2");
