@@ -112,6 +112,16 @@ void Console::expect(double low, double high) {
   put(line + " (--time-limit SECONDS bounds it)\n");
 }
 
+void Console::expect_overrun(double limit, double least) {
+  const std::string line = "the time limit of " + duration_words(limit) +
+                           " will be overrun: work that is never left out takes " + expected_words(least, least) +
+                           " (raise --time-limit)";
+  log(line);
+  if (options_.quiet) return;
+  end_progress();
+  put(line + "\n");
+}
+
 void Console::begin_stage(std::string_view stage, int64_t done) {
   stage_ = stage;
   stage_done_ = done;

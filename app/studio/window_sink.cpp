@@ -29,6 +29,12 @@ void WindowSink::expect(double low, double high) {
                          .arg(QString::fromStdString(expected_words(low, high)));
 }
 
+void WindowSink::expect_overrun(double limit, double least) {
+  expected_ = "; " + QCoreApplication::translate("Progress", "%1 needed, more than the time limit of %2")
+                         .arg(QString::fromStdString(expected_words(least, least)),
+                              QString::fromStdString(duration_words(limit)));
+}
+
 void WindowSink::remark(std::string_view text) {
   remark_ = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }

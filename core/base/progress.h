@@ -38,6 +38,8 @@ class ProgressSink {
   virtual void remark(std::string_view) {}
   /// Seconds that the whole call is expected to take, once that is known.
   virtual void expect(double /*low*/, double /*high*/) {}
+  /// Seconds of a time limit, and of the work that is never left out, if that is more.
+  virtual void expect_overrun(double /*limit*/, double /*least*/) {}
 };
 
 /// What a long call gets: a token to poll and a sink that may be null.

@@ -28,6 +28,7 @@
 #include "core/measuring/dense_plan.h"
 #include "core/measuring/first_batches.h"
 #include "core/measuring/measured_plans.h"
+#include "core/measuring/stage_times.h"
 #include "core/measuring/stated_gains.h"
 #include "core/measuring/steady_measuring.h"
 #include "core/measuring/time_plan.h"
@@ -60,26 +61,26 @@ class Optimization {
 
   std::shared_ptr<RunSummaryFigures> run() {
     s_.budget.restart();
-    profile();
+    stages_.run(Stage::profile, [this] { profile(); });
     try {
       measure_and_verify();
     } catch (...) {
       leave_mark();
       throw;
     }
-    record();
+    stages_.run(Stage::record, [this] { record(); });
     return result_;
   }
 
  private:
   void measure_and_verify() {
-    find_plan();
+    stages_.run(Stage::measure, [this] { find_plan(); });
     s_.budget.end_readings(s_.peak_resident());
-    verify();
-    measure_again();
+    stages_.run(Stage::verify, [this] { verify(); });
+    stages_.run(Stage::again, [this] { measure_again(); });
     gains_.set(plan_times(), s_.options.keep_all);
-    set_figures();
-    set_further_gains();
+    stages_.run(Stage::figures, [this] { set_figures(); });
+    stages_.run(Stage::exits, [this] { set_further_gains(); });
     if (const auto spread = runs_.speedup()) widen_others(*spread, *result_);
     withhold_speedups(*result_);
     gains_.set_total(runs_.speedup());
@@ -221,8 +222,7 @@ class Optimization {
   /// it is. A plan whose results differ from the baseline's has no speed, so no pass of it is left out; the
   /// verification then fails.
   void find_plan() {
-    candidates_ =
-        make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_, ways());
+    make_plans(options_.alone ? OnTheirOwn::yes : OnTheirOwn::no);
     for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(reported(outcome));
     const double seconds = own_seconds(s_, options_.measure_seconds);
     measure_steadily([&] { measure(seconds); });
@@ -234,13 +234,18 @@ class Optimization {
       if (lost.empty()) break;
       for (const LeftOut& pass : lost) leave_out(pass);
       candidates_ = {};  // before the next ones are made
-      candidates_ = make_candidates(work_, profile_, chosen_, OnTheirOwn::no, progress_, ways());
+      make_plans(OnTheirOwn::no);
       for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
       // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
       if (candidates_.final_plan != kNoPlan) measure_steadily([&] { measure(seconds / 2); });
     }
     measure_what_is_stated();
     tell_trying();
+  }
+
+  void make_plans(OnTheirOwn alone) {
+    stages_.run(Stage::passes,
+                [&] { candidates_ = make_candidates(work_, profile_, chosen_, alone, progress_, ways()); });
   }
 
   /// Measures the plan that is kept by itself if the measurement of all plans does not suffice for its speed-up: a
@@ -262,7 +267,8 @@ class Optimization {
                        s_.store->budget() > 0,
                        time_.is_long(),
                        time_.plan.allowed(Stage::measure),
-                       kLeastRounds};
+                       kLeastRounds,
+                       time_.first.compile + 2 * time_.first.batch};
       // Nothing was measured, so there is no time to save.
       if (options_.measure_seconds == 0) choice.is_long = false;
       return way_of_trying(choice);
@@ -461,7 +467,7 @@ class Optimization {
     if (r.verified->passed && s_.model->changed_files)
       for (std::string& change : s_.model->changed_files())
         r.warnings.push_back(std::move(change) + ", after it was verified");
-    end_time(time_, r);
+    end_time(time_, stages_, r);
     r.session_run = session.finish(to_json(r));
   }
 
@@ -471,6 +477,7 @@ class Optimization {
   const OptimizeOptions& options_;
   const Progress& progress_;
   const TimeShare time_;
+  StageTimes stages_{time_.plan, time_.is_told ? "opening the model and timing its first batches" : "the phase before"};
   std::vector<ChosenPass> chosen_;
   ProfileSplit split_;
   const std::vector<int64_t> batches_ = FittingBatches{split_.profiled, split_.measured}.all();

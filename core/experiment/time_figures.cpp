@@ -58,6 +58,7 @@ std::vector<TimeShare> time_shares(ExperimentState& s, const OptimizeOptions& op
   const TimePlan plan(options.time_limit, options.begun > 0 ? options.begun : seconds_now(), seconds_now);
   std::vector<TimeShare> shares;
   ExpectedSeconds all;
+  double least = 0;
   const SplitRule rule = split_rule(s.options.profile_split);
   for (const std::unique_ptr<Workload>& work : workloads(s)) {
     TimeShare& share = shares.emplace_back(
@@ -66,16 +67,21 @@ std::vector<TimeShare> time_shares(ExperimentState& s, const OptimizeOptions& op
     if (!has_target(s.options)) share.plan.skip(Stage::thresholds);
     if (!exits && !s.options.dense) share.plan.skip(Stage::exits);
     share.first = time_first_batches(*work, progress);
+    share.plan.reserve_least(share.first.batch, share.first.compile,
+                             static_cast<double>(std::max<size_t>(1, s.data->sizes().size())), s.store->budget() > 0);
+    least += share.plan.least();
     const ExpectedSeconds own = expected_seconds(work_of(s, options, share.first, passes, exits));
     all.low += own.low, all.high += own.high;
   }
   all.low += plan.spent(), all.high += plan.spent();
-  for (TimeShare& share : shares) share.expected = all;
+  for (TimeShare& share : shares) share.expected = all, share.least = plan.spent() + least;
   return shares;
 }
 
 void tell_expected(const TimeShare& time, const Progress& progress) {
-  if (progress.sink && !time.plan.limited()) progress.sink->expect(time.expected.low, time.expected.high);
+  if (!progress.sink) return;
+  if (!time.plan.limited()) progress.sink->expect(time.expected.low, time.expected.high);
+  if (time.limit > 0 && time.least > time.limit) progress.sink->expect_overrun(time.limit, time.least);
 }
 
 void set_time(const TimeShare& time, int64_t batches, RunSummaryFigures& figures) {
@@ -85,8 +91,12 @@ void set_time(const TimeShare& time, int64_t batches, RunSummaryFigures& figures
   if (ran < batches) figures.left_out_for_time.push_back(fmt::format("{} of {} ran", ran, counted(batches, "batch")));
 }
 
-void end_time(const TimeShare& time, RunSummaryFigures& figures) {
+void end_time(const TimeShare& time, const StageTimes& stages, RunSummaryFigures& figures) {
   figures.elapsed_seconds = time.plan.spent();
+  figures.limit_overrun = stages.overrun_text();
+  if (!figures.limit_overrun.empty())
+    figures.warnings.push_back("the time limit of " + duration_words(time.limit) + " was overrun (" +
+                               duration_words(*figures.elapsed_seconds) + "): " + figures.limit_overrun);
   if (figures.left_out_for_time.empty()) return;
   std::string text = time.plan.limited()
                          ? "for the time limit of " + duration_words(time.limit)

@@ -43,9 +43,24 @@ double TimePlan::remaining() const {
 double TimePlan::allowed(Stage stage) const {
   if (!limited()) return remaining();
   const auto at = weight_.begin() + static_cast<std::ptrdiff_t>(stage);
+  const auto least = least_.begin() + static_cast<std::ptrdiff_t>(stage);
   const double rest = std::accumulate(at, weight_.end(), 0.0);
-  return rest > 0 ? remaining() * *at / rest : 0;
+  const double spare = std::max(0.0, remaining() - std::accumulate(least, least_.end(), 0.0));
+  return rest > 0 ? std::min(remaining(), *least) + spare * *at / rest : 0;
 }
+
+void TimePlan::reserve_least(double batch, double compile, double sizes, bool ordered) {
+  const auto reserve = [&](Stage stage, double seconds) { least_.at(static_cast<size_t>(stage)) = seconds; };
+  reserve(Stage::profile, 2 * batch);
+  reserve(Stage::passes, 2 * compile);
+  // Two plans are checked and warmed up before their round.
+  reserve(Stage::measure, (executions_of_round(1, ordered) + 2 * (1 + sizes)) * batch);
+  reserve(Stage::verify, kOracleBatch * sizes * batch);
+  reserve(Stage::figures, 2 * batch);
+  reserve(Stage::record, batch);
+}
+
+double TimePlan::least() const { return std::accumulate(least_.begin(), least_.end(), 0.0); }
 
 TimePlan TimePlan::part(size_t phases) const {
   TimePlan out = *this;
@@ -83,7 +98,8 @@ ExpectedSeconds expected_seconds(const ExpectedWork& w) {
 
 Trying way_of_trying(const TryChoice& c) {
   const auto seconds = [&](int64_t rounds, size_t plans) {
-    return static_cast<double>(rounds) * executions_of_round(plans, c.ordered) * c.execution;
+    return static_cast<double>(rounds) * executions_of_round(plans, c.ordered) * c.execution +
+           static_cast<double>(plans) * c.prepare;
   };
   // With one pass, trying it is trying all passes together.
   if (c.plans <= 1 && c.alone == 0) return seconds(c.rounds, c.plans) <= c.allowed ? Trying::all : Trying::together;

@@ -1,6 +1,7 @@
 // Plans the time of an optimisation: how long it is expected to take, and how a limit is shared among its stages. The
 // clock is a parameter.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,14 @@ class TimePlan {
   /// they also share what earlier stages did not need. Infinity without a limit.
   double allowed(Stage stage) const;
   /// Gives the share of a stage that does not run to the others.
-  void skip(Stage stage) { weight_[static_cast<size_t>(stage)] = 0; }
+  void skip(Stage stage) { weight_[static_cast<size_t>(stage)] = 0, least_[static_cast<size_t>(stage)] = 0; }
+  /// Keeps time for the work that is never left out: stages before it share only the rest. `batch`: seconds of one
+  /// execution; `compile`: seconds to make one plan; `sizes`: different sizes of pictures, each of which is verified.
+  void reserve_least(double batch, double compile, double sizes, bool ordered);
+  /// Seconds of that work, without what is spent; 0: none was reserved.
+  double least() const;
+  /// The part of the limit that the work before the first stage can take without an overrun, in seconds.
+  double share_of_opening() const { return std::max(0.0, limit_ - least()); }
   /// A plan for the first of `phases`, with its part of the time left.
   TimePlan part(size_t phases) const;
 
@@ -36,6 +44,7 @@ class TimePlan {
   double limit_, begun_;
   Clock clock_;
   std::array<double, kStages> weight_;
+  std::array<double, kStages> least_{};
 };
 
 /// The work of an optimisation as known before its first stage. Times are in seconds.
@@ -83,6 +92,7 @@ struct TryChoice {
   bool is_long = false;  ///< the whole command is expected to take longer than kLongSeconds
   double allowed = 0;    ///< seconds for measuring; infinity: no limit
   int64_t rounds = 0;    ///< least number of rounds for the stated figures
+  double prepare = 0;    ///< seconds that a plan takes before it is timed: it is made, checked and warmed up
 };
 Trying way_of_trying(const TryChoice& choice);
 

@@ -520,6 +520,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("elapsed_seconds", f.elapsed_seconds);
   v("passes_tried_on", f.passes_tried_on);
   v("left_out_for_time", f.left_out_for_time);
+  v.text_or_null("limit_overrun", f.limit_overrun);
   v("load_seconds", f.load_seconds);
   v("unloaded_weight_bytes", f.unloaded_weight_bytes);
   v("peak_resident_bytes", f.peak_resident_bytes);

@@ -543,6 +543,7 @@ struct RunSummaryFigures {
   std::optional<double> elapsed_seconds;       ///< time of the command until the result was written
   std::optional<int64_t> passes_tried_on;      ///< batches on which passes were tried singly; nothing: they were not
   std::vector<std::string> left_out_for_time;  ///< a sentence for each part left out
+  std::string limit_overrun;  ///< the work that took longer than the limit left for it; empty: the limit was kept
 
   bool is_verified() const { return verified && verified->passed; }
   /// True if intervals of times hold the spread between runs.

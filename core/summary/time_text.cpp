@@ -25,7 +25,9 @@ std::string expected_words(double low, double high) {
 std::string time_taken_words(const RunSummaryFigures& f) {
   if (!f.elapsed_seconds) return {};
   const std::string took = duration_words(*f.elapsed_seconds);
-  if (f.time_limit_seconds) return took + ", of a limit of " + duration_words(*f.time_limit_seconds);
+  if (f.time_limit_seconds)
+    return took + ", of a limit of " + duration_words(*f.time_limit_seconds) +
+           (f.limit_overrun.empty() ? "" : ", overrun: " + f.limit_overrun);
   if (!f.expected_seconds) return took;
   return took + "; " + expected_words((*f.expected_seconds)[0], (*f.expected_seconds)[1]) + " were expected";
 }

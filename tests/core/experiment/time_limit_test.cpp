@@ -22,7 +22,8 @@ ExperimentOptions options_of(const std::string& data) {
 struct Listener : ProgressSink {
   void report(std::string_view, int64_t, int64_t) override {}
   void expect(double low, double high) override { expected.push_back({low, high}); }
-  std::vector<ExpectedSeconds> expected;
+  void expect_overrun(double limit, double least) override { overruns.push_back({limit, least}); }
+  std::vector<ExpectedSeconds> expected, overruns;
 };
 
 bool says(const std::vector<std::string>& list, const char* words) {
@@ -76,6 +77,11 @@ class TimeLimitOfOptimizeTest : public QObject {
             says(cut->left_out_for_time, "passes were measured all together"));
     QVERIFY(says(cut->left_out_for_time, "plans were measured for less time than --measure-seconds asks"));
     QVERIFY(measuring_end(*cut) == MeasuringEnd::time_limit);
+    // It is said before the work and after it.
+    QVERIFY(listener.overruns.size() == 1 && listener.overruns[0].low == 5 && listener.overruns[0].high > 6);
+    QVERIFY2(cut->limit_overrun.find("opening the model and timing its first batches took ") != std::string::npos,
+             cut->limit_overrun.c_str());
+    QVERIFY(says(cut->warnings, "the time limit of 5 s was overrun ("));
     optimize.begun = 0;
     const auto again = experiment->optimize(optimize);  // the same model, and time enough
     QVERIFY(again->verified->passed && again->time_limit_seconds == 5);

@@ -79,6 +79,30 @@ class TimePlanTest : public QObject {
     for (const Stage stage : kInOrder) QCOMPARE(plan.allowed(stage), 0.);
   }
 
+  /// Earlier stages leave the time of later work that always runs.
+  void work_that_is_never_left_out_has_its_time() {
+    SetClock clock;
+    TimePlan plan = clock.plan(40);
+    const double shared = plan.allowed(Stage::profile);
+    plan.reserve_least(1, 0.5, 1, false);
+    QCOMPARE(plan.least(), 2 + 1 + 4 + 4 + 10 + 2 + 1.);
+    QVERIFY(plan.allowed(Stage::profile) < shared);
+    for (const Stage stage : kInOrder) clock.now += plan.allowed(stage);
+    QVERIFY2(std::fabs(plan.spent() - 40) < 1e-9, std::to_string(plan.spent()).c_str());
+    // Little time is left: the oracle's batch keeps its ten seconds until nothing else is to be had.
+    clock.now = 100 + 40 - 14;
+    QVERIFY(plan.allowed(Stage::verify) >= 10);
+    plan.skip(Stage::record);
+    QCOMPARE(plan.least(), 23.);
+  }
+
+  void plans_that_take_long_to_make_are_not_all_tried() {
+    TryChoice choice{3, 3, 0.01, false, false, 10, 8};
+    QVERIFY(way_of_trying(choice) == Trying::all);
+    choice.prepare = 3;
+    QVERIFY(way_of_trying(choice) != Trying::all);
+  }
+
   void two_phases_share_what_is_left() {
     SetClock clock;
     const TimePlan plan = clock.plan(60);

@@ -35,6 +35,9 @@ class TimeTextTest : public QObject {
     QCOMPARE(time_taken_words(f), std::string("12 s; 10 s to 40 s were expected"));
     f.time_limit_seconds = 30;
     QCOMPARE(time_taken_words(f), std::string("12 s, of a limit of 30 s"));
+    f.elapsed_seconds = 57, f.limit_overrun = "verifying took 30.0 s where 3.0 s were left";
+    QCOMPARE(time_taken_words(f),
+             std::string("57 s, of a limit of 30 s, overrun: verifying took 30.0 s where 3.0 s were left"));
   }
 };
 
