@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/error.h"
+#include "core/comparison/counted_over.h"
 #include "core/comparison/figure_kinds.h"
 #include "core/comparison/run_terms.h"
 #include "core/comparison/summary_figures.h"
@@ -201,9 +203,12 @@ ComparedFigure compared(const std::string& figure, const SummaryFigures& a, cons
 }
 
 /// Figures that a warning excludes are never significant, however far apart they are.
-void bar_times(Comparison& c) {
+void bar(Comparison& c, const std::function<bool(const ComparedFigure&)>& excluded) {
   for (ComparedFigure& row : c.rows)
-    if (is_of_time(row.figure)) row.comparable = false, row.significant = {};
+    if (excluded(row)) row.comparable = false, row.significant = {};
+}
+void bar_times(Comparison& c) {
+  bar(c, [](const ComparedFigure& row) { return is_of_time(row.figure); });
 }
 
 }  // namespace
@@ -243,6 +248,10 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   add_interval_ends(b, 1, c);
   warn_where_models_differ(a, b, c);
   c.same_data = !warn_where_data_differ(a, b, c.warnings);
+  const UnlikeCounts unlike = unlike_counts(a, b);
+  c.warnings.insert(c.warnings.end(), unlike.warnings.begin(), unlike.warnings.end());
+  if (!unlike.same_batches) c.same_data = false;
+  bar(c, [&](const ComparedFigure& row) { return unlike.holds(row.figure); });
   const size_t before = c.warnings.size();
   warn_where_machines_differ(a, b, c.warnings);
   warn_where_ceilings_differ(a, b, c.warnings);

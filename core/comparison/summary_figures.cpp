@@ -182,13 +182,13 @@ void collect(const Json& value, const std::string& path, SummaryFigures& into) {
   } else if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {
       if (path.empty() && std::find(kLeftOut.begin(), kLeftOut.end(), key) != kLeftOut.end()) continue;
-      // Lists of findings and the number of an item in the data are not figures.
+      // Lists of findings, an estimate of time and the number of an item in the data are not figures.
       if (is_withheld_key(key)) {
         if (member.is_string()) into.withheld[below(key)] = member.get<std::string>();
         continue;
       }
-      if (key == "other_load" || key == "listed_flips" || key == "parameters" || key == "curve" || key == "wrong" ||
-          key == "item" || key == "measurings")
+      if (key == "other_load" || key == "expected_seconds" || key == "listed_flips" || key == "parameters" ||
+          key == "curve" || key == "wrong" || key == "item" || key == "measurings")
         continue;
       if (key.ends_with(kIntervalKey)) {
         if (member.is_array() && member.size() == 2 && member[0].is_number() && member[1].is_number())
