@@ -25,6 +25,12 @@ std::string figure_text(const std::string& figure, const std::optional<double>& 
   return number_text(*value, figure.starts_with("verified.") && std::fabs(*value) < 1 ? 2 : 5);
 }
 
+/// "layouts.joint.fit.objective (ms)".
+std::string name_text(const std::string& figure) {
+  const std::string_view unit = unit_of(figure);
+  return unit.empty() ? figure : figure + " (" + std::string(unit) + ")";
+}
+
 // True for figures that the short table leaves out: of single operators and of the machine, counts of repetitions, and
 // all of the verification but its verdicts.
 bool is_detail(const std::string& figure) {
@@ -106,7 +112,7 @@ FigureRows figure_rows(const Comparison& comparison, Shown shown) {
     return rank(*x) != rank(*y) ? rank(*x) < rank(*y) : relative(*x) > relative(*y);
   });
   for (const ComparedFigure* r : order)
-    table.rows.push_back({r->figure, figure_text(r->figure, r->a), figure_text(r->figure, r->b),
+    table.rows.push_back({name_text(r->figure), figure_text(r->figure, r->a), figure_text(r->figure, r->b),
                           r->difference ? (*r->difference > 0 ? "+" : "") + figure_text(r->figure, r->difference) : "-",
                           r->ci95 ? number_text((*r->ci95)[0]) + " to " + number_text((*r->ci95)[1]) : "-",
                           is_withheld(*r, comparison) ? kNotMeasured : meaning_text(*r)});

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/comparison/counted_over.h"
 #include "core/comparison/figure_kinds.h"
+#include "core/comparison/placement_terms.h"
 #include "core/comparison/run_terms.h"
 #include "core/comparison/summary_figures.h"
 #include "core/comparison/timed_difference.h"
@@ -252,6 +253,11 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   c.warnings.insert(c.warnings.end(), unlike.warnings.begin(), unlike.warnings.end());
   if (!unlike.same_batches) c.same_data = false;
   bar(c, [&](const ComparedFigure& row) { return unlike.holds(row.figure); });
+  if (a.is_placement()) {
+    const PlacementTerms made_for = compare_placement_terms(*a.summary, *b.summary);
+    c.warnings.insert(c.warnings.end(), made_for.warnings.begin(), made_for.warnings.end());
+    bar(c, [&](const ComparedFigure& row) { return made_for.exclude(row.figure); });
+  }
   const size_t before = c.warnings.size();
   warn_where_machines_differ(a, b, c.warnings);
   warn_where_ceilings_differ(a, b, c.warnings);

@@ -105,6 +105,10 @@ bool is_of_phase(std::string_view figure) { return has_trait(figure, kOfPhase); 
 bool is_of_time(std::string_view figure) { return has_trait(figure, kOfPhase | kOfTime); }
 bool is_sum_of_executions(std::string_view figure) { return has_trait(figure, kSum); }
 
+std::string_view unit_of(std::string_view figure) {
+  return figure == "bound" || figure.ends_with(".objective") ? "ms" : "";
+}
+
 std::string_view withheld_by(std::string_view key) {
   const std::string_view value = key.substr(0, key.find(kIntervalKey));
   for (const FigureKind& kind : kFigures)
