@@ -197,6 +197,10 @@ std::string plan_tiles(const ReportData& d) {
          (d.trusted() || !f.baseline ? plan_tile("Optimised, a batch", f.optimized) : "");
 }
 
+std::string quality_tile_value(const QualityFigures& q, const PlanQuality& plan) {
+  return plan.items < kFewestJudged ? plan_quality_text(q, plan) : quality_value_text(q.unit, plan.value);
+}
+
 std::string quality_tile(const ReportData& d) {
   if (!d.figures.quality) return {};
   const QualityFigures& q = *d.figures.quality;
@@ -204,13 +208,13 @@ std::string quality_tile(const ReportData& d) {
   const auto& shown = after ? q.optimized : q.baseline;
   if (!shown) return {};
   const std::string classes = quality_classes_text(q, after ? &GroupQuality::optimized : &GroupQuality::baseline);
-  return tile(escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""),
-              escape(quality_value_text(q.unit, shown->value)),
-              escape(quality_sentence(q, *shown)) + (classes.empty() ? "" : "; " + escape(classes)) +
-                  (after && q.baseline ? "; baseline " + escape(quality_value_text(q.unit, q.baseline->value)) : "") +
-                  (d.figures.exit_target ? (after && q.baseline ? "; both " : "; ") +
-                                               escape(found_thresholds_text(*d.figures.exit_target))
-                                         : ""));
+  return tile(
+      escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""), escape(quality_tile_value(q, *shown)),
+      escape(quality_sentence(q, *shown)) + (classes.empty() ? "" : "; " + escape(classes)) +
+          (after && q.baseline ? "; baseline " + escape(quality_tile_value(q, *q.baseline)) : "") +
+          (d.figures.exit_target
+               ? (after && q.baseline ? "; both " : "; ") + escape(found_thresholds_text(*d.figures.exit_target))
+               : ""));
 }
 
 std::string spent_tiles(const ReportData& d) {

@@ -18,6 +18,9 @@ std::string number(std::string_view unit, double value) {
   return is_share(unit) ? percent_number(value) : fmt::format("{:.2f}", value);
 }
 
+constexpr const char* kNotJudged = "not judged";
+bool is_judged(const PlanQuality& plan) { return plan.items >= kFewestJudged; }
+
 }  // namespace
 
 bool is_share(std::string_view unit) { return unit == "share"; }
@@ -37,15 +40,21 @@ std::string quality_text(std::string_view unit, double value, const std::optiona
          (ci95 ? " [" + number(unit, (*ci95)[0]) + ", " + number(unit, (*ci95)[1]) + "]" : "");
 }
 
+std::string plan_quality_text(const QualityFigures& q, const PlanQuality& plan) {
+  return is_judged(plan) ? quality_text(q.unit, plan.value, plan.value_ci95) : kNotJudged;
+}
+
 std::string quality_sentence(const QualityFigures& q, const PlanQuality& plan) {
-  const std::string value = quality_text(q.unit, plan.value, plan.value_ci95);
+  if (!is_judged(plan)) return std::string(kNotJudged) + " (" + counted(plan.items, q.item) + ")";
+  const std::string value = plan_quality_text(q, plan);
   if (!plan.counted) return value + " over " + counted(plan.items, q.item);
   return value + ", " + with_commas(*plan.counted) + " of " + counted(plan.items, q.item) + " " + q.counts;
 }
 
 std::string quality_change_text(const QualityFigures& q) {
-  if (!q.better || !q.worse) return {};
-  if (*q.better == 0 && *q.worse == 0) return "the optimised plan answers every " + q.item + " as well as the baseline";
+  if (!q.better || !q.worse || q.items < kFewestJudged) return {};
+  if (*q.better == 0 && *q.worse == 0)
+    return "the optimised plan answers each of the " + counted(q.items, q.item) + " as well as the baseline";
   return "the optimised plan answers " + counted(*q.better, q.item) + " better than the baseline and " +
          with_commas(*q.worse) + " worse";
 }

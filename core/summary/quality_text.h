@@ -17,10 +17,14 @@ std::string quality_value_text(std::string_view unit, double value);
 bool is_share(std::string_view unit);
 /// "98.9 % [98.0, 99.4]".
 std::string quality_text(std::string_view unit, double value, const std::optional<std::array<double, 2>>& ci95);
-/// The same with what it was counted over: "98.9 % [98.0, 99.4], 989 of 1,000 pictures right".
+/// The fewest items whose answers are a quality. A time limit can leave a single one.
+inline constexpr int64_t kFewestJudged = 3;
+/// The same of a plan, or "not judged" if too few items were.
+std::string plan_quality_text(const QualityFigures& quality, const PlanQuality& plan);
+/// The same with what it was counted over: "98.9 % [98.0, 99.4], 989 of 1,000 pictures right", "not judged (1 picture)".
 std::string quality_sentence(const QualityFigures& quality, const PlanQuality& plan);
-/// "the optimised plan answers every picture as well as the baseline", "... 2 pictures better than the baseline and 1
-/// worse"; empty: one plan.
+/// "the optimised plan answers each of the 60 pictures as well as the baseline", "... 2 pictures better than the
+/// baseline and 1 worse"; empty: one plan, or too few items.
 std::string quality_change_text(const QualityFigures& quality);
 /// "background 98.1 %, person 63.2 %", where there are few classes: of one plan (&GroupQuality::baseline). Empty: there
 /// are more, or none.

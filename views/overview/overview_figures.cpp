@@ -76,14 +76,13 @@ void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
     tip << tr("By class: %1.").arg(to_qstring(classes).toHtmlEscaped());
   tip << tr("Counted %1.").arg(to_qstring(quality_source_text(q)).toHtmlEscaped());
   const bool after = both && q.baseline && q.optimized;
-  page.figures.push_back(
-      {.name = to_qstring(quality_title(q)),
-       .note = tr("of %1").arg(counted_text(q.items, q.item.c_str())),
-       .tip = tip.join("<br>"),
-       .before = to_qstring(quality_text(q.unit, shown->value, shown->value_ci95)),
-       .after = after ? to_qstring(quality_text(q.unit, q.optimized->value, q.optimized->value_ci95)) : QString(),
-       .before_value = shown->value,
-       .after_value = after ? q.optimized->value : 0});
+  page.figures.push_back({.name = to_qstring(quality_title(q)),
+                          .note = tr("of %1").arg(counted_text(q.items, q.item.c_str())),
+                          .tip = tip.join("<br>"),
+                          .before = to_qstring(plan_quality_text(q, *shown)),
+                          .after = after ? to_qstring(plan_quality_text(q, *q.optimized)) : QString(),
+                          .before_value = shown->value,
+                          .after_value = after ? q.optimized->value : 0});
 }
 
 /// The mean operations of the thresholds that ran in the model's own order; nothing: not known, or items of several

@@ -108,6 +108,20 @@ class QualityTest : public QObject {
     QCOMPARE(quality_source_text(q), std::string("over all batches, each once; 95 % interval by Wilson"));
   }
 
+  /// A time limit can leave one picture, of which nothing follows for others.
+  void a_single_item_is_not_judged_and_a_claim_names_how_many_it_is_of() {
+    QualityFigures q;
+    q.measure = "accuracy", q.unit = "share", q.counts = "right", q.item = "picture";
+    q.items = 1, q.better = q.worse = 0;
+    q.baseline = q.optimized = PlanQuality{1, {}, 1, 1};
+    QCOMPARE(quality_sentence(q, *q.optimized), std::string("not judged (1 picture)"));
+    QCOMPARE(plan_quality_text(q, *q.optimized), std::string("not judged"));
+    QVERIFY(quality_change_text(q).empty());
+    q.items = 60;
+    QCOMPARE(quality_change_text(q),
+             std::string("the optimised plan answers each of the 60 pictures as well as the baseline"));
+  }
+
   /// A time limit ends the optimised plan after some batches. Both plans are judged on those; the baseline is not
   /// judged on all.
   void plans_that_ran_unlike_batches_are_judged_on_those_that_both_ran() {
