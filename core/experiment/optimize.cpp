@@ -318,7 +318,7 @@ class Optimization {
     if (!candidates_.wrong.at(candidates_.final_plan).empty() || !tells_speed(times_)) return {};
     std::vector<PassReport> counted = result_->passes;
     add_guard_counts(optimized(), counted);
-    std::vector<LeftOut> lost = passes_that_always_miss(counted, times_.batches);
+    std::vector<LeftOut> lost = passes_that_always_miss(counted, times_.batches, split_.held_out);
     if (!lost.empty() || candidates_.only_together) return lost;
     return passes_to_leave_out(contributions_of(candidates_, *baseline_, times_), total);
   }

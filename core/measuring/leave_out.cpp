@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/numbers.h"
+#include "core/summary/withheld.h"
 
 namespace stormcell {
 namespace {
@@ -63,13 +64,14 @@ std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contri
            "brought least"}};
 }
 
-std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes, int64_t batches) {
+std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes, int64_t batches, int64_t held_out) {
   std::vector<LeftOut> list;
+  if (batches < fewest_batches(held_out)) return list;
   for (const PassReport& p : passes)
     if (p.applied && p.fallbacks > 0 && p.guard_hits == 0)
       list.push_back({p.name, "left out: its guards never held on the " + std::to_string(batches) +
                                   (batches == 1 ? " batch that was" : " batches that were") +
-                                  " measured; these data need what it leaves out"});
+                                  " measured; these batches need what it leaves out"});
   return list;
 }
 

@@ -40,9 +40,10 @@ std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contri
 
 /// The passes whose guards never held in what was measured: `passes` with the counts of the plan that was. What such a
 /// pass leaves out, these data always need; every execution pays for the guard and runs the fallback, too little of
-/// both to be measurable or not. `batches`: so many different ones were measured; how often each was run again is no
-/// property of the data.
-std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes, int64_t batches);
+/// both to be measurable or not. `batches`: so many different ones of `held_out` were measured; how often each was run
+/// again is no
+/// property of the data. Fewer than a third of them say nothing about the data, and no pass is named.
+std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes, int64_t batches, int64_t held_out);
 
 /// The end of the sentence about a pass that costs something and stays. Empty if it costs neither time nor memory
 /// without a gain.

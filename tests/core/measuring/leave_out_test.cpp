@@ -212,10 +212,19 @@ class LeaveOutTest : public QObject {
     const std::vector<LeftOut> lost =
         passes_that_always_miss({counted("unpad", true, 0, 0), counted("dead-path", true, 0, 12),
                                  counted("other", true, 1, 90), counted("left", false, 0, 3)},
-                                9);
+                                9, 12);
     QCOMPARE(names(lost), (Names{"dead-path"}));
     QVERIFY2(lost[0].reason.find("never held on the 9 batches that were measured") != std::string::npos,
              lost[0].reason.c_str());
+  }
+
+  /// A time limit can leave one of many batches.
+  void a_pass_is_not_judged_by_fewer_than_a_third_of_the_batches() {
+    PassReport p;
+    p.name = "dead-path", p.applied = true, p.fallbacks = 1;
+    QVERIFY(passes_that_always_miss({p}, 1, 45).empty() && passes_that_always_miss({p}, 14, 45).empty());
+    QCOMPARE(names(passes_that_always_miss({p}, 15, 45)), (Names{"dead-path"}));
+    QCOMPARE(names(passes_that_always_miss({p}, 1, 1)), (Names{"dead-path"}));
   }
 };
 
