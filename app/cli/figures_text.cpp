@@ -15,6 +15,7 @@
 #include "core/summary/limit_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/stated_speedups.h"
 #include "core/summary/time_text.h"
 
 namespace stormcell::cli {
@@ -26,6 +27,12 @@ void add_row(Rows& rows, const std::string& name, const RunSummaryFigures& f, st
   if (f.optimized) row.push_back(text(*f.optimized));
   rows.push_back(std::move(row));
 }
+/// A row of times, rates or shares of them, with a remark if they must not be divided.
+void add_timed_row(Rows& rows, const std::string& name, const RunSummaryFigures& f,
+                   std::string (*text)(const PlanFigures&)) {
+  add_row(rows, name, f, text);
+  if (const std::string remark = no_ratio_text(f); !remark.empty()) rows.back().push_back(remark);
+}
 
 /// An unverified plan's times beside the baseline's would be a speed-up in other words.
 bool hides_optimized(const RunSummaryFigures& f) { return f.baseline && f.verified && !f.verified->passed; }
@@ -36,14 +43,14 @@ std::string plans_text(RunSummaryFigures f) {
   Rows rows = {{""}};
   if (f.baseline) rows[0].push_back("baseline");
   if (f.optimized) rows[0].push_back(f.verified && !f.verified->passed ? "not verified" : "optimised");
-  add_row(rows, "latency of a batch, mean", f,
-          [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.mean); });
-  add_row(rows, "  median", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.median); });
-  add_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
-  add_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
+  add_timed_row(rows, "latency of a batch, mean", f,
+                [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.mean); });
+  add_timed_row(rows, "  median", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.median); });
+  add_timed_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
+  add_timed_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
   add_row(rows, "  executions measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
-  add_row(rows, rate_name(f), f, [](const PlanFigures& p) { return rate_text(p.cells_per_s); });
-  add_row(rows, "share of the physical limit", f, [](const PlanFigures& p) {
+  add_timed_row(rows, rate_name(f), f, [](const PlanFigures& p) { return rate_text(p.cells_per_s); });
+  add_timed_row(rows, "share of the physical limit", f, [](const PlanFigures& p) {
     return !p.limit_share ? std::string("-") : is_in_cache(*p.limit_share) ? kInCache : share_text(*p.limit_share);
   });
   add_row(rows, f.weight_budget ? "weights in memory, at most" : "weights in memory", f,
@@ -143,7 +150,8 @@ std::string phase_text(const RunSummaryFigures& f, bool verbose, PhaseTitle titl
   if (verbose || run_kind(f.verb) == RunKind::profile) text += routing_text(f.routing);
   if (verbose)
     text += operators_text("baseline operators", f.baseline_operators) +
-            (hides_optimized(f) ? "" : operators_text("optimised operators", f.optimized_operators));
+            (hides_optimized(f) ? "" : operators_text("optimised operators", f.optimized_operators)) +
+            (no_ratio_text(f).empty() ? "" : "times of both plans have " + no_ratio_text(f) + "\n");
   Rows rows;
   if (run_kind(f.verb) == RunKind::profile) {
     rows.push_back({"recorded", counted(f.decisions, "decision") + " in " + counted(f.windows, "window")});

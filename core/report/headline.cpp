@@ -192,9 +192,10 @@ std::string plan_tiles(const ReportData& d) {
   const std::string pairs = f.dense_baseline_ms ? "; the baseline in the same pairs " +
                                                       milliseconds(typical_milliseconds(*f.dense_baseline_ms))
                                                 : std::string();
+  const std::string remark = no_ratio_text(f).empty() ? std::string() : "; " + no_ratio_text(f);
   return plan_tile("Dense, a batch", f.dense, pairs) +
-         plan_tile(f.optimized ? "Baseline, a batch" : "A batch", f.baseline) +
-         (d.trusted() || !f.baseline ? plan_tile("Optimised, a batch", f.optimized) : "");
+         plan_tile(f.optimized ? "Baseline, a batch" : "A batch", f.baseline, remark) +
+         (d.trusted() || !f.baseline ? plan_tile("Optimised, a batch", f.optimized, remark) : "");
 }
 
 std::string quality_tile_value(const QualityFigures& q, const PlanQuality& plan) {

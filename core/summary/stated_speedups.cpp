@@ -134,6 +134,10 @@ std::optional<SpeedupWithheld> first_withheld(const RunSummaryFigures& f) {
   return {};
 }
 
+std::string no_ratio_text(const RunSummaryFigures& f) {
+  return f.withheld && f.baseline && f.optimized ? std::string("no ratio: ") + kNotMeasured : std::string();
+}
+
 MeasuringEnd measuring_end(const RunSummaryFigures& f) {
   return f.time_limit_seconds && !f.left_out_for_time.empty() ? MeasuringEnd::time_limit : MeasuringEnd::seconds;
 }

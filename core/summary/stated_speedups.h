@@ -36,6 +36,10 @@ void withhold_speedups(RunSummaryFigures& figures);
 /// The reason why a speed-up of the run is not stated: the run's own, else that of the first pass with one.
 std::optional<SpeedupWithheld> first_withheld(const RunSummaryFigures& figures);
 
+/// The remark beside times of two plans whose ratio is not stated, so that nobody divides them: "no ratio: not measured
+/// well enough". Empty: the ratio is stated, or there are no two plans.
+std::string no_ratio_text(const RunSummaryFigures& figures);
+
 /// The cause that ended the measuring: the time limit, if the run left something out because of it.
 MeasuringEnd measuring_end(const RunSummaryFigures& figures);
 

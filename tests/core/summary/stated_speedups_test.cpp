@@ -198,6 +198,17 @@ class StatedSpeedupsTest : public QObject {
     }
   }
 
+  /// Whoever sees two times divides them.
+  void times_whose_ratio_is_not_stated_have_a_remark() {
+    RunSummaryFigures f;
+    f.baseline.emplace(), f.optimized.emplace();
+    QVERIFY(no_ratio_text(f).empty());
+    f.withheld = SpeedupWithheld{WithheldReason::few_pairs, 3};
+    QCOMPARE(no_ratio_text(f), std::string("no ratio: not measured well enough"));
+    f.optimized.reset();
+    QVERIFY(no_ratio_text(f).empty());
+  }
+
   /// If only a pass is withheld, its reason quotes no speed either.
   void a_pass_of_too_few_pairs_quotes_no_speed() {
     RunSummaryFigures f = measured();
