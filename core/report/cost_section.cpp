@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/counted.h"
 #include "core/base/run_kind.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/summary/limit_text.h"
+#include "core/summary/stated_speedups.h"
 
 namespace stormcell::report {
 namespace {
@@ -126,6 +128,8 @@ std::string operators_section(const ReportData& d) {
   const bool both = !f.optimized_operators.empty() && (d.trusted() || f.baseline_operators.empty());
   if (both)
     for (const OperatorTime& o : f.optimized_operators) all[o.op].second = &o;
+  // Bars beside each other are read as a speed-up.
+  const bool beside = both && no_ratio_text(f).empty();
   std::vector<std::pair<std::string, Pair>> ordered(all.begin(), all.end());
   const auto most = [](const Pair& p) {
     return std::max(p.first ? p.first->milliseconds : 0, p.second ? p.second->milliseconds : 0);
@@ -149,10 +153,11 @@ std::string operators_section(const ReportData& d) {
     line("baseline", p.first);
     line("optimised", p.second);
     if (rows.size() >= 14) continue;
+    if (!beside && both && !p.first) continue;
     Bar bar{op, p.first ? p.first->milliseconds : 0};
     bar.first_text = p.first ? time_text(*p.first) : "not in this plan";
     if (p.first) bar.bound = p.first->limit_milliseconds;
-    if (both) {
+    if (beside) {
       bar.second = p.second ? p.second->milliseconds : 0;
       bar.second_text = p.second ? time_text(*p.second) : "not in this plan";
       if (p.second) bar.bound2 = p.second->limit_milliseconds;
@@ -161,10 +166,13 @@ std::string operators_section(const ReportData& d) {
   }
   std::string body = figure(
       bars(rows, "Time by operator; the table below has the numbers"),
-      "Time of a batch by operator. The mark on a bar is the least time that the machine allows.",
+      std::string("Time of a batch by operator") +
+          (both && !beside ? ", of the baseline. The table has both plans; their times have " + no_ratio_text(f) : "") +
+          ". The mark on a bar is the least time that the machine allows.",
       d.measured() + " Mean over " +
-          count((f.baseline_operators.empty() ? f.optimized_operators : f.baseline_operators).front().batches) +
-          " recorded batches, from step events. Least time = max(bytes ÷ read bandwidth, FLOP ÷ peak), both ceilings "
+          counted((f.baseline_operators.empty() ? f.optimized_operators : f.baseline_operators).front().batches,
+                  "recorded batch") +
+          ", from step events. Least time = max(bytes ÷ read bandwidth, FLOP ÷ peak), both ceilings "
           "probed before, during and after measuring, the largest taken. In cache: faster than memory could be read.");
   return section("operators", "Time by operator", body + table.details());
 }

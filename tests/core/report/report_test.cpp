@@ -123,6 +123,24 @@ class ReportTest : public QObject, private testing::ReportPages {
             has(all, "Cells by label and branch of"));
   }
 
+  void times_without_a_ratio_have_a_remark_and_no_bars_beside_each_other() {
+    RunSummaryFigures f = some_figures();
+    const auto operators = [this](const RunSummaryFigures& of) {
+      const std::string html = page(of, testing::two_stacks());
+      const size_t begin = html.find("<section id=\"operators\"");
+      return html.substr(begin, html.find("</section>", begin) - begin);
+    };
+    const std::string stated = operators(f);
+    QVERIFY(has(stated, "<rect class=\"bar\"") && has(stated, "<rect class=\"bar2\""));
+    f.speedup.reset(), f.speedup_ci95.reset();
+    f.withheld = SpeedupWithheld{WithheldReason::others_at_work, 0.5};
+    for (OperatorTime& o : f.baseline_operators) o.batches = 1;
+    const std::string none = operators(f);
+    QVERIFY(!has(none, "<rect class=\"bar\"") && has(none, "<rect class=\"bar2\""));
+    QVERIFY(has(none, "no ratio: not measured well enough") && has(none, "Mean over 1 recorded batch,"));
+    QVERIFY(has(page(f, testing::two_stacks()), "executions; no ratio: not measured well enough"));
+  }
+
   void task_quality_has_a_tile_and_a_part_of_its_own() {
     RunSummaryFigures f = some_figures();
     QVERIFY(!has(page(f, testing::two_stacks()), "id=\"quality\""));
