@@ -103,6 +103,8 @@ std::string lead(const ReportData& d) {
   if (!are_pictures(f.dataset) && f.dataset.cells > 0)
     text +=
         ", " + counted(f.dataset.cells, "cell") + " (" + count(f.dataset.cells_without_padding) + " without padding)";
+  if (!d.decoded && !d.imported() && d.run.batches > 0 && d.run.batches < batches)
+    text += ", of which this run recorded " + counted(d.run.batches, "batch");
   text += ". ";
   if (!f.dataset.note.empty()) text += "These are " + escape(f.dataset.note) + ". ";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + ". ";

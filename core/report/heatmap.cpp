@@ -59,10 +59,11 @@ std::string draw(const Heatmap& map) {
   const double width = std::min((kWidth - kNames) / static_cast<double>(columns), 64.0);
   const double height = map.rows.size() > 30 ? 14 : columns > 32 ? 18 : 26, gap = width > 12 ? 2 : 0;
   const double bottom = 18 + static_cast<double>(map.rows.size()) * height;
+  const double mark = map.mark.empty() ? 0 : 20, whole = bottom + 44 + mark;
   const bool texts = columns <= 16 && height > 20 && width > 30;
   std::string svg =
       fmt::format("<svg viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}\">\n", kWidth,
-                  bottom + 44, kWidth, bottom + 44, escape(map.label));
+                  whole, kWidth, whole, escape(map.label));
   const size_t every = std::max<size_t>(1, static_cast<size_t>(std::ceil(26 / width)));
   for (size_t c = 0; c < columns; c += every)
     svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"11\">{}</text>",
@@ -93,6 +94,8 @@ std::string draw(const Heatmap& map) {
   if (!zeros.empty()) svg += "<path class=\"zero\" d=\"" + zeros + "\"/>\n";
   for (int i = 0; i < kScaleSteps; ++i)
     if (!paths[i].empty()) svg += fmt::format("<path class=\"q{}\" d=\"{}\"/>\n", i, paths[i]);
+  if (!map.mark.empty())
+    numbers += fmt::format("<text class=\"mark\" x=\"{}\" y=\"{}\">{}</text>", kNames, whole - 6, escape(map.mark));
   return svg + numbers + "\n" + legend(map, top, bottom + 12) + "</svg>\n";
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/report/heatmap.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
@@ -37,6 +38,15 @@ Table load_table(const ReportData& d, size_t branches, bool several) {
   return table;
 }
 
+/// "Only 1 of 210 batches: ...". Empty: all batches of the data are recorded, or the session does not say how many there
+/// are.
+std::string part_of_data_text(const ReportData& d) {
+  const int64_t all = d.figures.dataset.batches;
+  if (d.decoded || d.imported() || d.run.batches <= 0 || d.run.batches >= all) return {};
+  return "Only " + with_commas(d.run.batches) + " of " + counted(all, "batch") +
+         ": a branch that is empty here may have cells in the others.";
+}
+
 }  // namespace
 
 std::string loads_section(const ReportData& d) {
@@ -46,6 +56,7 @@ std::string loads_section(const ReportData& d) {
   Heatmap map;
   map.label = "Heatmap of loads: routers in rows, branches in columns; the table below has every number";
   map.unit = "times the even share";
+  map.mark = part_of_data_text(d);
   size_t branches = 0;
   const bool padded =
       std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return sum(r.loads.padding) > 0; });
@@ -110,6 +121,7 @@ std::string labels_section(const ReportData& d) {
     const int64_t each = grouping(std::ssize(r->loads.load), kMostColumns);
     map.label = "Heatmap of loads by label of router " + r->name + "; the table below has the numbers";
     map.unit = "of the label's cells";
+    map.mark = part_of_data_text(d);
     map.shares = true;
     map.top = 1;
     map.columns = each > 1 ? "from branch" : "branch";

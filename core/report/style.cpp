@@ -56,6 +56,7 @@ code{font:.92em ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospa
 figure{margin:1rem 0 .6rem} svg{display:block;max-width:100%;height:auto;overflow:visible}
 figcaption{margin-top:.5rem;font-size:.88rem;max-width:46rem} .source{color:var(--soft)}
 svg text{font-family:inherit;font-size:12px;fill:var(--ink)} svg .soft{fill:var(--soft)} svg .mid{text-anchor:middle}
+  svg .mark{fill:var(--bad);font-weight:600}
   svg .end{text-anchor:end}
 .axis{stroke:var(--grid);stroke-width:1} .one{stroke:var(--soft);stroke-width:1.5}
 .first{stroke:var(--first);fill:var(--first)} .second{stroke:var(--second);fill:var(--card)}

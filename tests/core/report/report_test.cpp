@@ -141,6 +141,16 @@ class ReportTest : public QObject, private testing::ReportPages {
     QVERIFY(has(page(f, testing::two_stacks()), "executions; no ratio: not measured well enough"));
   }
 
+  /// A time limit can leave one batch, whose empty branches are not dead ones.
+  void a_picture_of_a_part_of_the_data_says_so_itself() {
+    const std::string whole = page(some_figures(), testing::two_stacks()),
+                      part = page(some_figures(), testing::two_stacks(), 1);
+    const char* mark = ">Only 1 of 6 batches: a branch that is empty here may have cells in the others.</text>";
+    QVERIFY(has(part, mark) && !has(whole, "Only 1 of"));
+    QVERIFY(has(part, ", of which this run recorded 1 batch.") && !has(whole, "of which this run recorded"));
+    QCOMPARE(flaw(part), QString());
+  }
+
   void task_quality_has_a_tile_and_a_part_of_its_own() {
     RunSummaryFigures f = some_figures();
     QVERIFY(!has(page(f, testing::two_stacks()), "id=\"quality\""));
