@@ -136,6 +136,14 @@ FigureTile spent_tile(const RunSummaryFigures& f) {
   return tile;
 }
 
+/// ", counted over 304 of the 1,678 sequences": a time limit left some of the data out. Empty: all items are counted.
+std::string part_counted_text(const RunSummaryFigures& f) {
+  const ItemCostFigures& c = *f.item_costs;
+  const int64_t all = items_of_data(f.dataset);
+  if (c.items >= all) return {};
+  return ", counted over " + with_commas(c.items) + " of the " + counted(all, c.item);
+}
+
 }  // namespace
 
 std::string spent_text(const ItemsSpent& spent) { return share_text(spent.share, spent.share_ci95); }
@@ -159,8 +167,8 @@ std::string item_costs_headline(const RunSummaryFigures& f) {
   const std::string text = short_name(f.model) + " spends ";
   if (const GroupSpent* g = told_group(c))
     return text + percent_text(std::abs(*g->fewer)) + (*g->fewer >= 0 ? " fewer" : " more") + " operations on " +
-           items_of(c) + " without " + g->name + " than on those with it";
-  return text + percent_text(c.share) + " of the operations that all branches would take";
+           items_of(c) + " without " + g->name + " than on those with it" + part_counted_text(f);
+  return text + percent_text(c.share) + " of the operations that all branches would take" + part_counted_text(f);
 }
 
 std::string item_costs_sentence(const RunSummaryFigures& f) {
@@ -182,6 +190,7 @@ std::string item_costs_sentence(const RunSummaryFigures& f) {
     else
       text += fmt::format(", from {:.1f} to {:.1f} % by {}", 100 * c.least.share, 100 * c.most.share, c.item);
   }
+  text += part_counted_text(f);
   return c.served ? text + "; its " + served_text(c) : text;
 }
 
@@ -189,9 +198,9 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSumma
   if (!f.item_costs) return {};
   const ItemCostFigures& c = *f.item_costs;
   std::vector<std::pair<std::string, std::string>> lines;
-  lines.emplace_back("operations of a " + c.item, amount(c.operations) + " on average, " +
-                                                      share_text(c.share, c.share_ci95) + " of the " +
-                                                      amount(c.operations_of_all) + " that all branches would take");
+  lines.emplace_back("operations of a " + c.item,
+                     amount(c.operations) + " on average, " + share_text(c.share, c.share_ci95) + " of the " +
+                         amount(c.operations_of_all) + " that all branches would take" + part_counted_text(f));
   if (c.largest_branch)
     lines.emplace_back("", largest_text(f, true) + ", with nothing to decide: " + amount(c.largest_branch->operations) +
                                ", a network that does not route");

@@ -13,6 +13,12 @@ std::string in_batches(int64_t batches) { return batches > 0 ? " in " + counted(
 
 }  // namespace
 
+int64_t items_of_data(const DatasetFigures& data) {
+  int64_t pictures = 0;
+  for (const PictureFigures& p : data.sizes) pictures += p.items;
+  return are_pictures(data) ? pictures : data.sequences;
+}
+
 std::string pictures_text(const std::vector<PictureFigures>& sizes, int64_t batches) {
   constexpr size_t kListed = 6;
   int64_t pictures = 0;

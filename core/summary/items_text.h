@@ -11,6 +11,8 @@ namespace stormcell {
 /// True where the items are pictures: then `cells` and `cells_per_s` count these, and not what their routers decide
 /// about.
 inline bool are_pictures(const DatasetFigures& data) { return !data.sizes.empty(); }
+/// The number of items in all of the data, those too that a time limit left out.
+int64_t items_of_data(const DatasetFigures& data);
 /// "picture", "sequence" of tokens, or "item": Dataset::item_noun() by what `cells` counts, which an older run does not
 /// say.
 inline std::string item_noun(const DatasetFigures& data) {

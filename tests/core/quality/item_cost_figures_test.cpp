@@ -59,6 +59,16 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY(near(*item_cost_figures({{0, 5, 10, 8, 2}, {1, 5, 10, 2, 1}}, kOne).served, 0.7));
   }
 
+  /// A time limit can leave a part of the data, which each text then says.
+  void costs_of_a_part_of_the_data_say_of_how_many() {
+    RunSummaryFigures f = run_of(item_cost_figures({{0, 30, 100}, {1, 20, 100}, {2, 40, 100}}, kOne));
+    f.dataset.sequences = 3;
+    QVERIFY(!says(item_costs_sentence(f), "counted over"));
+    f.dataset.sequences = 1678;
+    for (const std::string& text : {item_costs_sentence(f), item_costs_headline(f), item_costs_lines(f)[0].second})
+      QVERIFY2(says(text, ", counted over 3 of the 1,678 pictures"), text.c_str());
+  }
+
   void what_the_largest_branch_alone_would_take_is_told_beside_all_of_them() {
     std::vector<ItemCost> items = {{0, 30, 100}, {1, 20, 100}, {2, 40, 100}};
     QVERIFY(!item_cost_figures(items, kOne).largest_branch);
