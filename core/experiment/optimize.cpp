@@ -456,9 +456,10 @@ class Optimization {
         return time_.plan.remaining() > 0;
       });
     if (ran > 0 && ran < batches_.size())
-      leave_out_for_time("the optimised plan ran on " + counted(static_cast<int64_t>(ran), "batch") + " of the " +
-                         std::to_string(batches_.size()) + " that were profiled or measured" +
-                         (judges ? ", and the quality of both plans is judged on these" : ""));
+      leave_out_for_time(
+          std::string("after measuring, the optimised plan was ") + (session.open() ? "recorded" : "run again") +
+          " on only " + counted(static_cast<int64_t>(ran), "batch") + " of the " + std::to_string(batches_.size()) +
+          " that were profiled or measured" + (judges ? ", and the quality of both plans is judged on these" : ""));
     r.quality = quality_.figures(r.warnings);
     tell_of_guards(optimized(), r);
     set_figures_at_end(optimized(), r);
