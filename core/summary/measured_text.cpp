@@ -11,9 +11,13 @@
 namespace stormcell {
 namespace {
 
-std::string profiled_text(const SplitFigures& s, int64_t measured) {
+/// `all`: batches of the data. A time limit can leave some of each part out; both parts then name their whole.
+std::string profiled_text(const SplitFigures& s, int64_t measured, int64_t all) {
   if (s.same) return "profiled and measured on the same batch, the only one";
-  std::string text = fmt::format("profiled on {} ({}), measured on ", counted(s.profiled, "batch"),
+  const int64_t of = s.held_out > 0 ? std::max(all - s.held_out, s.profiled) : s.profiled;
+  const std::string profiled =
+      s.profiled < of ? fmt::format("{} of {}", s.profiled, counted(of, "batch")) : counted(s.profiled, "batch");
+  std::string text = fmt::format("profiled on {} ({}), measured on ", profiled,
                                  s.rule == SplitRule::first ? "the first quarter" : "every fourth");
   const int64_t others = std::max(s.held_out, s.measured);
   if (measured >= others) return text + (others == 1 ? "the other one" : fmt::format("the other {}", others));
@@ -60,7 +64,7 @@ std::string measured_text(const RunSummaryFigures& f) {
   if (!f.baseline && !f.optimized) return {};
   const PlanFigures& p = f.baseline ? *f.baseline : *f.optimized;
   if (p.rounds <= 0) return {};
-  const std::string on = f.split                          ? profiled_text(*f.split, p.batches)
+  const std::string on = f.split                          ? profiled_text(*f.split, p.batches, f.dataset.batches)
                          : p.batches >= f.dataset.batches ? "measured on " + counted(p.batches, "batch")
                                                           : fmt::format("measured on {} of {}", with_commas(p.batches),
                                                                         counted(f.dataset.batches, "batch"));

@@ -39,6 +39,19 @@ class MeasuredTextTest : public QObject {
     QCOMPARE(measured_text(measured(0, true)), std::string("measured on 4 batches, 9 rounds"));
   }
 
+  void both_parts_of_the_data_name_their_whole() {
+    RunSummaryFigures f = measured(0, true);
+    f.dataset.batches = 16;
+    const auto text = [&](int64_t profiled, int64_t ran) {
+      f.split = SplitFigures{SplitRule::strided, profiled, ran, false, 12};
+      f.baseline->batches = ran;
+      return measured_text(f);
+    };
+    QCOMPARE(text(4, 12), std::string("profiled on 4 batches (every fourth), measured on the other 12, 9 rounds"));
+    QCOMPARE(text(1, 1),
+             std::string("profiled on 1 of 4 batches (every fourth), measured on 1 of the other 12, 9 rounds"));
+  }
+
   void a_speed_up_says_what_another_run_may_differ_by() {
     RunSummaryFigures several = measured(5, true), once = measured(1, true), older = measured(0, true);
     several.speedup_basis = RatioBasis::all_pairs, once.measured_once = "measured for less than 1 s";
