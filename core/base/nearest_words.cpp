@@ -50,6 +50,8 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 
 /// The distance between two words, smaller is nearer; nothing: they are not near.
 std::optional<size_t> farness(std::string_view word, std::string_view known) {
+  // The hyphens of options are no part of their words: --seconds is a part of --measure-seconds.
+  constexpr std::string_view kOption = "--";
   constexpr size_t kLeastBegin = 2, kLeastPart = 3;
   const size_t shorter = std::min(word.size(), known.size()), longer = std::max(word.size(), known.size());
   if (shorter == 0) return {};
@@ -57,6 +59,8 @@ std::optional<size_t> farness(std::string_view word, std::string_view known) {
   if (letters * 3 <= longer || (letters == 1 && shorter > 1)) return 10 * letters;
   if (parts_of(word) == parts_of(known)) return 15;
   if (shorter >= kLeastBegin && (known.starts_with(word) || word.starts_with(known))) return 20 + longer - shorter;
+  if (word.starts_with(kOption) && known.starts_with(kOption))
+    return farness(word.substr(kOption.size()), known.substr(kOption.size()));
   if (shorter >= kLeastPart &&
       (known.find(word) != std::string_view::npos || word.find(known) != std::string_view::npos))
     return 40 + longer - shorter;

@@ -49,6 +49,14 @@ class NearestWordsTest : public QObject {
     QCOMPARE(QString::fromStdString(near.front()), first);
   }
 
+  /// An option is near if its words are, whatever hyphens it begins with.
+  void a_part_of_an_option_is_near() {
+    const Words options = {"--measure-seconds", "--time-limit", "--batch", "--verify-seconds"};
+    QCOMPARE(nearest_words("--seconds", options), (Words{"--verify-seconds", "--measure-seconds"}));
+    QCOMPARE(nearest_words("--limit", options), (Words{"--time-limit"}));
+    QCOMPARE(nearest_words("--moon", options), Words());
+  }
+
   void what_is_far_off_has_no_neighbour() {
     for (const char* word : {"", "?", "moon", "x", "quantize-it-all", "zzzzzzzz"})
       QCOMPARE(nearest_words(word, kVerbs), Words());
