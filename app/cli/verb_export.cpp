@@ -37,7 +37,11 @@ class ExportVerb : public Verb {
     export_.output = output_.empty() ? "-" : output_;
     if (export_.output == "-") console.take_standard_output();
     export_session(format_, export_, console.progress());
-    console.print(export_.output + "\n");
+    const std::string placement = exported_placement_text(format_, export_);
+    // Standard output has the file itself, so a choice among several is said on standard error.
+    if (export_.output == "-" && placement.find(", the newest of ") != std::string::npos)
+      console.warning(export_.session + ": " + placement + " was written (name another by its number)");
+    console.print(export_.output + (placement.empty() ? "" : ": " + placement) + "\n");
     return 0;
   }
 

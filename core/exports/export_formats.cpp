@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/base/nearest_words.h"
 #include "core/configuration/plan_config.h"
 #include "core/exports/export_csv.h"
@@ -53,16 +54,17 @@ constexpr std::array kFormats = {
     ExportFormat{"stormcell", "the configuration that optimize found, for run --config", true, write_config},
     ExportFormat{"session", "a copy of the session, also of one that is being written", false, write_copy},
     ExportFormat{"native", "the routing trace as safetensors", false, write_native_trace},
-    ExportFormat{"sglang", "a placement, for SGLang's --init-expert-location", true, write_sglang_placement},
+    ExportFormat{"sglang", "a placement, for SGLang's --init-expert-location", true, write_sglang_placement, false,
+                 true},
     ExportFormat{"vllm-pr41141", "a placement, for vLLM with pull request 41141: eplb_config.initial_mapping_path",
-                 true, write_vllm_mapping},
+                 true, write_vllm_mapping, false, true},
     ExportFormat{"vllm-pr49572", "a placement, for vLLM with pull request 49572: initial_expert_map_path", true,
-                 write_vllm_list},
+                 write_vllm_list, false, true},
     ExportFormat{"vllm-ascend",
                  "a placement, for vllm-ascend's expert_map_path; --shared-experts N with its mix_placement", true,
-                 write_vllm_ascend, true},
+                 write_vllm_ascend, true, true},
     ExportFormat{"trtllm", "a placement, for TensorRT-LLM's moe_config.load_balancer; --what static or dynamic", true,
-                 write_trtllm_placement},
+                 write_trtllm_placement, false, true},
     ExportFormat{"csv", "a table, by --what", true, write_csv},
     ExportFormat{"chrome-trace", "every executed step, for chrome://tracing or Perfetto", true, write_chrome_trace},
 };
@@ -82,6 +84,22 @@ const ExportFormat& find_export_format(std::string_view id) {
 
 std::span<const ExportFormat> export_formats() { return kFormats; }
 std::span<const std::string_view> planned_export_formats() { return kPlanned; }
+
+std::string exported_placement_text(std::string_view id, const ExportOptions& options) {
+  if (!find_export_format(id).placement) return {};
+  const SessionPath path = parse_session_path(options.session);
+  const SessionReader session(path.file);
+  const StoredPlacement chosen = session.find_placement(path.run);
+  std::string text =
+      "placement #" + std::to_string(chosen.id) + " (" + chosen.solver + ") of run #" + std::to_string(chosen.run);
+  // A number, a name and the newest of a session or a run choose it.
+  if (!path.run.empty() && session.named_placement(path.run)) return text;
+  std::string others;
+  int64_t count = 0;
+  for (const StoredPlacement& p : session.placements())
+    if (path.run.empty() || p.run == chosen.run) add_to_list(others, "#" + std::to_string(p.id)), ++count;
+  return count > 1 ? text + ", the newest of " + std::to_string(count) + " (" + others + ")" : text;
+}
 
 void export_session(std::string_view id, const ExportOptions& options, const Progress& progress) {
   const ExportFormat& format = find_export_format(id);

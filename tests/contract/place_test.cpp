@@ -37,6 +37,14 @@ class ContractPlaceTest : public QObject, private Placements {
     QCOMPARE(j["placement"].get<int64_t>(), int64_t{4});
     const Json map = Json::parse(run_program({"export", session + "#first", "--format", "sglang"}).out);
     QVERIFY(map["physical_to_logical_map"][1] == map["physical_to_logical_map"][0]);
+    // A run with several placements has its newest one written, which is said.
+    const std::string file = scratch_.path("numbers.sglang"), newest = "(keep) of run #1, the newest of 2 (#2, #4)";
+    const Ended written = run_program({"export", session + "#1", "--format", "sglang", "-o", file}),
+                named = run_program({"export", session + "#2", "--format", "sglang", "-o", file}),
+                piped = run_program({"export", session + "#1", "--format", "sglang"});
+    QCOMPARE(written.out, file + ": placement #4 " + newest + "\n");
+    QCOMPARE(named.out, file + ": placement #2 (eplb) of run #1\n");
+    QVERIFY2(piped.err.find("placement #4 " + newest + " was written") != std::string::npos, piped.err.c_str());
     const Json listed = json_of({"inspect", session, "--json", "-"});
     QCOMPARE(listed["placements"].size(), size_t{2});
     QCOMPARE(listed["runs"].size(), size_t{2});
