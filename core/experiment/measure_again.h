@@ -43,6 +43,8 @@ class MeasurementRuns {
   /// Starts fresh processes one after another. If one fails and too few have measured, its error is kept as the reason.
   void ask(const ExperimentState& state, const MeasuringTime& time, FreshRequest request, const Progress& progress);
 
+  /// Starts none, for a reason in words.
+  void leave_out(std::string why) { why_once_ = std::move(why); }
   /// Empty: too few processes measured.
   std::optional<Pooled> speedup() const;
   /// The latency over all processes, each with equal weight; with the interval of its mean if enough of them measured.

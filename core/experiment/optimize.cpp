@@ -118,11 +118,21 @@ class Optimization {
     if (const std::string repeated = steady_.repetitions_text(); !repeated.empty())
       result_->warnings.push_back(repeated);
   }
+  /// Empty: the plan has a speed-up that fresh processes can measure.
+  std::string why_no_fresh_process(size_t plan) const {
+    if (plan == kNoPlan) return "no pass applied, so there is nothing to compare";
+    if (!result_->verified->passed) return "the plan was not verified";
+    if (const auto few = too_few_pairs()) return to_text(*few);
+    if (!states_speed()) return "the plans had unlike weights to read";
+    return candidates_.no_speed(plan);
+  }
   void ask_fresh_processes() {
     runs_ = {};
-    runs_.write_to(*result_);
     const size_t plan = candidates_.final_plan;
-    if (plan == kNoPlan || !states_speed() || too_few_pairs() || !candidates_.no_speed(plan).empty()) return;
+    if (std::string why = why_no_fresh_process(plan); !why.empty()) {
+      runs_.leave_out(std::move(why));
+      return runs_.write_to(*result_);
+    }
     const Ratio own = stated().speedup(stated_plan());
     const Latency baseline = stated().baseline_latency(stated_plan());
     runs_ = MeasurementRuns({Measurement{own.value, own.ci95}, baseline, stated().plan_latency(stated_plan())});

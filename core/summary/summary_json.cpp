@@ -93,7 +93,10 @@ class Writer {
   void withheld(const char* key, const std::optional<SpeedupWithheld>& value) {
     into_[key] = value ? Json(to_text(*value)) : Json();
     Json by;
-    if (value) by = {{"reason", std::string(to_word(value->reason))}, {"measured", value->measured}, {"of", value->of}};
+    if (value)
+      by = {{"reason", std::string(to_word(value->reason))},
+            {"measured", value->measured},
+            {"of", value->of > 0 ? Json(value->of) : Json()}};
     into_[std::string(key) + kWithheldBy] = std::move(by);
   }
   /// What is no JSON becomes null.

@@ -198,6 +198,18 @@ class StatedSpeedupsTest : public QObject {
     }
   }
 
+  /// A reason without a whole has none in the JSON.
+  void only_few_batches_are_of_a_number() {
+    RunSummaryFigures f;
+    f.verb = "optimize";
+    const auto of = [&](const SpeedupWithheld& why) {
+      f.withheld = why;
+      return nlohmann::json::parse(to_json(f))["speedup_withheld_by"]["of"];
+    };
+    QVERIFY(of({WithheldReason::others_at_work, 0.5}).is_null() && of({WithheldReason::few_pairs, 3}).is_null());
+    QVERIFY(of({WithheldReason::few_batches, 9, 157}) == 157);
+  }
+
   /// Whoever sees two times divides them.
   void times_whose_ratio_is_not_stated_have_a_remark() {
     RunSummaryFigures f;
