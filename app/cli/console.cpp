@@ -104,8 +104,8 @@ void Console::report(std::string_view stage, int64_t done, int64_t total) {
   draw(done, total);
 }
 
-void Console::expect(double low, double high) {
-  const std::string line = "expected time: " + expected_words(low, high);
+void Console::expect(double low, double likely, double high) {
+  const std::string line = "expected time: " + expected_words(low, likely, high);
   log(line);
   if (options_.quiet) return;
   end_progress();

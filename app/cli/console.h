@@ -47,7 +47,7 @@ class Console : public ProgressSink {
 
   void report(std::string_view stage, int64_t done, int64_t total) override;
   void remark(std::string_view text) override { remark_ = text; }
-  void expect(double low, double high) override;
+  void expect(double low, double likely, double high) override;
   void expect_overrun(double limit, double least) override;
   /// Takes the progress line off the terminal.
   void end_progress();

@@ -24,9 +24,9 @@ void WindowSink::report(std::string_view stage, int64_t done, int64_t total) {
       to_, [show = show_, text, permille] { show(text, permille); }, Qt::QueuedConnection);
 }
 
-void WindowSink::expect(double low, double high) {
+void WindowSink::expect(double low, double likely, double high) {
   expected_ = "; " + QCoreApplication::translate("Progress", "%1 expected in all")
-                         .arg(QString::fromStdString(expected_words(low, high)));
+                         .arg(QString::fromStdString(expected_words(low, likely, high)));
 }
 
 void WindowSink::expect_overrun(double limit, double least) {

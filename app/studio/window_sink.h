@@ -17,7 +17,7 @@ class WindowSink : public ProgressSink {
   WindowSink(QObject* to, Show show, std::chrono::milliseconds patience = {});
   void report(std::string_view stage, int64_t done, int64_t total) override;
   void remark(std::string_view text) override;
-  void expect(double low, double high) override;
+  void expect(double low, double likely, double high) override;
   void expect_overrun(double limit, double least) override;
 
  private:

@@ -36,8 +36,8 @@ class ProgressSink {
   virtual void report(std::string_view stage, int64_t done, int64_t total) = 0;
   /// What else there is to say of what runs, in a few words, until something else is said: shown with the next report.
   virtual void remark(std::string_view) {}
-  /// Seconds that the whole call is expected to take, once that is known.
-  virtual void expect(double /*low*/, double /*high*/) {}
+  /// Seconds that the whole call takes at least, probably and at most, once that is known.
+  virtual void expect(double /*low*/, double /*likely*/, double /*high*/) {}
   /// Seconds of a time limit, and of the work that is never left out, if that is more.
   virtual void expect_overrun(double /*limit*/, double /*least*/) {}
 };

@@ -187,8 +187,8 @@ void collect(const Json& value, const std::string& path, SummaryFigures& into) {
         if (member.is_string()) into.withheld[below(key)] = member.get<std::string>();
         continue;
       }
-      if (key == "other_load" || key == "expected_seconds" || key == "listed_flips" || key == "parameters" ||
-          key == "curve" || key == "wrong" || key == "item" || key == "measurings")
+      if (key == "other_load" || key == "expected_seconds" || key == "likely_seconds" || key == "listed_flips" ||
+          key == "parameters" || key == "curve" || key == "wrong" || key == "item" || key == "measurings")
         continue;
       if (key.ends_with(kIntervalKey)) {
         if (member.is_array() && member.size() == 2 && member[0].is_number() && member[1].is_number())

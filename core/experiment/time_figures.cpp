@@ -71,22 +71,23 @@ std::vector<TimeShare> time_shares(ExperimentState& s, const OptimizeOptions& op
                              static_cast<double>(std::max<size_t>(1, s.data->sizes().size())), s.store->budget() > 0);
     least += share.plan.least();
     const ExpectedSeconds own = expected_seconds(work_of(s, options, share.first, passes, exits));
-    all.low += own.low, all.high += own.high;
+    all.low += own.low, all.high += own.high, all.likely += own.likely;
   }
-  all.low += plan.spent(), all.high += plan.spent();
+  all.low += plan.spent(), all.high += plan.spent(), all.likely += plan.spent();
   for (TimeShare& share : shares) share.expected = all, share.least = plan.spent() + least;
   return shares;
 }
 
 void tell_expected(const TimeShare& time, const Progress& progress) {
   if (!progress.sink) return;
-  if (!time.plan.limited()) progress.sink->expect(time.expected.low, time.expected.high);
+  if (!time.plan.limited()) progress.sink->expect(time.expected.low, time.expected.likely, time.expected.high);
   if (time.limit > 0 && time.least > time.limit) progress.sink->expect_overrun(time.limit, time.least);
 }
 
 void set_time(const TimeShare& time, int64_t batches, RunSummaryFigures& figures) {
   if (time.limit > 0) figures.time_limit_seconds = time.limit;
   figures.expected_seconds = {{time.expected.low, time.expected.high}};
+  figures.likely_seconds = time.expected.likely;
   const int64_t ran = FittingBatches{time.split.profiled, time.split.measured}.all().size();
   if (ran < batches) figures.left_out_for_time.push_back(fmt::format("{} of {} ran", ran, counted(batches, "batch")));
 }

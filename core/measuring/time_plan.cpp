@@ -87,12 +87,21 @@ ExpectedSeconds expected_seconds(const ExpectedWork& w) {
           std::min(w.verify, batches * w.batch) + kOracleBatch * w.batch;
   const size_t plans = w.passes * (w.alone ? 2 : 1);
   // Fresh processes measure again if the measuring is long enough for it.
-  const double again = w.measure >= kWorthRepeating ? std::max(kMostShare * w.measure, rounds(plans) / 2) : 0;
+  const auto repeated = [&](size_t of) {
+    return w.measure >= kWorthRepeating ? std::max(kMostShare * w.measure, rounds(of) / 2) : 0;
+  };
+  const double again = repeated(plans);
   s.high = again + w.opened + static_cast<double>(1 + 2 * plans) * w.compile + batches * (data + 1) * w.batch +
            kAgain * rounds(plans) + 1.5 * w.verify + kOracleBatch * w.batch +
            2 * static_cast<double>(kFurtherRuns) * w.batch;
   if (!w.session && w.passes == 0) s.high -= batches * w.batch;
   s.high = std::max(s.high, s.low);
+  const size_t half = (plans + 1) / 2;
+  const double likely = w.opened + static_cast<double>(1 + half) * w.compile + batches * (data + 1) * w.batch +
+                        (w.measure > 0 ? rounds(half) : 0) + repeated(half) / 2 +
+                        std::min(w.verify, batches * w.batch) + kOracleBatch * w.batch +
+                        static_cast<double>(kFurtherRuns) * w.batch;
+  s.likely = std::clamp(likely, s.low, s.high);
   return s;
 }
 

@@ -63,10 +63,11 @@ struct ExpectedWork {
 };
 struct ExpectedSeconds {
   double low = 0, high = 0;
+  double likely = 0;  ///< half of the passes apply, and none is left out again
   double middle() const { return (low + high) / 2; }
 };
 /// The time of the whole command, including what is spent already. `low`: no pass applies; `high`: all apply and some
-/// are left out again.
+/// are left out again. The range is wide; `likely` is what a person plans by.
 ExpectedSeconds expected_seconds(const ExpectedWork& work);
 /// The number of executions in one round that measures `plans` beside the baseline.
 double executions_of_round(size_t plans, bool ordered);

@@ -517,6 +517,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   });
   v("time_limit_seconds", f.time_limit_seconds);
   v("expected_seconds", f.expected_seconds);
+  v("likely_seconds", f.likely_seconds);
   v("elapsed_seconds", f.elapsed_seconds);
   v("passes_tried_on", f.passes_tried_on);
   v("left_out_for_time", f.left_out_for_time);

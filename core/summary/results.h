@@ -540,6 +540,7 @@ struct RunSummaryFigures {
   std::optional<double> time_limit_seconds;  ///< limit for the whole command; nothing: there was none
   /// time expected for the whole command, before its first stage
   std::optional<std::array<double, 2>> expected_seconds;
+  std::optional<double> likely_seconds;        ///< the probable time of that range; nothing: an older version
   std::optional<double> elapsed_seconds;       ///< time of the command until the result was written
   std::optional<int64_t> passes_tried_on;      ///< batches on which passes were tried singly; nothing: they were not
   std::vector<std::string> left_out_for_time;  ///< a sentence for each part left out

@@ -22,6 +22,11 @@ std::string expected_words(double low, double high) {
   return least == most ? "about " + most : least + " to " + most;
 }
 
+std::string expected_words(double low, double likely, double high) {
+  const std::string range = expected_words(low, high), probably = expected_words(likely, likely);
+  return range == probably ? range : probably + " (" + range + ")";
+}
+
 std::string time_taken_words(const RunSummaryFigures& f) {
   if (!f.elapsed_seconds) return {};
   const std::string took = duration_words(*f.elapsed_seconds);

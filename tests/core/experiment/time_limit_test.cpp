@@ -21,7 +21,7 @@ ExperimentOptions options_of(const std::string& data) {
 
 struct Listener : ProgressSink {
   void report(std::string_view, int64_t, int64_t) override {}
-  void expect(double low, double high) override { expected.push_back({low, high}); }
+  void expect(double low, double likely, double high) override { expected.push_back({low, high, likely}); }
   void expect_overrun(double limit, double least) override { overruns.push_back({limit, least}); }
   std::vector<ExpectedSeconds> expected, overruns;
 };
@@ -44,6 +44,7 @@ class TimeLimitOfOptimizeTest : public QObject {
     const auto usual = experiment->optimize(optimize, {{}, &listener});
     QVERIFY(usual->left_out_for_time.empty() && listener.expected.size() == 1 &&
             usual->passes_tried_on >= kLeastRounds);
+    QVERIFY(listener.expected[0].likely == *usual->likely_seconds);
     QVERIFY(listener.expected[0].low == (*usual->expected_seconds)[0] && listener.expected[0].high < kLongSeconds);
     optimize.begun = seconds_now() - 1000;  // as if opening had taken so long
     const auto tried = experiment->optimize(optimize, {{}, &listener});

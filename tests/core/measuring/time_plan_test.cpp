@@ -114,6 +114,19 @@ class TimePlanTest : public QObject {
     QCOMPARE(plan.part(1).remaining(), 25.);
   }
 
+  /// Between nothing that applies and everything that is then left out again.
+  void the_probable_time_lies_inside_its_range() {
+    for (const double batch : {0.001, 0.05, 1.}) {
+      ExpectedWork w;
+      w.opened = 1, w.batch = batch, w.compile = 1, w.batches = 16, w.passes = 6, w.measure = 8, w.verify = 10;
+      const ExpectedSeconds s = expected_seconds(w);
+      QVERIFY(s.low < s.likely && s.likely < s.high);
+      QVERIFY2(s.likely < s.middle() * 1.1, std::to_string(s.likely).c_str());
+      w.passes = 0;
+      QVERIFY(expected_seconds(w).likely < s.likely);
+    }
+  }
+
   void what_is_expected_grows_with_the_work_data() {
     QTest::addColumn<double>("more");
     const auto of = [](auto change) {

@@ -26,6 +26,11 @@ class TimeTextTest : public QObject {
     QCOMPARE(QString::fromStdString(expected_words(low, high)), words);
   }
 
+  void a_wide_range_has_a_time_to_plan_by() {
+    QCOMPARE(expected_words(46, 120, 394), std::string("about 2 min 00 s (46 s to 6 min 34 s)"));
+    QCOMPARE(expected_words(12.1, 12.2, 12.4), std::string("about 12 s"));
+  }
+
   void what_it_took_stands_beside_what_was_expected_or_the_limit() {
     RunSummaryFigures f;
     QVERIFY(time_taken_words(f).empty());
