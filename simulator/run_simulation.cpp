@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/base/quantile.h"
+#include "core/placement/placement.h"
 #include "simulator/network/network.h"
 
 namespace stormcell {
@@ -64,7 +65,7 @@ class StepSums {
       for (const LayerCost& share : shares_[l])
         layer.gpus.push_back(
             {1e3 * share.dispatch_s / steps, 1e3 * share.compute_s / steps, 1e3 * share.combine_s / steps});
-      if (mean_compute_s_[l] > 0) layer.imbalance = layers_[l].compute_s / mean_compute_s_[l] - 1;
+      layer.imbalance = imbalance_of(layers_[l].compute_s, mean_compute_s_[l]);
     }
     for (size_t v = 0; v < variations_.size(); ++v)
       f.sensitivity.push_back({variations_[v].figure, all > 0 ? (varied_s_[v] / all - 1) / kTenth : 0});

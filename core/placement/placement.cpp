@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "core/base/rounding.h"
+
 namespace stormcell {
 namespace {
 
@@ -85,10 +87,12 @@ std::vector<double> loads_of_ranks(const LayerSlots& layer, int32_t ranks, std::
   return out;
 }
 
+double imbalance_of(double most, double mean) { return mean > 0 ? without_rounding(most / mean - 1) : 0; }
+
 double imbalance_of_ranks(std::span<const double> loads) {
   double sum = 0, most = 0;
   for (const double load : loads) sum += load, most = std::max(most, load);
-  return sum > 0 ? most * static_cast<double>(loads.size()) / sum - 1 : 0;
+  return imbalance_of(most * static_cast<double>(loads.size()), sum);
 }
 
 int32_t layers_with_idle_replicas(const Placement& p) {

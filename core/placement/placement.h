@@ -55,7 +55,9 @@ std::vector<int32_t> replicas_of(const LayerSlots& layer, int32_t branches);
 /// [ranks] what each rank computes of a layer, where replicas share their branch's load evenly. `load`: [branches].
 std::vector<double> loads_of_ranks(const LayerSlots& layer, int32_t ranks, std::span<const double> load);
 
-/// max / mean - 1; 0 without load.
+/// most / mean - 1. 0 without load, and if only the rounding of sums tells the two apart.
+double imbalance_of(double most, double mean);
+/// The same of all ranks.
 double imbalance_of_ranks(std::span<const double> loads);
 
 /// Layers in which two slots of one rank hold the same branch: the second brings nothing.

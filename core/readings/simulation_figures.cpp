@@ -4,6 +4,7 @@
 
 #include "core/base/enum_words.h"
 #include "core/base/error.h"
+#include "core/base/rounding.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/summary/step_contents.h"
@@ -30,7 +31,10 @@ ToldExchange exchange_in(const Json& e) {
 }
 
 ToldBalance balance_in(const std::string& name, const Json& b) {
-  return {name, real_at(b, "predicted"), real_at(b, "shared_evenly"), known_at(b, "recorded")};
+  ToldBalance balance{name, without_rounding(real_at(b, "predicted")), without_rounding(real_at(b, "shared_evenly")),
+                      known_at(b, "recorded")};
+  if (balance.recorded) balance.recorded = without_rounding(*balance.recorded);
+  return balance;
 }
 
 void read_about(const Json& json, SimulationTold& out) {
@@ -53,7 +57,7 @@ void read_about(const Json& json, SimulationTold& out) {
 void read_parts(const Json& json, SimulationTold& out) {
   for (const Json& l : list_at(json, "layers"))
     out.layers.push_back({text_at(l, "name"), real_at(l, "dispatch_ms"), real_at(l, "compute_ms"),
-                          real_at(l, "combine_ms"), real_at(l, "imbalance")});
+                          real_at(l, "combine_ms"), without_rounding(real_at(l, "imbalance"))});
   for (const Json& g : list_at(json, "gpus"))
     out.gpus.push_back({whole_at(g, "node"), real_at(g, "compute_ms"), real_at(g, "waiting_share"),
                         real_at(g, "sent_bytes"), real_at(g, "received_bytes"), real_at(g, "weight_bytes")});

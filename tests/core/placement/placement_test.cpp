@@ -15,6 +15,10 @@ class PlacementTest : public QObject {
     QVERIFY(loads_of_ranks(layer, 2, load) == std::vector<double>({4, 5}));
     QVERIFY(std::abs(imbalance_of_ranks(loads_of_ranks(layer, 2, load)) - (5 / 4.5 - 1)) < 1e-12);
     QCOMPARE(imbalance_of_ranks(std::vector<double>{0, 0}), 0.);
+    // Sums in another order differ in their last digits; that is no imbalance.
+    QCOMPARE(imbalance_of(1, 1 + 8.9e-16), 0.);
+    QCOMPARE(imbalance_of(1.25, 1), 0.25);
+    QCOMPARE(imbalance_of(1, 0), 0.);
   }
 
   void what_a_server_could_not_load_is_told() {

@@ -108,6 +108,14 @@ class SimulationReportTest : public QObject, private testing::ReportPages {
     QVERIFY(html.find("tokens a second") == std::string::npos && html.find("capacity") == std::string::npos);
   }
 
+  void a_difference_that_rounding_makes_is_no_imbalance() {
+    const std::string html = page(
+        R"({"schema":"stormcell.simulate/1","model":{"name":"m"},"layers":[{"name":"l","dispatch_ms":0.5,"compute_ms":2.5,
+"combine_ms":0.75,"imbalance":-8.88e-16}],"deployment":{"imbalance":{"predicted":4.4e-16,"shared_evenly":0.5,
+"recorded":-2.2e-16},"layers":[]}})");
+    QVERIFY2(html.find("e-16") == std::string::npos && html.find(">0<") != std::string::npos, html.c_str());
+  }
+
   void a_rate_that_is_not_stated_has_its_reason() {
     const std::string html = page(
         R"({"schema":"stormcell.simulate/1","model":{"name":"m"},"tokens_per_s":null,"tokens_per_s_withheld":"no <attention>"})");
