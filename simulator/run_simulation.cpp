@@ -6,7 +6,6 @@
 #include <span>
 
 #include "core/base/quantile.h"
-#include "core/placement/placement.h"
 #include "simulator/network/network.h"
 
 namespace stormcell {

@@ -39,7 +39,7 @@ class CountedOverTest : public QObject {
   }
 
  private slots:
-  void batches_that_a_time_limit_left_out_are_other_data() {
+  void batches_left_out_by_a_time_limit_are_warned_of() {
     const Comparison c = compare_runs(run("a", 10, 2, 3), run("b", 55, 2, 3));
     QVERIFY(warns(c, "the batches that ran differ: 15 and 60"));
     QVERIFY(!c.same_data && !find(c, "routing.r.imbalance")->comparable);
