@@ -278,7 +278,7 @@ class Optimization {
                        time_.is_long(),
                        time_.plan.allowed(Stage::measure),
                        kLeastRounds,
-                       time_.first.compile + 2 * time_.first.batch};
+                       time_.first.compile + time_.first.load + 2 * time_.first.batch};
       // Nothing was measured, so there is no time to save.
       if (options_.measure_seconds == 0) choice.is_long = false;
       return way_of_trying(choice);

@@ -67,7 +67,7 @@ std::vector<TimeShare> time_shares(ExperimentState& s, const OptimizeOptions& op
     if (!has_target(s.options)) share.plan.skip(Stage::thresholds);
     if (!exits && !s.options.dense) share.plan.skip(Stage::exits);
     share.first = time_first_batches(*work, progress);
-    share.plan.reserve_least(share.first.batch, share.first.compile,
+    share.plan.reserve_least(share.first.batch, share.first.compile + share.first.load,
                              static_cast<double>(std::max<size_t>(1, s.data->sizes().size())), s.store->budget() > 0);
     least += share.plan.least();
     const ExpectedSeconds own = expected_seconds(work_of(s, options, share.first, passes, exits));

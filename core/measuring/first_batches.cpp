@@ -14,7 +14,8 @@ FirstBatches time_first_batches(Workload& work, const Progress& progress) {
   FirstBatches first;
   const double begin = seconds_now(), loaded = s.store->load_seconds();
   const auto plan = work.make_baseline(progress);
-  first.compile = std::max(0.0, seconds_now() - begin - (s.store->load_seconds() - loaded));
+  first.load = s.store->load_seconds() - loaded;
+  first.compile = std::max(0.0, seconds_now() - begin - first.load);
   for (int64_t b = 0; b < 2 && first.batch < kLong; ++b) {
     progress.report("timing the first batches", b, 2);
     const double before = seconds_now();

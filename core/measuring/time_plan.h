@@ -31,7 +31,7 @@ class TimePlan {
   /// Gives the share of a stage that does not run to the others.
   void skip(Stage stage) { weight_[static_cast<size_t>(stage)] = 0, least_[static_cast<size_t>(stage)] = 0; }
   /// Keeps time for the work that is never left out: stages before it share only the rest. `batch`: seconds of one
-  /// execution; `compile`: seconds to make one plan; `sizes`: different sizes of pictures, each of which is verified.
+  /// execution; `compile`: seconds to make one plan and load its weights; `sizes`: different sizes of pictures, each of which is verified.
   void reserve_least(double batch, double compile, double sizes, bool ordered);
   /// Seconds of that work, without what is spent; 0: none was reserved.
   double least() const;
