@@ -107,9 +107,9 @@ void add_experiment_options(CLI::App& app, std::string_view verb, ExperimentOpti
     if (s.is_of(verb)) add_setting(app, s, options);
   app.get_option("MODEL")->required();
   app.get_option("--data")->required();
-  std::string devices;
-  for (const std::string& name : list_devices()) add_to_list(devices, name);
-  app.get_option("--device")->description(devices);
+  CLI::Option* device = app.get_option("--device");
+  device->description(
+      fmt::format("{}: {}; default: {}", device->get_description(), joined(list_devices()), options.device));
 }
 
 }  // namespace stormcell::cli

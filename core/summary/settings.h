@@ -102,7 +102,7 @@ inline constexpr std::array kSettings = {
             "N",
             "threads that compute (the cores this process may use)",
             {.least = 1, .most = 1024}},
-    Setting{"device", "--device", &ExperimentOptions::device, "DEVICE", "what computes"},
+    Setting{"device", "--device", &ExperimentOptions::device, "DEVICE", "the device that computes"},
     Setting{"dtype",
             "--dtype",
             &ExperimentOptions::dtype,
