@@ -25,7 +25,8 @@ struct NpyArray {
   FileRange bytes;
 };
 
-/// Versions 1 to 3 of the format. Error(bad_input) if the type is not one of `types`. The header is fully checked, the data are not read.
+/// Versions 1 to 3 of the format. Error(bad_input) if the type is not one of `types`. The header is fully checked, the
+/// data are not read.
 NpyArray open_npy(const std::string& path, const Progress& progress = {}, NpyTypes types = NpyTypes::whole_or_f32);
 
 /// The header of an array, which describes the bytes after it.
