@@ -347,11 +347,13 @@ MergeFigures merge_runs(const MergeOptions& options, const Progress& progress) {
   for (size_t b = 0; b < batches.size(); ++b)
     figures.steps += b == 0 || batches[b].step < 0 || batches[b].step != batches[b - 1].step;
   if (by_ranks && std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.batches[0].server_step < 0; }))
-    figures.warnings.emplace_back("the parts have no numbers of steps: those of the ranks are joined in their order");
+    figures.warnings.push_back(options.parts[0] +
+                               ": the parts have no numbers of steps: those of the ranks are joined in their order");
   if (by_ranks) {
     std::set<int64_t> ranks;
     for (const Part& p : parts) ranks.insert(p.told.rank);
-    if (const std::string missing = missing_ranks(ranks); !missing.empty()) figures.warnings.push_back(missing);
+    if (const std::string missing = missing_ranks(ranks); !missing.empty())
+      figures.warnings.push_back(options.parts[0] + ": " + missing);
   }
   figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   write(options, std::move(parts), batches, figures, progress);
