@@ -203,7 +203,7 @@ class CompareVerb : public Verb {
     std::string reasons;
     for (const FailVerdict& v : verdicts)
       if (v.fails) add_to_list(reasons, v.reason, "; ");
-    if (!reasons.empty()) failed("--fail-if", reasons, "what was asked to fail");
+    if (!reasons.empty()) failed("--fail-if", reasons, "look for the cause in B, or ask for another figure");
     return 0;
   }
 

@@ -180,7 +180,8 @@ class TraceRun : public TraceSink {
     figures_.warnings = counts.warnings;
     if (counts.rows_masked > 0)
       figures_.warnings.push_back(source_.path() + ": " + with_commas(counts.rows_masked) + " of " +
-                                  counted(counts.rows_read + counts.rows_masked, "row") + " name no branch");
+                                  counted(counts.rows_read + counts.rows_masked, "row") +
+                                  (counts.rows_masked == 1 ? " names" : " name") + " no branch");
     if (!branches_warning_.empty()) figures_.warnings.push_back(branches_warning_);
     if (!header_.recorder.empty()) figures_.recorded = header_.cut.empty() ? std::string(kComplete) : header_.cut;
     if (!header_.cut.empty())
@@ -263,8 +264,9 @@ class TraceRun : public TraceSink {
   }
   void count_idle_steps() {
     if (idle_steps_ == 0) return;
-    figures_.warnings.push_back(source_.path() + ": " + with_commas(idle_steps_) + " of " +
-                                with_commas(idle_steps_ + batches_) + " steps have no load, and count nothing");
+    figures_.warnings.push_back(
+        source_.path() + ": " + with_commas(idle_steps_) + " of " + counted(idle_steps_ + batches_, "step") +
+        (idle_steps_ == 1 ? " has no load, and counts" : " have no load, and count") + " nothing");
   }
 
   const ImportOptions& options_;

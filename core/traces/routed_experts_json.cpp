@@ -188,13 +188,15 @@ class RoutedExperts {
                                  " no routed_experts, and " + (without_ == 1 ? "counts" : "count") + " nothing");
     if (cut_ > 0)
       counts_.warnings.push_back(of_file + answers(cut_, answers_) +
-                                 " state no end: the stream was cut, and their last rows are missing");
+                                 (cut_ == 1 ? " states no end: the stream was cut, and its last rows are missing"
+                                            : " state no end: the stream was cut, and their last rows are missing"));
     if (errors_ > 0)
       counts_.warnings.push_back(of_file + counted(errors_, "error") +
                                  " of the server in place of a chunk; the first is in " + first_error_);
     if (partial_ > 0)
-      counts_.warnings.push_back(of_file + answers(partial_, requests_) + " lack rows of " +
-                                 counted(missing_, "token") + ", as with routed_experts_start_len" +
+      counts_.warnings.push_back(of_file + answers(partial_, requests_) +
+                                 (partial_ == 1 ? " lacks rows of " : " lack rows of ") + counted(missing_, "token") +
+                                 ", as with routed_experts_start_len" +
                                  (unstated_ > 0 ? ", or " + source_.model.source + " is of another model" : "") +
                                  ": loads are those of the rest");
     if (again_.count > 0)

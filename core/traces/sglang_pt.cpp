@@ -158,7 +158,8 @@ class SglangDump {
       counts_.rank_of_nothing = rank_;
     else if (idle > 0)
       counts_.warnings.push_back(source_.path() + ": " + with_commas(idle) + " of " + counted(all, "pass") +
-                                 " have no token, and count nothing: rank " + std::to_string(rank_) + " was idle");
+                                 (idle == 1 ? " has no token, and counts" : " have no token, and count") +
+                                 " nothing: rank " + std::to_string(rank_) + " was idle");
     if (!records_.empty()) tokens ? read_tokens() : read_passes();
   }
 

@@ -330,9 +330,9 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const std::string session = new_session();
     const Json import = verify_loads(text.toStdString(), loads, session, "chunks.jsonl");
     QCOMPARE(SessionReader(session).sequences(1), static_cast<int64_t>(answers));
-    const std::string warnings = import["warnings"].dump(), words = std::to_string(cut) + " of " +
-                                                                    std::to_string(answers) +
-                                                                    " answers state no end: the stream was cut";
+    const std::string warnings = import["warnings"].dump(),
+                      words = std::to_string(cut) + " of " + std::to_string(answers) +
+                              (cut == 1 ? " answers states" : " answers state") + " no end: the stream was cut";
     QVERIFY2(cut == 0 ? import["warnings"].empty()
                       : import["warnings"].size() == 1 && warnings.find(words) != std::string::npos,
              warnings.c_str());
@@ -353,7 +353,7 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const std::string part = sglang(raw(kTokens, 0, kAll), 3, 3, R"(, "finish_reason": null)"),
                       last = sglang(raw(kTokens, 0, kAll), 3, 3, R"(, "finish_reason": {"type": "stop"})"),
                       error = R"({"error": {"message": "out of memory"}})";
-    const QString cut = "1 of 1 answers state no end: the stream was cut",
+    const QString cut = "1 of 1 answers states no end: the stream was cut, and its last rows are missing",
                   named = "1 error of the server in place of a chunk; the first is in line ";
     row("no chunk states an end", {part, part}, {cut});
     row("the stream ends", {part, "[DONE]"}, {});
@@ -511,7 +511,7 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const SessionReader reader(session);
     QCOMPARE(reader.spaces(1, 0)[0].cells.step, first);
     QCOMPARE(reader.phases(1).size(), first < 3 ? size_t{2} : size_t{1});
-    QVERIFY2(import["warnings"].dump().find("1 of 1 answers lack rows of " + std::to_string(first) + " token") !=
+    QVERIFY2(import["warnings"].dump().find("1 of 1 answers lacks rows of " + std::to_string(first) + " token") !=
                  std::string::npos,
              import["warnings"].dump().c_str());
   }
