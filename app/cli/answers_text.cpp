@@ -30,7 +30,7 @@ std::string quality_block(const RunSummaryFigures& f, bool verbose) {
     add((both ? "baseline by class: " : "by class: ") + classes);
   add(quality_source_text(q));
   std::string text = "\n" + table_text(rows, {});
-  if (!verbose || q.groups.size() < 2) return text;
+  if (!verbose || q.groups.size() < 2 || q.items < kFewestJudged) return text;
   Rows groups = {{"class", quality_group_items_text(q)}};
   if (q.baseline) groups[0].push_back(both ? "baseline" : q.measure);
   if (q.optimized) groups[0].push_back(both ? "optimised" : q.measure);

@@ -6,6 +6,7 @@
 
 #include "core/comparison/figure_kinds.h"
 #include "core/summary/parse.h"
+#include "core/summary/quality_text.h"
 #include "core/summary/stated_speedups.h"
 
 namespace stormcell {
@@ -32,9 +33,23 @@ void withhold(Json& object, const std::string& why, Reach reach) {
   for (const std::string_view key : keys) object[std::string(key)] = why;
 }
 
+constexpr const char *kValue = "value", *kValueWithheld = "value_withheld";
+
+/// Takes the quality of a plan out if too few items were judged.
+void withhold_quality(Json& summary) {
+  const auto quality = summary.find("quality");
+  if (quality == summary.end() || !quality->is_object()) return;
+  for (Json& plan : *quality) {
+    if (!plan.is_object() || !plan.contains("items") || !plan["items"].is_number_integer()) continue;
+    const auto why = not_judged_text({.items = plan["items"].get<int64_t>()});
+    if (why) plan[kValue] = nullptr, plan[std::string(kValue) + kIntervalKey] = nullptr, plan[kValueWithheld] = *why;
+  }
+}
+
 }  // namespace
 
 void withhold_speedups(Json& summary) {
+  withhold_quality(summary);
   if (const auto decode = summary.find("decode"); decode != summary.end() && decode->is_object())
     withhold_speedups(*decode);
   const auto parsed = parse_summary(summary.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -46,13 +61,15 @@ void withhold_speedups(Json& summary) {
 }
 
 bool is_withheld_key(const std::string& key) {
-  return key.find("speedup") != std::string::npos && key.find("_withheld") != std::string::npos;
+  return key == kValueWithheld ||
+         (key.find("speedup") != std::string::npos && key.find("_withheld") != std::string::npos);
 }
 
 std::string why_withheld(const std::string& figure, const WithheldFigures& withheld) {
   const size_t dot = figure.rfind('.');
   const std::string last = dot == std::string::npos ? figure : figure.substr(dot + 1);
-  const std::string by(withheld_by(last));
+  const bool of_quality = last.substr(0, last.find(kIntervalKey)) == kValue;
+  const std::string by(of_quality ? kValueWithheld : withheld_by(last));
   if (by.empty()) return {};
   const bool of_run = by == withheld_by("speedup");
   for (std::string above = dot == std::string::npos ? std::string() : figure.substr(0, dot);;) {

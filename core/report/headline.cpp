@@ -201,7 +201,7 @@ std::string plan_tiles(const ReportData& d) {
 }
 
 std::string quality_tile_value(const QualityFigures& q, const PlanQuality& plan) {
-  return plan.items < kFewestJudged ? plan_quality_text(q, plan) : quality_value_text(q.unit, plan.value);
+  return is_judged(plan) ? quality_value_text(q.unit, plan.value) : plan_quality_text(q, plan);
 }
 
 std::string quality_tile(const ReportData& d) {

@@ -13,11 +13,12 @@ Table plans_table(const QualityFigures& q, bool verified) {
   Table table(escape(quality_title(q)) + " of the plans", head);
   const auto line = [&](const char* name, const std::optional<PlanQuality>& p) {
     if (!p) return;
-    std::vector<std::string> row = {name, escape(quality_value_text(q.unit, p->value)),
-                                    p->value_ci95 ? escape(quality_value_text(q.unit, (*p->value_ci95)[0])) + " to " +
-                                                        escape(quality_value_text(q.unit, (*p->value_ci95)[1]))
-                                                  : "–",
-                                    count(p->items)};
+    std::vector<std::string> row = {
+        name, escape(is_judged(*p) ? quality_value_text(q.unit, p->value) : plan_quality_text(q, *p)),
+        p->value_ci95 && is_judged(*p) ? escape(quality_value_text(q.unit, (*p->value_ci95)[0])) + " to " +
+                                             escape(quality_value_text(q.unit, (*p->value_ci95)[1]))
+                                       : "–",
+        count(p->items)};
     if (!q.counts.empty()) row.push_back(p->counted ? count(*p->counted) : "–");
     table.row(row);
   };
@@ -27,7 +28,7 @@ Table plans_table(const QualityFigures& q, bool verified) {
 }
 
 std::string groups_table(const QualityFigures& q) {
-  if (q.groups.size() < 2) return {};
+  if (q.groups.size() < 2 || q.items < kFewestJudged) return {};
   std::vector<std::string> head = {"class", escape(quality_group_items_text(q))};
   if (q.baseline) head.emplace_back("baseline");
   if (q.optimized) head.emplace_back("optimised");

@@ -9,6 +9,7 @@
 //   infinite_or_null        JSON has no infinity: it is written as null
 //   true_unless_said        files of older versions lack it
 //   minus_one_unless_said   the same
+//   null_unless             null where it is not to be stated
 //   positive_or_null        null where there is none
 //   left_out_if_empty       a list that has no key where it is empty
 //   json                    text that is JSON itself
@@ -29,6 +30,7 @@
 #include "core/base/run_kind.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
+#include "core/summary/quality_text.h"
 #include "core/summary/results.h"
 #include "core/summary/split_rule.h"
 
@@ -311,8 +313,9 @@ void fields(auto& v, Of<BudgetFigures> auto& b) {
 }
 
 void fields(auto& v, Of<PlanQuality> auto& q) {
-  v("value", q.value);
-  v("value_ci95", q.value_ci95);
+  v.null_unless("value", q.value, is_judged(q));
+  v.null_unless("value_ci95", q.value_ci95, is_judged(q));
+  v.derived("value_withheld", not_judged_text(q));
   v("items", q.items);
   v("counted", q.counted);
 }

@@ -82,6 +82,7 @@ class Reader {
     const bool infinite = from_.is_object() && from_.contains(key) && value_at(from_, key).is_null();
     value = infinite ? std::numeric_limits<double>::infinity() : real_at(from_, key);
   }
+  void null_unless(const char* key, auto& value, bool) { read(value_at(from_, key), value); }
   void true_unless_said(const char* key, bool& value) {
     value = !value_at(from_, key).is_boolean() || flag_at(from_, key);
   }

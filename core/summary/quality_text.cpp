@@ -19,9 +19,16 @@ std::string number(std::string_view unit, double value) {
 }
 
 constexpr const char* kNotJudged = "not judged";
-bool is_judged(const PlanQuality& plan) { return plan.items >= kFewestJudged; }
 
 }  // namespace
+
+bool is_judged(const PlanQuality& plan) { return plan.items >= kFewestJudged; }
+
+std::optional<std::string> not_judged_text(const PlanQuality& plan) {
+  if (is_judged(plan)) return {};
+  return counted(plan.items, "item was", "items were") + " judged, and " + std::to_string(kFewestJudged) +
+         " are needed";
+}
 
 bool is_share(std::string_view unit) { return unit == "share"; }
 
@@ -61,7 +68,7 @@ std::string quality_change_text(const QualityFigures& q) {
 
 std::string quality_classes_text(const QualityFigures& q, std::optional<double> GroupQuality::*plan) {
   constexpr size_t kFew = 4;
-  if (q.groups.size() < 2 || q.groups.size() > kFew) return {};
+  if (q.groups.size() < 2 || q.groups.size() > kFew || q.items < kFewestJudged) return {};
   std::string text;
   for (const GroupQuality& g : q.groups)
     if (g.*plan) text += (text.empty() ? "" : ", ") + g.name + " " + quality_value_text(q.unit, *(g.*plan));

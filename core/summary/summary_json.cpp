@@ -76,6 +76,9 @@ class Writer {
   void infinite_or_null(const char* key, double value) {
     into_[key] = value;
   }  // dump() makes null of what is not finite
+  void null_unless(const char* key, const auto& value, bool is_stated) {
+    into_[key] = is_stated ? json_of(value) : Json();
+  }
   void true_unless_said(const char* key, bool value) { into_[key] = value; }
   void minus_one_unless_said(const char* key, int64_t value) { into_[key] = value; }
   void positive_or_null(const char* key, int64_t value) { into_[key] = stormcell::positive_or_null(value); }
@@ -123,7 +126,7 @@ class Writer {
     for (size_t i = 0; i < ids.size(); ++i)
       list.push_back({{"ids", ids[i]}, {"text", i < texts.size() ? Json(texts[i]) : Json()}});
   }
-  void derived(const char* key, const auto& value) { into_[key] = value; }
+  void derived(const char* key, const auto& value) { into_[key] = json_of(value); }
 
  private:
   Json& into_;

@@ -269,6 +269,17 @@ class CompareTest : public QObject {
              c.withheld[1].at("speedup_withheld").c_str());
   }
 
+  void a_quality_of_one_item_that_an_older_run_stated_has_no_difference_and_says_why() {
+    const auto run = [this](const char* name, int items) {
+      return summary(name, {{"quality", {{"baseline", {{"value", 0.9}, {"items", items}}}}}});
+    };
+    const Comparison c = compare_runs(run("all", 60), run("one", 1));
+    QVERIFY(find(c, "quality.baseline.value")->a == 0.9 && !find(c, "quality.baseline.value")->b);
+    const FailVerdict verdict = judge(parse_fail_condition("quality.baseline.value<0.5"), c);
+    QVERIFY2(verdict.fails && verdict.reason.ends_with(": 1 item was judged, and 3 are needed"),
+             verdict.reason.c_str());
+  }
+
   void thresholds_of_exits_that_differ_are_said_and_numbers_of_items_are_no_figures() {
     const auto run = [this](const char* file, double threshold, int item) {
       return summary(file,

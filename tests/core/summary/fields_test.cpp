@@ -24,6 +24,7 @@ class Filler {
   }
   void text_or_null(const char*, std::string& value) { fill(value); }
   void infinite_or_null(const char*, double& value) { fill(value); }
+  void null_unless(const char*, auto& value, bool) { fill(value); }
   void true_unless_said(const char*, bool& value) { value = false; }
   void minus_one_unless_said(const char*, int64_t& value) { fill(value); }
   void positive_or_null(const char*, int64_t& value) { fill(value); }
@@ -93,6 +94,7 @@ class Extents {
   }
   void text_or_null(const char*, const auto& value) { add(value); }
   void infinite_or_null(const char*, const auto& value) { add(value); }
+  void null_unless(const char*, const auto& value, bool) { add(value); }
   void true_unless_said(const char*, const auto& value) { add(value); }
   void minus_one_unless_said(const char*, const auto& value) { add(value); }
   void positive_or_null(const char*, const auto& value) { add(value); }

@@ -51,6 +51,23 @@ class SummaryJsonTest : public QObject {
             parsed(to_json(older))["exits"]["plan"].is_null());
   }
 
+  /// Every key stays. The reason is beside the figure that is null.
+  void a_quality_of_too_few_items_is_null_with_the_reason() {
+    const auto baseline = [](int64_t items) {
+      RunSummaryFigures f;
+      f.quality.emplace().baseline = PlanQuality{1, {{0.2, 1}}, items, items};
+      return parsed(to_json(f))["quality"]["baseline"];
+    };
+    const auto one = baseline(1), enough = baseline(3);
+    for (const char* key : {"value", "value_ci95", "value_withheld", "items", "counted"})
+      QVERIFY2(one.contains(key) && enough.contains(key), key);
+    QVERIFY2(one["value"].is_null() && one["value_ci95"].is_null() && one["items"] == 1 && one["counted"] == 1,
+             one.dump().c_str());
+    QCOMPARE(one["value_withheld"].get<std::string>(), std::string("1 item was judged, and 3 are needed"));
+    QVERIFY2(enough["value"] == 1.0 && enough["value_ci95"].size() == 2 && enough["value_withheld"].is_null(),
+             enough.dump().c_str());
+  }
+
   void a_speed_up_is_only_stated_where_it_was_verified() {
     QCOMPARE(parsed(to_json(optimized(true)))["speedup"].get<double>(), 1.5);
     QVERIFY(parsed(to_json(optimized(false)))["speedup"].is_null());
