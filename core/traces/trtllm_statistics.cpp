@@ -131,7 +131,7 @@ class TrtllmStatistics {
   }
   std::string joined_damages() const { return damages_.empty() ? "" : " that can be read: " + damages_.front(); }
 
-  /// Names missing ranks, damaged files, and counts that one rank lacks and the others have.
+  /// Names missing ranks, damaged files, counts that one rank lacks and the others have, and gaps between iterations.
   void doubt_parts() {
     const std::string alone = "the loads are those of " + counted(std::ssize(ranks_), "rank") + " alone";
     for (const std::string& damage : damages_) counts_.warnings.push_back(damage + "; left out: " + alone);
@@ -147,6 +147,11 @@ class TrtllmStatistics {
                                  std::to_string(missing[0]) + ".safetensors): " + alone);
     }
     for (const auto& [rank, file] : ranks_) doubt_rank(rank, *file);
+    std::set<int64_t> iterations;
+    for (const auto& [place, tensors] : counts_of_) iterations.insert(place.iteration);
+    if (const std::string gaps = gaps_text("iteration", iterations); !gaps.empty())
+      counts_.warnings.push_back(source_.path() + ": has " + gaps +
+                                 ": tensors are missing, or these iterations were not recorded");
   }
   /// A rank may have only some layers, as in a pipeline, but it must have them in every iteration that any rank has.
   void doubt_rank(int64_t rank, const SafetensorsFile& file) {

@@ -202,6 +202,22 @@ class ContractMissingPartsTest : public QObject, private Imports {
     verify_import(meta, {{4, 6}, {1, 2}}, {"rank1.safetensors lacks 1 tensor of counts, the first one \"6_1\""});
   }
 
+  // Every second iteration may be recorded; then none is missing.
+  void iterations_that_no_rank_has_are_named() {
+    const std::string folder = new_folder(), meta = folder + "/meta_info.json";
+    std::ofstream(meta) << R"({"num_experts": 2, "num_experts_per_token": 1})";
+    const std::vector<int64_t> a = {1, 2};
+    const auto write = [&](const std::vector<std::string>& names) {
+      std::vector<TensorToWrite> tensors;
+      for (const std::string& name : names) tensors.push_back({name, DType::i64, {2}, a.data()});
+      write_safetensors(folder + "/rank0.safetensors", tensors);
+    };
+    write({"4_0", "6_0", "8_0"});
+    verify_import(meta, {{3, 6}}, {});
+    write({"4_0", "5_0", "9_0", "10_0"});
+    verify_import(meta, {{4, 8}}, {"meta_info.json: has no iteration between 5 and 9: tensors are missing"});
+  }
+
   void passes_without_tokens_count_nothing_data() {
     QTest::addColumn<int>("shape");
     QTest::newRow("between") << 0;
