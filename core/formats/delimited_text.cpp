@@ -51,6 +51,13 @@ bool is_error_of_spreadsheet(std::string_view field) {
 
 }  // namespace
 
+std::string_view behind_separator_line(std::string_view text) {
+  const size_t end = std::min(text.find_first_of("\r\n"), text.size());
+  if (!is_separator_line(trimmed(text.substr(0, end)))) return text;
+  text.remove_prefix(end);
+  return text.substr(std::min(text.find_first_not_of("\r\n"), text.size()));
+}
+
 void DelimitedText::wrong(const std::string& what, const std::string& advice) const {
   bad_input(place(), what, advice.empty() ? advice_ : advice);
 }

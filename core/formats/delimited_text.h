@@ -24,6 +24,9 @@ struct NumberPlace {
   float* real = nullptr;
 };
 
+/// The text behind a first line such as "sep=;", which a spreadsheet writes; the whole text if there is no such line.
+std::string_view behind_separator_line(std::string_view text);
+
 class DelimitedText {
  public:
   enum class Line : uint8_t { end, comment, row };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/listed_words.h"
+#include "core/formats/delimited_text.h"
 #include "core/formats/file_marks.h"
 #include "core/formats/file_text.h"
 #include "core/formats/text_encoding.h"
@@ -38,7 +39,7 @@ std::string shown(std::string_view text) {
 }
 
 std::string_view first_line(std::string_view text) {
-  text = from_first_word(text);
+  text = behind_separator_line(from_first_word(text));
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
     if (!line.empty() && line[0] != '#') return line;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/formats/delimited_text.h"
 #include "core/formats/event_stream.h"
 #include "core/formats/file_marks.h"
 
@@ -23,6 +24,7 @@ bool is_json_with(std::string_view content, std::string_view opens, std::string_
 }  // namespace
 
 bool is_route_trace_csv(std::string_view content) {
+  content = behind_separator_line(content);
   const size_t first = content.find_first_not_of(" \t\r\n\"");
   return first != std::string_view::npos && content.substr(first).starts_with(kRouteTrace);
 }

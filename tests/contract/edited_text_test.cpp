@@ -58,6 +58,9 @@ class ContractEditedTextTest : public QObject, private Imports {
                kPreamble + kNames + replaced(replaced(rows, "0.75", "7.5E-01"), "0,1,2,", "0e0,1e0,2.0E+00,"));
     edited_row("empty fields behind comments", replaced(kPreamble, "\n", ",,,,,,\n") + kNames + rows);
     edited_row("semicolons behind comments", replaced(kPreamble, "\n", ";;;;;;\n") + replaced(kNames + rows, ",", ";"));
+    edited_row("a line that names the separator", "sep=;\n" + replaced(kPreamble + kNames + rows, ",", ";"));
+    edited_row("the same from a spreadsheet",
+               kMark + "sep=;\r\n" + with_crlf(replaced(quoted(kPreamble) + kNames + rows, ",", ";")));
     edited_row("empty lines", "\n" + kPreamble + "\n" + kNames + "\n" + replaced(rows, "\n", "\n\n"),
                "15 empty lines are left out");
     edited_row("empty rows of a spreadsheet", kPreamble + kNames + rows + ",,,,,,\n",
