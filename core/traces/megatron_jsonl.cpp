@@ -59,7 +59,7 @@ class MegatronTrace {
       const JsonRow row(value, source_.path(), lines.line());
       step_ = row.whole("step", 0, INT64_MAX);
       numbers_.insert(step_);
-      place_ = {text_at(value, "block") == "mtp", whole_at(value, "mtp_idx"),
+      place_ = {text_at(value, "block") == "mtp", whole_value(value_at(value, "mtp_idx")).value_or(0),
                 row.whole("layer", 0, kMostTracedLayers - 1)};
       k_ = row.whole("topk", 1, kMostTracedChoices);
       rank_ = row.whole("rank", 0, INT32_MAX);

@@ -40,11 +40,10 @@ const Json* first_in(const Json& object, const Keys& keys) {
   return nullptr;
 }
 
-/// A count; -1: it is missing or not a count.
+/// A count, also one written as 4.0; -1: it is missing or not a count.
 int64_t count_in(const Json* value) {
-  if (!value || !value->is_number_integer() || (value->is_number_unsigned() && value->get<uint64_t>() > INT32_MAX))
-    return -1;
-  return std::clamp<int64_t>(value->get<int64_t>(), -1, INT32_MAX);
+  const std::optional<int64_t> count = value ? whole_value(*value) : std::nullopt;
+  return count && *count >= 0 && *count <= INT32_MAX ? *count : -1;
 }
 int64_t length_in(const Json* list) { return list && list->is_array() ? std::ssize(*list) : -1; }
 int64_t first_known(std::initializer_list<int64_t> counts) {

@@ -121,9 +121,9 @@ class RoutedIdsReader {
       wrong("is encoded as " + in_quotes(encoding) + ", expected base64");
     std::vector<int64_t> shape;
     for (const Json& extent : list_at(object, "shape")) {
-      if (!extent.is_number_integer() || extent.get<int64_t>() < 0 || extent.get<int64_t>() > INT32_MAX)
-        wrong("has a shape of no whole numbers");
-      shape.push_back(extent.get<int64_t>());
+      const std::optional<int64_t> size = whole_value(extent);
+      if (!size || *size < 0 || *size > INT32_MAX) wrong("has a shape of no whole numbers");
+      shape.push_back(*size);
     }
     if (shape.size() != 3 || !value_at(object, "data").is_string())
       wrong("is an object without data and a shape [tokens, layers, k]");
@@ -132,8 +132,8 @@ class RoutedIdsReader {
       read_npy(bytes);
     else
       read_raw(bytes, shape, text_at(object, "dtype"));
-    if (const Json& start = value_at(object, "start"); start.is_number_integer())
-      out_.start = std::max<int64_t>(start.get<int64_t>(), 0);
+    if (const std::optional<int64_t> start = whole_value(value_at(object, "start")))
+      out_.start = std::max<int64_t>(*start, 0);
   }
 
   void read_raw(const std::string& bytes, const std::vector<int64_t>& shape, std::string dtype) {

@@ -3,9 +3,11 @@
 // they are nearly all of it.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/traces/json_cursor.h"
 #include "core/traces/trace.h"
@@ -51,13 +53,11 @@ class RouterTrace {
   }
 
   int64_t size_of(const nlohmann::json& header, const char* key, int64_t most) const {
-    const auto found = header.find(key);
-    if (found == header.end() || !found->is_number_integer())
-      wrong(std::string(key) + " is missing or no whole number");
-    const int64_t value = found->get<int64_t>();
-    if (value < 1 || value > most)
-      wrong(std::string(key) + " is " + std::to_string(value) + ", 1 to " + std::to_string(most) + " are allowed");
-    return value;
+    const std::optional<int64_t> value = whole_value(value_at(header, key));
+    if (!value) wrong(std::string(key) + " is missing or no whole number");
+    if (*value < 1 || *value > most)
+      wrong(std::string(key) + " is " + std::to_string(*value) + ", 1 to " + std::to_string(most) + " are allowed");
+    return *value;
   }
 
   void read_header() {
@@ -66,10 +66,10 @@ class RouterTrace {
     rest += "null" + std::string(end_line_ - line_, '\n');
     rest += text.substr(end_);
     const nlohmann::json header = parse_json_text(rest, source_.path());
-    const auto version = header.find("version");
-    if (version == header.end() || !version->is_number_integer()) wrong("has no version");
+    const std::optional<int64_t> version = whole_value(value_at(header, "version"));
+    if (!version) wrong("has no version");
     if (*version != 1 && *version != 2)
-      wrong("is RouterTrace version " + version->dump() + ", 1 and 2 are known", "not in this version");
+      wrong("is RouterTrace version " + std::to_string(*version) + ", 1 and 2 are known", "not in this version");
     tokens_ = size_of(header, "tokens", int64_t{1} << 31);
     layers_ = size_of(header, "layers", kMostTracedLayers);
     branches_ = size_of(header, "expertsPerLayer", kMostTracedBranches);
@@ -80,7 +80,7 @@ class RouterTrace {
       if (model.is_object() && model.value("id", nlohmann::json()).is_string())
         header_.model = model["id"].get<std::string>();
     }
-    header_.origin["format"] = "RouterTrace v" + version->dump();
+    header_.origin["format"] = "RouterTrace v" + std::to_string(*version);
     for (const auto& [key, value] : header.items())
       if (key == "source" || key == "scenario" || key == "seed")
         header_.origin[key] = value.is_string() ? value.get<std::string>() : value.dump();

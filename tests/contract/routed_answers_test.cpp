@@ -124,6 +124,8 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     row("int64", vllm("null", npy_base64<int64_t>(kTokens, 0, kAll, false, "<i8")));
     row("lists of all", vllm("null", lists(kTokens, 0, kAll)));
     row("a list of answers", "[" + vllm("null", npy(0, kAll)) + "]");
+    row("counts in floating point",
+        vllm(npy(0, kPrompt), npy(0, kAll), R"("usage": {"prompt_tokens": 3.0, "completion_tokens": 3e0})"));
     row("chat",
         R"({"id": "chatcmpl-1", "object": "chat.completion", "prompt_routed_experts": )" + lists(kTokens, 0, kPrompt) +
             R"(, "choices": [{"index": 0, "message": {"role": "assistant", "content": "x"}, "routed_experts": )" +
@@ -145,7 +147,7 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
     const std::vector<int32_t> ids = numbers(kTokens, 0, kAll, false);
     const std::vector<uint8_t> bytes(ids.begin(), ids.end());
     row("bytes with their shape",
-        vllm("null", R"({"data": ")" + base64_of_bytes({bytes.begin(), bytes.end()}) + R"(", "shape": [5, 2, 2]})"));
+        vllm("null", R"({"data": ")" + base64_of_bytes({bytes.begin(), bytes.end()}) + R"(", "shape": [5.0, 2, 2]})"));
     row("SGLang", sglang(raw(kTokens, 0, kAll)));
     row("SGLang, layers with experts alone", sglang(raw(kTokens, 0, kAll, false)));
     row("SGLang's OpenAI endpoints",
@@ -499,7 +501,7 @@ class ContractRoutedAnswersTest : public QObject, private Imports {
         2);
     row("Dynamo's start",
         vllm("null", R"({"data": ")" + base64_of(numbers(kTokens, 2, kAll, false)) +
-                         R"(", "shape": [3, 2, 2], "dtype": "int32", "start": 2})"),
+                         R"(", "shape": [3, 2, 2], "dtype": "int32", "start": 2.0})"),
         2);
   }
   void rows_that_begin_in_the_middle_have_their_positions() {
