@@ -1,4 +1,5 @@
 // Two runs whose figures were counted over unlike parts of the same data.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/comparison/compare.h"
