@@ -23,24 +23,18 @@
 //   decoded                 ids and text of each decoded sequence
 //   derived                 written, and computed again instead of being read
 #pragma once
-#include <concepts>
-#include <cstddef>
-#include <type_traits>
-
 #include "core/base/run_kind.h"
-#include "core/summary/exit_target.h"
-#include "core/summary/exits_text.h"
-#include "core/summary/quality_text.h"
+#include "core/summary/answer_fields.h"
+#include "core/summary/field_of.h"
 #include "core/summary/results.h"
 #include "core/summary/split_rule.h"
+#include "core/summary/structure_fields.h"
+#include "core/summary/verification_fields.h"
 
 namespace stormcell {
 
 /// The ending of the key that has the reason of a withheld speed-up in numbers.
 inline constexpr const char* kWithheldBy = "_by";
-
-template <class T, class Struct>
-concept Of = std::same_as<std::remove_const_t<T>, Struct>;
 
 void fields(auto& v, Of<Latency> auto& l) {
   v("median", l.median);
@@ -143,97 +137,6 @@ void fields(auto& v, Of<DeviceFigures> auto& d) {
   v("read_gbps_before_and_after", d.read_readings);
 }
 
-void fields(auto& v, Of<Flip> auto& f) {
-  v("router", f.router);
-  v("batch", f.batch);
-  v("execution", f.execution);
-  v.minus_one_unless_said("turn", f.turn);
-  v("cell", f.cell);
-  v.minus_one_unless_said("item", f.item);
-  v("position", f.position);
-  v("above", f.above);
-  v("reference", f.reference);
-  v("ours", f.ours);
-  v.infinite_or_null("margin", f.margin);
-  v("score_error", f.score_error);
-  v("explained", f.explained);
-  v("follows", f.follows);
-}
-
-void fields(auto& v, Of<OutputDifference> auto& o) {
-  v("name", o.name);
-  v.infinite_or_null("max_abs_diff", o.max_abs_diff);
-  v.infinite_or_null("max_rel_diff", o.max_rel_diff);
-  v.infinite_or_null("free_max_rel_diff", o.free_max_rel_diff);
-}
-
-void fields(auto& v, Of<RouterDifference> auto& r) {
-  v("router", r.router);
-  v.infinite_or_null("score_error", r.score_error);
-  v("score_scale", r.score_scale);
-  v.infinite_or_null("weight_error", r.weight_error);
-  v("flips", r.flips);
-  v("explained_flips", r.explained_flips);
-}
-
-void fields(auto& v, Of<FormatCost> auto& f) {
-  v("dtype", f.dtype);
-  v.infinite_or_null("max_rel_diff", f.max_rel_diff);
-  v("tolerance", f.tolerance);
-  v("passed", f.passed);
-  v.list("outputs", f.outputs, [](auto& each, Of<OutputDifference> auto& o) {
-    each("name", o.name);
-    each.infinite_or_null("max_rel_diff", o.max_rel_diff);
-    each.infinite_or_null("free_max_rel_diff", o.free_max_rel_diff);
-  });
-  v.infinite_or_null("free_max_rel_diff", f.free_max_rel_diff);
-  v("choices", f.choices);
-  v("differing_choices", f.differing_choices);
-  v("sequences", f.sequences);
-  v("equal_sequences", f.equal_sequences);
-  v.derived("differing_share", f.choices > 0 ? static_cast<double>(f.differing_choices) / f.choices : 0.0);
-}
-
-void fields(auto& v, Of<DecodedTokens> auto& t) {
-  v("sequences", t.sequences);
-  v("equal", t.equal);
-  v("tokens", t.tokens);
-  v("compared", t.compared);
-  v("near_ties", t.near_ties);
-  v("follows", t.follows);
-}
-
-void fields(auto& v, Of<JudgedPart> auto& p) {
-  v("batch", p.batch);
-  v("pictures", p.pictures);
-  v("of", p.of);
-}
-
-void fields(auto& v, Of<Verification> auto& f) {
-  v("passed", f.passed);
-  v("text", f.text);
-  v("reasons", f.reasons);
-  v.text_or_null("what_to_do", f.what_to_do);
-  v("tolerance", f.tolerance);
-  v.infinite_or_null("max_abs_diff", f.max_abs_diff);
-  v.infinite_or_null("max_rel_diff", f.max_rel_diff);
-  v.infinite_or_null("free_max_rel_diff", f.free_max_rel_diff);
-  v("batches", f.batches);
-  v("parts", f.parts);
-  v("baseline_batches", f.baseline_batches);
-  v("flips", f.flips);
-  v("explained_flips", f.explained_flips);
-  v("consequences", f.consequences);
-  v("dropped", f.dropped);
-  v("nonfinite", f.nonfinite);
-  v("outputs", f.outputs);
-  v("routers", f.routers);
-  v("format", f.format);
-  v("tokens", f.tokens);
-  v("seconds", f.seconds);
-  v("listed_flips", f.listed);
-}
-
 void fields(auto& v, Of<HeldOutRouter> auto& h) {
   v("router", h.router);
   v("cells", h.cells);
@@ -312,160 +215,6 @@ void fields(auto& v, Of<BudgetFigures> auto& b) {
   v("peak_bytes", b.peak_bytes);
 }
 
-void fields(auto& v, Of<PlanQuality> auto& q) {
-  v.null_unless("value", q.value, is_judged(q));
-  v.null_unless("value_ci95", q.value_ci95, is_judged(q));
-  v.derived("value_withheld", not_judged_text(q));
-  v("items", q.items);
-  v("counted", q.counted);
-}
-
-void fields(auto& v, Of<GroupQuality> auto& g) {
-  v("name", g.name);
-  v("items", g.items);
-  v("baseline", g.baseline);
-  v("optimized", g.optimized);
-}
-
-void fields(auto& v, Of<WrongAnswer> auto& w) {
-  v("item", w.item);
-  v("answer", w.answer);
-}
-
-void fields(auto& v, Of<QualityFigures> auto& q) {
-  v("task", q.task);
-  v("measure", q.measure);
-  v("unit", q.unit);
-  v("interval", q.interval);
-  v.text_or_null("counts", q.counts);
-  v("item", q.item);
-  v("items", q.items);
-  v("not_judged", q.not_judged);
-  v("judged_share", q.judged_share);
-  v("batches", q.batches);
-  v("baseline", q.baseline);
-  v("optimized", q.optimized);
-  v("better", q.better);
-  v("worse", q.worse);
-  v("groups", q.groups);
-  v("wrong", q.wrong);
-}
-
-void fields(auto& v, Of<ExitFigures> auto& e) {
-  v.text_or_null("router", e.router);
-  v("cost", e.cost);
-  v("baseline_cost", e.baseline_cost);
-  v("items", e.items);
-  v("value", e.value);
-  v("value_of_all", e.value_of_all);
-}
-
-void fields(auto& v, Of<ExitPoint> auto& p) {
-  v("threshold", p.threshold);
-  v("mean_cost", p.mean_cost);
-  v("value", p.value);
-  v("value_ci95", p.value_ci95);
-  v("items", p.items);
-}
-
-void fields(auto& v, Of<ExitClass> auto& c) {
-  v("name", c.name);
-  v("items", c.items);
-}
-
-void fields(auto& v, Of<ExitCurve> auto& c) {
-  v("measure", c.measure);
-  v("unit", c.unit);
-  v("item", c.item);
-  v("items", c.items);
-  v("thresholds", c.thresholds);
-  v("exits", c.exits);
-  v("chosen", c.chosen);
-  v("curve", c.curve);
-  v("classes", c.classes);
-  v("judged", c.judged);
-  v.word("plan", c.plan, curve_plan);
-}
-
-void fields(auto& v, Of<ExitTarget> auto& t) {
-  v.word("of", t.of, bounded);
-  v("target", t.target);
-  v("met", t.met);
-  v("is_optimum", t.is_optimum);
-  v("measure", t.measure);
-  v("unit", t.unit);
-  v("item", t.item);
-  v("routers", t.routers);
-  v("thresholds", t.thresholds);
-  v("own_thresholds", t.own_thresholds);
-  v("fitted", t.fitted);
-  v("predicted", t.predicted);
-  v("held_out", t.held_out);
-  v("own", t.own);
-  v("left_elsewhere", t.left_elsewhere);
-  v("fitted_ms", t.fitted_ms);
-  v("predicted_ms", t.predicted_ms);
-  v("held_out_ms", t.held_out_ms);
-  v("speedup", t.speedup);
-  v("speedup_ci95", t.speedup_ci95);
-  v.withheld("speedup_withheld", t.withheld);
-  v("speedup_over_model", t.speedup_over_model);
-  v("speedup_over_model_ci95", t.speedup_over_model_ci95);
-  v.withheld("speedup_over_model_withheld", t.over_model_withheld);
-  v.derived("exits_taken", exits_taken_text(t));
-}
-
-void fields(auto& v, Of<ItemSpent> auto& i) {
-  v("item", i.item);
-  v("name", i.name);
-  v("operations", i.operations);
-  v("share", i.share);
-}
-
-void fields(auto& v, Of<PartsComputed> auto& p) {
-  v("mean", p.mean);
-  v("mean_ci95", p.mean_ci95);
-  v("of", p.of);
-}
-
-void fields(auto& v, Of<LargestBranch> auto& b) {
-  v("operations", b.operations);
-  v("share", b.share);
-  v("share_ci95", b.share_ci95);
-}
-
-void fields(auto& v, Of<ItemsSpent> auto& s) {
-  v("items", s.items);
-  v("share", s.share);
-  v("share_ci95", s.share_ci95);
-  v("parts", s.parts);
-}
-
-void fields(auto& v, Of<GroupSpent> auto& g) {
-  v("name", g.name);
-  v("with", g.with);
-  v("without", g.without);
-  v("fewer", g.fewer);
-  v("fewer_ci95", g.fewer_ci95);
-}
-
-void fields(auto& v, Of<ItemCostFigures> auto& c) {
-  v("item", c.item);
-  v("items", c.items);
-  v("operations", c.operations);
-  v("operations_of_all", c.operations_of_all);
-  v("share", c.share);
-  v("share_ci95", c.share_ci95);
-  v("quartiles", c.quartiles);
-  v("least", c.least);
-  v("most", c.most);
-  v("alike", c.alike);
-  v("served", c.served);
-  v("parts", c.parts);
-  v("largest_branch", c.largest_branch);
-  v("groups", c.groups);
-}
-
 void fields(auto& v, Of<MeasuringFigures> auto& m) {
   v("fresh_process", m.fresh_process);
   v("speedup", m.speedup);
@@ -538,24 +287,6 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.shared("decode", f.decode);
 }
 
-void fields(auto& v, Of<DecodedVerification> auto& f) {
-  v("passed", f.passed);
-  v("text", f.text);
-  v("batches", f.batches);
-  v("sequences", f.sequences);
-  v("equal", f.equal);
-  v("tokens", f.tokens);
-  v("reasons", f.reasons);
-  v.text_or_null("what_to_do", f.what_to_do);
-  v("compared", f.compared);
-  v("tolerance", f.tolerance);
-  v.infinite_or_null("max_rel_diff", f.max_rel_diff);
-  v("flips", f.flips);
-  v("explained_flips", f.explained_flips);
-  v("near_ties", f.near_ties);
-  v("follows", f.follows);
-}
-
 void fields(auto& v, Of<GenerateFigures> auto& f) {
   v.schema("generate", f.version);
   v("model", f.model);
@@ -582,156 +313,6 @@ void fields(auto& v, Of<GenerateFigures> auto& f) {
   v("weights_read", f.weights_read);
   v("verified", f.verified);
   v("warnings", f.warnings);
-}
-
-void fields(auto& v, Of<RouterStructure> auto& r) {
-  v("name", r.name);
-  v("branches", r.branches);
-  v("cell_space", r.cell_space);
-  v("protocol", r.protocol);
-  v("depends", r.depends);
-  v.group("hoistable", [&](auto& work) {
-    work("bytes", r.hoistable_bytes);
-    work("flops", r.hoistable_flops);
-  });
-  v("mixes", r.mixes);
-  v("exit_cost", r.exit_cost);
-}
-
-void fields(auto& v, Of<PictureStructure> auto& p) {
-  v("height", p.height);
-  v("width", p.width);
-  v("channels", p.channels);
-  v.positive_or_null("least", p.least);
-  v.positive_or_null("most", p.most);
-}
-
-void fields(auto& v, Of<GridStructure> auto& g) {
-  v("cell_space", g.cell_space);
-  v("rows", g.rows);
-  v("columns", g.columns);
-  v("patch_height", g.patch_height);
-  v("patch_width", g.patch_width);
-  v("stride", g.stride);
-}
-
-void fields(auto& v, Of<InputStructure> auto& i) {
-  v("name", i.name);
-  v("role", i.role);
-  v("cell_space", i.cell_space);
-  v("content", i.content);
-}
-
-void fields(auto& v, Of<ItemFlops> auto& f) {
-  v("first_exit", f.first_exit);
-  v("whole", f.whole);
-}
-
-void fields(auto& v, Of<SegmentStructure> auto& s) {
-  v("kind", s.kind);
-  v.text_or_null("of", s.of);
-  v("leaf", s.leaf);
-  v("begin", s.begin);
-  v("end", s.end);
-  v("kernels", s.kernels);
-  v("branches", s.branches);
-  v("guards", s.guards);
-  v("repeats", s.repeats);
-  v.text_or_null("ends", s.ends);
-  v.text_or_null("at", s.at);
-  v("children", s.children);
-}
-
-void fields(auto& v, Of<PlanStructure> auto& p) {
-  v.word("phase", p.phase, work_phase);
-  v.positive_or_null("weight_budget", p.weight_budget);
-  v("steps", p.steps);
-  v("leaves", p.leaves);
-  v("ends", p.ends);
-  v.derived("resident", p.ends == 0);
-  v("program", p.program);
-}
-
-void fields(auto& v, Of<KernelsOfOperator> auto& k) {
-  v("operator", k.op);
-  v.left_out_if_empty("devices", k.devices);
-  v("names", k.names);
-}
-
-void fields(auto& v, Of<SheetLack> auto& l) {
-  v("what", l.what);
-  v.text_or_null("where", l.where);
-  v.positive_or_null("count", l.count);
-}
-
-void fields(auto& v, Of<SheetFormat> auto& f) {
-  v("tensors", f.tensors);
-  v("parameters", f.parameters);
-  v("bytes", f.bytes);
-}
-
-void fields(auto& v, Of<SheetMemory> auto& m) {
-  v.positive_or_null("total_bytes", m.total_bytes);
-  v.positive_or_null("available_bytes", m.available_bytes);
-  v("expert_bytes", m.expert_bytes);
-  v("rest_bytes", m.rest_bytes);
-  v.positive_or_null("token_bytes", m.token_bytes);
-  v.text_or_null("fits", m.fits);
-}
-
-void fields(auto& v, Of<SheetRate> auto& r) {
-  v("low", r.low);
-  v("high", r.high);
-}
-
-void fields(auto& v, Of<ModelSheet> auto& s) {
-  v.schema("sheet", s.version);
-  v("kind", s.kind);
-  v("name", s.name);
-  v.text_or_null("family", s.family);
-  v.text_or_null("routing", s.routing);
-  v("runnable", s.runnable);
-  v("lacks", s.lacks);
-  v.positive_or_null("parameters", s.parameters);
-  v.positive_or_null("active_parameters", s.active_parameters);
-  v.positive_or_null("layers", s.layers);
-  v.positive_or_null("layers_with_experts", s.layers_with_experts);
-  v.positive_or_null("experts", s.experts);
-  v.positive_or_null("k", s.k);
-  v("files", s.files);
-  v.positive_or_null("bytes", s.bytes);
-  v("formats", s.formats);
-  v.text_or_null("tokenizer", s.tokenizer);
-  v.text_or_null("template", s.chat_template);
-  v("memory", s.memory);
-  v("tokens_per_s", s.tokens_per_s);
-  v.text_or_null("recorder", s.recorder);
-  v("warnings", s.warnings);
-}
-
-void fields(auto& v, Of<ModelStructure> auto& s) {
-  v.schema("inspect", s.version);
-  v("name", s.name);
-  v("family", s.family);
-  v("weights", s.weights);
-  v.true_unless_said("weights_stated", s.weights_stated);
-  v("parameters", s.parameters);
-  v("weight_bytes", s.weight_bytes);
-  v("expert_bytes", s.expert_bytes);
-  v.positive_or_null("least_weight_budget", s.least_budget);
-  v("flops_per_cell", s.flops_per_cell);
-  v("item_flops", s.item_flops);
-  v("inputs", s.inputs);
-  v("picture", s.picture);
-  v("grids", s.grids);
-  v("routers", s.routers);
-  v("operators", s.operators);
-  v("kernels", s.kernels);
-  v("annotations", s.annotations);
-  v("plan", s.plan);
-  v("unsupported", s.unsupported);
-  v("warnings", s.warnings);
-  v("sheet", s.sheet);
 }
 
 }  // namespace stormcell

@@ -1,0 +1,159 @@
+// The fields of structures and sheets of models (fields.h).
+#pragma once
+#include "core/base/run_kind.h"
+#include "core/summary/field_of.h"
+#include "core/summary/structure_figures.h"
+
+namespace stormcell {
+
+void fields(auto& v, Of<RouterStructure> auto& r) {
+  v("name", r.name);
+  v("branches", r.branches);
+  v("cell_space", r.cell_space);
+  v("protocol", r.protocol);
+  v("depends", r.depends);
+  v.group("hoistable", [&](auto& work) {
+    work("bytes", r.hoistable_bytes);
+    work("flops", r.hoistable_flops);
+  });
+  v("mixes", r.mixes);
+  v("exit_cost", r.exit_cost);
+}
+
+void fields(auto& v, Of<PictureStructure> auto& p) {
+  v("height", p.height);
+  v("width", p.width);
+  v("channels", p.channels);
+  v.positive_or_null("least", p.least);
+  v.positive_or_null("most", p.most);
+}
+
+void fields(auto& v, Of<GridStructure> auto& g) {
+  v("cell_space", g.cell_space);
+  v("rows", g.rows);
+  v("columns", g.columns);
+  v("patch_height", g.patch_height);
+  v("patch_width", g.patch_width);
+  v("stride", g.stride);
+}
+
+void fields(auto& v, Of<InputStructure> auto& i) {
+  v("name", i.name);
+  v("role", i.role);
+  v("cell_space", i.cell_space);
+  v("content", i.content);
+}
+
+void fields(auto& v, Of<ItemFlops> auto& f) {
+  v("first_exit", f.first_exit);
+  v("whole", f.whole);
+}
+
+void fields(auto& v, Of<SegmentStructure> auto& s) {
+  v("kind", s.kind);
+  v.text_or_null("of", s.of);
+  v("leaf", s.leaf);
+  v("begin", s.begin);
+  v("end", s.end);
+  v("kernels", s.kernels);
+  v("branches", s.branches);
+  v("guards", s.guards);
+  v("repeats", s.repeats);
+  v.text_or_null("ends", s.ends);
+  v.text_or_null("at", s.at);
+  v("children", s.children);
+}
+
+void fields(auto& v, Of<PlanStructure> auto& p) {
+  v.word("phase", p.phase, work_phase);
+  v.positive_or_null("weight_budget", p.weight_budget);
+  v("steps", p.steps);
+  v("leaves", p.leaves);
+  v("ends", p.ends);
+  v.derived("resident", p.ends == 0);
+  v("program", p.program);
+}
+
+void fields(auto& v, Of<KernelsOfOperator> auto& k) {
+  v("operator", k.op);
+  v.left_out_if_empty("devices", k.devices);
+  v("names", k.names);
+}
+
+void fields(auto& v, Of<SheetLack> auto& l) {
+  v("what", l.what);
+  v.text_or_null("where", l.where);
+  v.positive_or_null("count", l.count);
+}
+
+void fields(auto& v, Of<SheetFormat> auto& f) {
+  v("tensors", f.tensors);
+  v("parameters", f.parameters);
+  v("bytes", f.bytes);
+}
+
+void fields(auto& v, Of<SheetMemory> auto& m) {
+  v.positive_or_null("total_bytes", m.total_bytes);
+  v.positive_or_null("available_bytes", m.available_bytes);
+  v("expert_bytes", m.expert_bytes);
+  v("rest_bytes", m.rest_bytes);
+  v.positive_or_null("token_bytes", m.token_bytes);
+  v.text_or_null("fits", m.fits);
+}
+
+void fields(auto& v, Of<SheetRate> auto& r) {
+  v("low", r.low);
+  v("high", r.high);
+}
+
+void fields(auto& v, Of<ModelSheet> auto& s) {
+  v.schema("sheet", s.version);
+  v("kind", s.kind);
+  v("name", s.name);
+  v.text_or_null("family", s.family);
+  v.text_or_null("routing", s.routing);
+  v("runnable", s.runnable);
+  v("lacks", s.lacks);
+  v.positive_or_null("parameters", s.parameters);
+  v.positive_or_null("active_parameters", s.active_parameters);
+  v.positive_or_null("layers", s.layers);
+  v.positive_or_null("layers_with_experts", s.layers_with_experts);
+  v.positive_or_null("experts", s.experts);
+  v.positive_or_null("k", s.k);
+  v("files", s.files);
+  v.positive_or_null("bytes", s.bytes);
+  v("formats", s.formats);
+  v.text_or_null("tokenizer", s.tokenizer);
+  v.text_or_null("template", s.chat_template);
+  v("memory", s.memory);
+  v("tokens_per_s", s.tokens_per_s);
+  v.text_or_null("recorder", s.recorder);
+  v("warnings", s.warnings);
+}
+
+void fields(auto& v, Of<ModelStructure> auto& s) {
+  v.schema("inspect", s.version);
+  v("name", s.name);
+  v("family", s.family);
+  v("weights", s.weights);
+  v.true_unless_said("weights_stated", s.weights_stated);
+  v("parameters", s.parameters);
+  v("weight_bytes", s.weight_bytes);
+  v("expert_bytes", s.expert_bytes);
+  v.positive_or_null("least_weight_budget", s.least_budget);
+  v("flops_per_cell", s.flops_per_cell);
+  v("item_flops", s.item_flops);
+  v("inputs", s.inputs);
+  v("picture", s.picture);
+  v("grids", s.grids);
+  v("routers", s.routers);
+  v("operators", s.operators);
+  v("kernels", s.kernels);
+  v("annotations", s.annotations);
+  v("plan", s.plan);
+  v("unsupported", s.unsupported);
+  v("warnings", s.warnings);
+  v("sheet", s.sheet);
+}
+
+}  // namespace stormcell
