@@ -1,23 +1,22 @@
 // The main job, stage by stage: profile, passes, measuring, leaving out what loses, verification, figures, the
 // optimised run's record.
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <optional>
 
-#include "core/base/bounded_number.h"
-#include "core/base/clock.h"
 #include "core/base/counted.h"
-#include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/bench/experiment_figures.h"
 #include "core/bench/pass_report.h"
 #include "core/bench/profile_split.h"
 #include "core/bench/recording.h"
 #include "core/bench/workload.h"
-#include "core/exits/exit_costs.h"
-#include "core/exits/exit_curve.h"
+#include "core/exits/exit_chain.h"
 #include "core/exits/exit_thresholds.h"
+#include "core/experiment/exits_of_plan.h"
 #include "core/experiment/experiment.h"
+#include "core/experiment/held_out_rounds.h"
 #include "core/experiment/item_costs.h"
 #include "core/experiment/measure_again.h"
 #include "core/experiment/routing_figures.h"
@@ -32,7 +31,6 @@
 #include "core/measuring/stated_gains.h"
 #include "core/measuring/steady_measuring.h"
 #include "core/measuring/time_plan.h"
-#include "core/summary/exit_target.h"
 #include "core/summary/stated_speedups.h"
 #include "core/verification/verify.h"
 
@@ -98,9 +96,9 @@ class Optimization {
 
   /// Repeats `measure` while the machine is not steady. Only the last repetition counts as time that was measured.
   void measure_steadily(const std::function<void()>& measure) {
-    const double before = measured_seconds_;
+    const double before = rounds_.seconds();
     steady_.run([&] {
-      measured_seconds_ = before;
+      rounds_.forget_after(before);
       measure();
     });
   }
@@ -138,7 +136,7 @@ class Optimization {
     runs_ = MeasurementRuns({Measurement{own.value, own.ci95}, baseline, stated().plan_latency(stated_plan())});
     const MeasuringTime time{options_.measure_seconds,
                              options_.measuring_program,
-                             measured_seconds_,
+                             rounds_.seconds(),
                              baseline.mean,
                              time_.plan.allowed(Stage::again),
                              [this] { steady_.probe_between(); },
@@ -169,37 +167,17 @@ class Optimization {
     }
   }
 
-  /// Sets the curve of exits from one recorded run. Thresholds of a target are judged on batches that they were not
-  /// searched on.
   void set_exits() {
     if (!found_ && time_.plan.remaining() <= 0) {
       if (exit_chain(*work_.graph(), s_.model->answer)) leave_out_for_time("the curve of exits was not recorded");
       return;
     }
-    std::optional<ExitRecord> record = found_ ? found_->record : record_exits(work_, batches_, progress_);
-    if (!record) return;
-    // By the operations of the plan that is kept: what is exported, if it is right.
-    record->count_in(
-        result_->verified->passed ? graphs_with_exits(work_, candidates_.passed, record->chain) : std::nullopt,
-        s_.model->answer);
-    result_->exits = exit_curve(*record);
-    if (!found_) return;
-    FoundTarget found = *found_;
-    found.record = std::move(*record);
-    found.tell_points();
-    // The thresholds are the best ones for the plan that was expected. If another plan was kept, others may be better.
-    if (found.figures.fitted.mean_cost != found_->figures.fitted.mean_cost) found.figures.is_optimum = false;
-    if (result_->verified->passed && found.exceeds_operations())
-      result_->warnings.push_back(
-          "the thresholds were searched for a plan in which work waits for the exits before it, and the one that was "
-          "kept takes more: " +
-          exit_point_text(found.figures, found.figures.fitted, {}) + " where they were found");
     // The headline is measured as long as the plans were.
-    std::optional<BesideOwn> beside;
-    const std::optional<SpeedupWithheld> few = too_few_pairs();
-    if (states_speed() && !few) beside = {options_.measure_seconds / 2, time_.plan.allowed(Stage::exits)};
-    result_->exit_target = judge_thresholds(work_, *baseline_, &optimized(), found, split_.measured, beside, progress_);
-    if (few && states_speed()) result_->exit_target->withheld = result_->exit_target->over_model_withheld = few;
+    ExitsOfPlan exits{candidates_.passed, *baseline_, optimized(), found_, batches_, split_.measured, {}, {}};
+    if (states_speed()) exits.few_pairs = too_few_pairs();
+    if (states_speed() && !exits.few_pairs)
+      exits.beside = {options_.measure_seconds / 2, time_.plan.allowed(Stage::exits)};
+    stormcell::set_exits(work_, exits, *result_, progress_);
   }
 
   /// Runs the baseline over all batches, all recorded; passes see those of the profile alone.
@@ -290,33 +268,19 @@ class Optimization {
                          ", each upon those before it");
     if (candidates_.only_together)
       leave_out_for_time("passes were measured all together, none by itself, so none was left out for a loss");
-    if (cuts_measuring_) leave_out_for_time("plans were measured for less time than --measure-seconds asks");
+    if (rounds_.is_cut()) leave_out_for_time("plans were measured for less time than --measure-seconds asks");
   }
 
   /// Measures the plan that is kept beside the baseline alone. The stated figures come from here.
   void measure_together() {
     MeasuredPlans plans(s_, {baseline_.get(), &optimized()}, progress_);
-    together_ = run_job(plans, own_seconds(s_, options_.measure_seconds) / 2, kLeastRounds,
-                        time_.plan.allowed(Stage::measure), 4);
+    together_ = rounds_.run(plans, batch_ms_,
+                            {.seconds = own_seconds(s_, options_.measure_seconds) / 2,
+                             .chains = kLeastRounds,
+                             .most_seconds = time_.plan.allowed(Stage::measure),
+                             .most_times = 4});
     const size_t last = candidates_.final_plan;
     candidates_.unlike[last] = unlike_turns(optimized().decoded, baseline_->decoded, work_.new_tokens());
-  }
-  MirroredTimes run_job(MeasuredPlans& plans, double seconds, int64_t chains, double most, double most_times = 2) {
-    MirroredJob job = plans.job(split_.measured, std::min(seconds, most));
-    job.least_chains = chains, job.most_seconds = most, job.most_times = most_times;
-    if (options_.measure_seconds > 0) job.between = [this] { steady_.probe_between(); };
-    // Fewer batches cannot state a speed-up if the gain differs from batch to batch.
-    if (chains == kLeastRounds) job.least_batches = fewest_batches(split_.held_out);
-    cuts_measuring_ |= time_.plan.limited() && most < seconds;
-    // Under a budget, what an execution has to read depends on the batch before it, and all plans share the slots.
-    if (s_.store->budget() > 0) set_order(job, batch_ms_, s_.budget.settling_batches());
-    plans.warm_up(split_.measured.front());
-    const ProcessorTimes before = processor_times();
-    const double begin = seconds_now();
-    MirroredTimes times = measure_mirrored(job, progress_);
-    measured_seconds_ += seconds_now() - begin;
-    steady_.add_load(before, processor_times());
-    return times;
   }
   /// The stated figures of the plan that is kept, and its number among them.
   const MirroredTimes& stated() const { return plan_times().stated(); }
@@ -365,7 +329,10 @@ class Optimization {
     const bool briefly = candidates_.trying == Trying::briefly;
     constexpr double kOfTrial = 0.5;  // share of the time; the rest is for the stated figures
     const double most = time_.plan.allowed(Stage::measure) * (briefly ? kOfTrial : 1);
-    times_ = run_job(plans, seconds * (briefly ? kOfTrial : 1), briefly ? kBriefRounds : kLeastRounds, most);
+    times_ = rounds_.run(plans, batch_ms_,
+                         {.seconds = seconds * (briefly ? kOfTrial : 1),
+                          .chains = briefly ? kBriefRounds : kLeastRounds,
+                          .most_seconds = most});
     if (!candidates_.only_together && candidates_.final_plan != kNoPlan) result_->passes_tried_on = times_.batches;
     for (size_t p = 0; p < candidates_.plans.size(); ++p)
       candidates_.unlike[p] = unlike_turns(candidates_.plans[p]->decoded, baseline_->decoded, work_.new_tokens());
@@ -502,8 +469,7 @@ class Optimization {
   SteadyMeasuring steady_{
       machine_of(s_, progress_),
       {options_.measure_seconds >= kWorthRepeating && !time_.is_long(), [this] { return time_.plan.remaining(); }}};
-  double measured_seconds_ = 0;
-  bool cuts_measuring_ = false;            // the time limit does
+  HeldOutRounds rounds_{s_, split_, time_.plan, options_.measure_seconds > 0, steady_, progress_};
   MeasurementRuns runs_;                   // of the stated figures
   MirroredTimes times_;                    // of the plans; if none is left, the last ones in which the baseline ran
   std::optional<MirroredTimes> together_;  // only of the plan that is kept, if that of all plans does not suffice
@@ -529,16 +495,6 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
     if (!found) own.fit_batches();
     return Optimization(work, found ? &*found : nullptr, optimize, own, progress).run();
   });
-}
-
-double parse_optimize_limit(std::string_view text) {
-  constexpr double kDay = 86400;
-  try {
-    const double seconds = bounded_number<double>("--time-limit", text, {0, kDay});
-    if (seconds > 0) return seconds;
-  } catch (const Error&) {  // the message is below
-  }
-  does_not_fit("--time-limit", text, "seconds above 0 and at most 86400, for example 60");
 }
 
 }  // namespace stormcell
