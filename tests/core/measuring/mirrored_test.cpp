@@ -7,7 +7,6 @@
 #include <deque>
 #include <numeric>
 #include <set>
-#include <tuple>
 
 #include "core/experiment/measure_again.h"
 #include "core/summary/latency.h"
