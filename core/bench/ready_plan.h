@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "core/base/progress.h"
 #include "core/bench/by_size.h"
 #include "core/bench/record_plan.h"
 #include "core/passes/pass.h"
@@ -71,7 +72,8 @@ class ReadyPlan : public CompiledPlan {
   int64_t weight_bytes() const;
   int64_t unloaded_weight_bytes() const;
 
-  int64_t new_tokens = 0;  ///< that it decodes at most; 0: one forward pass
+  int64_t new_tokens = 0;        ///< that it decodes at most; 0: one forward pass
+  ProgressSink* sink = nullptr;  ///< of the call that made the plan; null: nobody listens
   PlanPromises promises;
   /// The graph that a verification runs instead: the same plan with further outputs. Empty: the plan itself.
   std::function<std::shared_ptr<const Graph>()> judged;

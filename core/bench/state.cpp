@@ -127,7 +127,7 @@ std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, G
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);
   };
   auto plan = std::make_unique<ReadyPlan>(name, *store, lower_for, compile, picture);
-  plan->new_tokens = new_tokens;
+  plan->new_tokens = new_tokens, plan->sink = progress.sink;
   return plan;
 }
 
@@ -144,7 +144,7 @@ std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, s
 void ExperimentState::run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options_of_run) {
   plan.run(batch, options_of_run);
   budget.add_execution();
-  if (sink && store->budget() > 0) sink->remark(budget.so_far());
+  if (plan.sink && store->budget() > 0) plan.sink->remark(budget.so_far());
 }
 
 }  // namespace stormcell

@@ -48,7 +48,6 @@ struct ExperimentState {
   DeviceProbe ceilings;                  ///< the largest that was ever read; kernels as read last
   CeilingReadings readings;              ///< before, during and after the measuring of this call
   int64_t peak_before_probe = 0;         ///< the most resident bytes of this call before its last probe
-  ProgressSink* sink = nullptr;          ///< of the call that runs now; null: nobody listens
   DType dtype = DType::f32;
   double tolerance = kF32Tolerance;  ///< of the execution
   /// a sentence for each of --annotate that nothing which runs has a name for
@@ -56,20 +55,8 @@ struct ExperimentState {
   std::optional<Bf16Rows> bf16_rows = {};        ///< of the device, where its products round their input to bf16
   std::vector<std::string_view> operators = {};  ///< of the device; empty: passes take it to have all
 
-  /// As long as it lives a call runs, and `progress` is told of it.
-  class Call {
-   public:
-    Call(ExperimentState& state, const Progress& progress) : state_(state) {
-      state.sink = progress.sink, state.peak_before_probe = 0;
-      state.readings.keep_last();
-    }
-    ~Call() { state_.sink = nullptr; }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-
-   private:
-    ExperimentState& state_;
-  };
+  /// Begins the readings of a call. The last reading of the call before is its first one.
+  void begin_call() { peak_before_probe = 0, readings.keep_last(); }
 
   /// Where plans run.
   PlanSite site() const { return {*device, model->weights, options.weight_budget}; }
@@ -106,7 +93,7 @@ struct ExperimentState {
   /// Of data whose pictures, if there are any, all have one size.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens,
                                        const Progress& progress);
-  /// ReadyPlan::run(), counted among what the budget tells.
+  /// ReadyPlan::run(), counted among what the budget tells the listener of the plan.
   void run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options);
 
   /// How the device's products compute in the format that runs.

@@ -98,7 +98,7 @@ void verify_tokens(Decoding& work, ReadyPlan& plan, GenerateFigures& r, const Pr
 
 std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& session, const Progress& progress) {
   ExperimentState& s = *state_;
-  const ExperimentState::Call call(s, progress);
+  s.begin_call();
   s.budget.restart();
   Decoding work(s);
   const std::shared_ptr<GenerateFigures> result = start_figures(work, session);

@@ -479,7 +479,7 @@ class Optimization {
 
 std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize,
                                                               const Progress& progress) {
-  const ExperimentState::Call call(*state_, progress);
+  state_->begin_call();
   const std::vector<ChosenPass> chosen = select_passes(optimize.passes);
   check_target(*state_);
   std::vector<TimeShare> shares = time_shares(*state_, optimize, chosen.size(), progress);

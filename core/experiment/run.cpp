@@ -266,7 +266,7 @@ class Run {
 }  // namespace
 
 std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
-  const ExperimentState::Call call(*state_, progress);
+  state_->begin_call();
   check_phases(work_phase(state_->options.phase), state_->options.dense, run);
   RouterThresholds exits;
   if (!run.config.empty()) exits = parse_plan_config(run.config, run.config_name).exits;
