@@ -179,8 +179,8 @@ class ContractEditedTextTest : public QObject, private Imports {
     const Json small = imported(scratch_.write("native.safetensors.gz", gzip_of(Scratch::read(native))),
                                 scratch_.path("native.storm"));
     QVERIFY(small["format"] == "native" && small["rows_read"] == 5);
-    const std::string text = replaced(router_trace(), "\"version\": 2", "\"version\": 2.0");
-    const Json router = imported(scratch_.write("router.json", kMark + text), scratch_.path("router.storm"));
+    const std::string routed = replaced(router_trace(), "\"version\": 2", "\"version\": 2.0");
+    const Json router = imported(scratch_.write("router.json", kMark + routed), scratch_.path("router.storm"));
     QCOMPARE(router["format"].get<std::string>(), std::string("router-trace"));
   }
 
