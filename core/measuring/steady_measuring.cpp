@@ -31,9 +31,16 @@ namespace {
 constexpr int kMostReadings = 10;  // about a second and a half
 }
 
+/// Reads while `wanted`. A time limit leaves a twentieth of its rest for this, and at least one reading.
+void SteadyMeasuring::read_while(const std::function<bool()>& wanted) {
+  constexpr double kOfRest = 0.05;
+  const double end = machine_.clock() + kOfRest * limits_.remaining();
+  for (int i = 0; i < kMostReadings && (i == 0 || machine_.clock() < end) && wanted(); ++i) probe(true);
+}
+
 /// Reads until each ceiling was reached three times; on a quiet machine, that is three readings.
 void SteadyMeasuring::settle() {
-  for (int i = 0; i < kMostReadings && !machine_.readings.agree(); ++i) probe(true);
+  read_while([this] { return !machine_.readings.agree(); });
   machine_.readings.begin();
   begins_ = false;
 }
@@ -42,12 +49,11 @@ void SteadyMeasuring::settle() {
 void SteadyMeasuring::end_repetition() {
   probe(false);
   probed_ = true;
-  const auto fell = [&] {
+  read_while([this] {
     const DeviceFigures d = machine_.figures();
     return ceilings_moved_too_far(d) &&
            (d.peak_readings[1] < d.peak_readings[0] || d.read_readings[1] < d.read_readings[0]);
-  };
-  for (int i = 0; i < kMostReadings && fell(); ++i) probe(true);
+  });
 }
 
 void SteadyMeasuring::run(const std::function<void()>& measure) {

@@ -59,6 +59,7 @@ class SteadyMeasuring {
  private:
   bool may_repeat(double took) const;
   void probe(bool brief);
+  void read_while(const std::function<bool()>& wanted);
   void settle();
   void end_repetition();
 

@@ -159,10 +159,22 @@ class SteadyMeasuringTest : public QObject {
       for (int i = 0; i < 20; ++i) rates.push_back(35);
       MovingMachine machine(rates);
       machine.flicker();
-      SteadyMeasuring steady(machine.probed(), {true, [] { return 0; }});
-      steady.run([] {});
+      SteadyMeasuring steady(machine.probed(), {true, [] { return kNoLimit; }});
+      steady.run([&] { add_others(steady, 0.6); });  // beside others it is not repeated
       QCOMPARE(machine.readings(), std::pair(60.0, falls ? 35.0 : 59.0));
       QCOMPARE(machine.probes(), falls ? size_t{13} : size_t{6});
+    }
+  }
+
+  void a_time_limit_leaves_a_twentieth_of_its_rest_for_readings() {
+    std::vector<double> rates;
+    for (int i = 0; i < 40; ++i) rates.push_back(60 - i);
+    for (const auto& [left, probes] : {std::pair{kNoLimit, size_t{21}}, {10.0, size_t{5}}, {0.0, size_t{3}}}) {
+      MovingMachine machine(rates);
+      machine.flicker();
+      SteadyMeasuring steady(machine.probed(), {true, [left = left] { return left; }});
+      steady.run([&] { add_others(steady, 0.6); });
+      QCOMPARE(machine.probes(), probes);
     }
   }
 
