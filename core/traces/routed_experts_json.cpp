@@ -179,9 +179,7 @@ class RoutedExperts {
   }
 
   void warn() {
-    const auto answers = [](int64_t some, int64_t all) {
-      return with_commas(some) + " of " + with_commas(all) + " answers";
-    };
+    const auto answers = [](int64_t some, int64_t all) { return with_commas(some) + " of " + counted(all, "answer"); };
     const std::string of_file = source_.path() + ": ";
     if (without_ > 0)
       counts_.warnings.push_back(of_file + answers(without_, answers_) + (without_ == 1 ? " has" : " have") +

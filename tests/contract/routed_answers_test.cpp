@@ -272,7 +272,7 @@ class ContractRoutedAnswersTest : public QObject, private RoutedAnswers {
     const SessionReader reader(session);
     QCOMPARE(reader.spaces(1, 0)[0].cells.step, first);
     QCOMPARE(reader.phases(1).size(), first < 3 ? size_t{2} : size_t{1});
-    QVERIFY2(import["warnings"].dump().find("1 of 1 answers lacks rows of " + std::to_string(first) + " token") !=
+    QVERIFY2(import["warnings"].dump().find("1 of 1 answer lacks rows of " + std::to_string(first) + " token") !=
                  std::string::npos,
              import["warnings"].dump().c_str());
   }

@@ -117,7 +117,8 @@ class ContractRoutedStreamsTest : public QObject, private RoutedAnswers {
     QCOMPARE(SessionReader(session).sequences(1), static_cast<int64_t>(answers));
     const std::string warnings = import["warnings"].dump(),
                       words = std::to_string(cut) + " of " + std::to_string(answers) +
-                              (cut == 1 ? " answers states" : " answers state") + " no end: the stream was cut";
+                              (answers == 1 ? " answer" : " answers") + (cut == 1 ? " states" : " state") +
+                              " no end: the stream was cut";
     QVERIFY2(cut == 0 ? import["warnings"].empty()
                       : import["warnings"].size() == 1 && warnings.find(words) != std::string::npos,
              warnings.c_str());
@@ -138,7 +139,7 @@ class ContractRoutedStreamsTest : public QObject, private RoutedAnswers {
     const std::string part = sglang(raw(kTokens, 0, kAll), 3, 3, R"(, "finish_reason": null)"),
                       last = sglang(raw(kTokens, 0, kAll), 3, 3, R"(, "finish_reason": {"type": "stop"})"),
                       error = R"({"error": {"message": "out of memory"}})";
-    const QString cut = "1 of 1 answers states no end: the stream was cut, and its last rows are missing",
+    const QString cut = "1 of 1 answer states no end: the stream was cut, and its last rows are missing",
                   named = "1 error of the server in place of a chunk; the first is in line ";
     row("no chunk states an end", {part, part}, {cut});
     row("the stream ends", {part, "[DONE]"}, {});
