@@ -334,7 +334,7 @@ class RoutedExperts {
       row.wrong("routed_experts begins at token " + std::to_string(out.start) + ", which is too far");
     // The answer's rows are missing if only the prompt has rows.
     if (const int64_t missing = tokens < 0 ? out.start : tokens - 1 - rows; missing > 0)
-      ++partial_, missing_ += missing, unstated_ += told_start == 0;
+      ++partial_, missing_ += missing, unstated_ += told_start <= 0;
     if (tokens < 0 || told_start > 0 || apart || rows >= tokens - 1)
       other_layers_.exclude();
     else
