@@ -169,7 +169,8 @@ class ContractImportServersTest : public QObject, private Imports {
     std::memcpy(other.data() + other.size() - 32, &negative, sizeof negative);
     verify_refused(scratch_.write("negative.gguf", other), "is out of range");
     other = file;
-    other[other.size() - 32 + 2] = 'B';
+    const float more = 4;
+    std::memcpy(other.data() + other.size() - 32, &more, sizeof more);
     verify_refused(scratch_.write("unlike.gguf", other), "its stacks of weights counted unlike tokens");
     verify_refused(scratch_.write("cut.gguf", file.substr(0, file.size() - 40)), "lies beyond the file");
   }
