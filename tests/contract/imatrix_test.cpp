@@ -107,7 +107,7 @@ class ContractImatrixTest : public QObject, private Imports {
     Counts half = kFresh;
     half[2] = 4.5F;
     row("half a token", imatrix_of({kFresh, half}, 2, 8), false,
-        "blk.1.ffn_gate_exps.weight.counts: the count of expert 2 is 4.5, no whole number");
+        "blk.1.ffn_down_exps.weight.counts: the count of expert 2 is 4.5, no whole number");
     row("half a token of a layer", imatrix_of({kFresh, kFresh}, 2, 8, {16, 16.5F}), false,
         "layer 1: the count of its tokens is 16.5, no whole number");
     row("one expert too often", imatrix_of({{30, 2}, {30, 2}}, 2, 8), false,
