@@ -2,7 +2,7 @@
 # check_pages.sh ROOT: pages that users read are in plain English. In README, docs/guide, docs/reference, docs/method,
 # docs/concepts.md and docs/architecture.md no sentence has more than 40 words, or more than one colon or semicolon. A
 # page of the guide has at most 1,500 words, begins with a command and ends with the section "Next". Links between pages
-# of the tree lead to a page and to a title that are there.
+# of the tree lead to a page and to a title that are there. The list of decisions has each of them.
 # A sentence ends at . ! or ? or with its paragraph, title, list item or table cell. Code and what programs print do not
 # count.
 set -euo pipefail
@@ -104,6 +104,12 @@ while IFS= read -r hit; do complain "$hit"; done < <(
       fi
     done
   done)
+
+for f in docs/decisions/[0-9]*.md; do
+  if [ -f "$f" ] && ! grep -qsF "(${f##*/})" docs/decisions/README.md; then
+    complain "$f: has no row in docs/decisions/README.md"
+  fi
+done
 
 echo "${#plain[@]} pages looked at, $failures complaints"
 [ "$failures" -eq 0 ]
