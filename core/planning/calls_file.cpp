@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20, kMostCalls = 10000, kMostText = 400, kMostRowsText = 8000;
 constexpr double kMostCount = 1e12, kMostUs = 1e12;
-constexpr const char *kColumns = "docs/user-guide.md has the columns",
+constexpr const char *kColumns = "the guide's page calibrate-and-simulate has the columns",
                      *kWriteOne = "stormcell calibrate CALLS.csv -o CAL.json writes one";
 
 // The one list of what a call has: columns of CSV, keys of JSON.

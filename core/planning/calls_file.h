@@ -19,10 +19,10 @@ struct CallsFile {
   std::vector<std::string> warnings;  ///< parts of the file that were left out, and columns that are not read
 };
 /// Reads a file of calls, which may be packed with gzip. Its content decides the form. CSV has a line of names and
-/// columns in any order (docs/user-guide.md). One product over rows has op = product, gpu, dtype, the weight's inputs
-/// and outputs, experts (weights a call, 1), rows (of each), us. Grouped ones have op = grouped and rows_each in place
-/// of both. Output of nccl-tests does not state the network card: `nic_gbit` is that of each GPU, 0: not known. JSON
-/// has the schema stormcell.calibration/1. Error(bad_input): no such file; a missing column; an id that occurs twice;
+/// columns in any order (docs/guide/calibrate-and-simulate.md). One product over rows has op = product, gpu, dtype, the
+/// weight's inputs and outputs, experts (weights a call, 1), rows (of each), us. Grouped ones have op = grouped and
+/// rows_each in place of both. Output of nccl-tests does not state the network card: `nic_gbit` is that of each GPU, 0:
+/// not known. JSON has the schema stormcell.calibration/1. Error(bad_input): no such file; a missing column; an id that occurs twice;
 /// no call at all; and, with line and column, a number that is not one, is out of range, or contradicts another.
 /// `wanted`: the words by which a file of another kind is refused, calls or a calibration.
 CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit = 0, const Progress& progress = {},

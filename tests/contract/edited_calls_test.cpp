@@ -92,10 +92,11 @@ class ContractEditedCallsTest : public QObject, private Imports {
     edited_row("JSON lines", "{\"op\":\"dispatch\",\"us\":3}\n{\"op\":\"dispatch\",\"us\":4}\n",
                "is JSON lines with the keys \"op\", \"us\", not a table of measured calls");
     edited_row("a JSON list", "[{\"op\":\"dispatch\",\"us\":3}]\n",
-               "not a table of measured calls (docs/user-guide.md has the columns)");
+               "not a table of measured calls (the guide's page calibrate-and-simulate has the columns)");
     edited_row("JSON", "{\"op\":\"dispatch\"}\n", "is JSON with the keys \"op\", not a table of measured calls");
-    edited_row("words", "dispatch took three\n",
-               "is a text file, not a table of measured calls (docs/user-guide.md has the columns)");
+    edited_row(
+        "words", "dispatch took three\n",
+        "is a text file, not a table of measured calls (the guide's page calibrate-and-simulate has the columns)");
     edited_row("an error of the spreadsheet", replaced(plain, "84.000", "#DIV/0!"),
                "line 5, column 16: us is \"#DIV/0!\", not a number");
     edited_row("a cut row", plain.substr(0, plain.size() - 25),

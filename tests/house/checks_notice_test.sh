@@ -236,6 +236,42 @@ clean_tree
 head -c $(((39 << 20) + 1)) /dev/zero >"$tree/big.bin"
 expect sources notices "at most" "too many bytes"
 
+# pages TEXT VERDICT OUTPUT NAME: a page of the method with the text, and a page of the guide.
+pages() {
+  clean_tree
+  mkdir -p "$tree/docs/guide" "$tree/docs/method"
+  printf '# Start\n\n```\n$ stormcell\n```\nIt runs: see.\n\n## Next\n- [The method](../method/timing.md#timing)\n' \
+    >"$tree/docs/guide/start.md"
+  printf '# Timing\n\n%b\n' "$1" >"$tree/docs/method/timing.md"
+  expect pages "$2" "$3" "$4"
+}
+words20=$(printf 'word %.0s' {1..20})
+pages "$words20$words20." passes "0 complaints" "a sentence of 40 words"
+pages "$words20\n$words20 word." notices "timing.md:3: a sentence of 41 words" "a sentence of 41 words in two lines"
+pages "$words20. $words20\n\n$words20" passes "0 complaints" "sentences that end with a stop and with a paragraph"
+pages "$words20 \`$words20$words20\` \n\n\`\`\`\n$words20$words20$words20\n\`\`\`" passes "0 complaints" "words in code"
+pages "- $words20\n- $words20\n\n| $words20 | $words20 |\n|---|---|\n| $words20 | $words20 |" passes "0 complaints" \
+  "list items and cells are sentences"
+pages "| a | b |\n|---|---|\n| c | $words20$words20 word |" notices "timing.md:5: a sentence of 41 words" \
+  "a cell that is too long"
+pages 'It is so: a; b.' notices "2 colons and semicolons in a sentence" "a sentence of three parts"
+pages 'It is at 3:2 and https://a.b/c:d, so: a.' passes "0 complaints" "colons within words"
+pages 'See [that](../guide/begin.md).' notices "timing.md:3: ../guide/begin.md leads nowhere" "a link to no page"
+pages 'See [that](../guide/start.md#begin).' notices "../guide/start.md#begin: no such title" "a link to no title"
+pages 'See `[that](../guide/begin.md)`.' passes "0 complaints" "a link in code"
+pages '' passes "0 complaints" "a page of the guide in its form"
+sed -i '/^## Next/d' "$tree/docs/guide/start.md"
+expect pages notices "start.md: does not end with the section Next" "a page of the guide that leads nowhere"
+printf '# Start\n\nText first.\n\n## Next\n' >"$tree/docs/guide/start.md"
+expect pages notices "start.md: does not begin with a command" "a page of the guide without a command"
+{ printf '# Start\n\n```\n$ stormcell\n```\n'; for ((i = 0; i < 72; i++)); do echo "$words20."; done
+  printf '\n## Next\n'; } >"$tree/docs/guide/start.md"
+expect pages notices "start.md: 1516 words, at most 1500" "a page of the guide that is too long"
+pages '' passes "0 complaints" "a page of the guide that is short"
+mkdir -p "$tree/docs/decisions"
+echo '# A shape' >"$tree/docs/decisions/001-shape.md"
+expect pages notices "001-shape.md: has no row" "a decision that the list does not have"
+
 # programs ADDRESS VERDICT TEXT NAME: a program with data from 0x3000 whose protection begins at ADDRESS.
 programs() {
   clean_tree

@@ -133,8 +133,8 @@ class TraceTest : public QObject {
   }
 
   void every_format_is_told_to_users() {
-    // The table of formats in the user guide has them in the order of the list.
-    QCOMPARE(first_words_of_table("user-guide.md", "| format | content | keeps |"), ids_of(trace_formats()));
+    // The table of formats on the page has them in the order of the list.
+    QCOMPARE(first_words_of_table("reference/files.md", "| format | content | keeps |"), ids_of(trace_formats()));
   }
 
   void counts_are_read_whatever_stands_between_them() {
