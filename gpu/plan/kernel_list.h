@@ -45,10 +45,10 @@ using ChooseRoute = RouteKernel<ChooseKernel<kLanes, kHeld>>;
 using PlanKernels =
     KernelTypes<SettleKernel, MoveKernel, JoinKernel, PointwiseKernel, ReduceKernel, AttentionKernel,
                 PlannedProductKernel<float>, PlannedProductKernel<Bf16>, PlannedMapKernel, RecordKernel, AbsentKernel,
-                LabelKernel, OneBlockRoute<8, 1>, OneBlockRoute<32, 1>, OneBlockRoute<8, 8>, OneBlockRoute<16, 8>,
-                OneBlockRoute<32, 8>, ChooseRoute<8, 1>, ChooseRoute<32, 1>, ChooseRoute<8, 8>, ChooseRoute<16, 8>,
-                ChooseRoute<32, 8>, ChooseRoute<32, 32>, RouteKernel<IndexOneTileKernel>, RouteKernel<TailKernel>,
-                RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>, RouteKernel<ScanKernel>,
-                RouteKernel<PlaceKernel>>;
+                LabelKernel, ReplayKernel, OneBlockRoute<8, 1>, OneBlockRoute<32, 1>, OneBlockRoute<8, 8>,
+                OneBlockRoute<16, 8>, OneBlockRoute<32, 8>, ChooseRoute<8, 1>, ChooseRoute<32, 1>, ChooseRoute<8, 8>,
+                ChooseRoute<16, 8>, ChooseRoute<32, 8>, ChooseRoute<32, 32>, RouteKernel<IndexOneTileKernel>,
+                RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
+                RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>>;
 
 }  // namespace stormcell::gpu

@@ -15,6 +15,17 @@ int64_t place_of(const void* part, const void* memory) {
   return static_cast<const std::byte*>(part) - static_cast<const std::byte*>(memory);
 }
 
+/// Where the parts of a call block begin, and how long it is.
+struct CallParts {
+  int64_t dims, inputs, replayed, bytes;
+  explicit CallParts(const Program& program) {
+    dims = align_up<int64_t>(sizeof(CallBlock));
+    inputs = dims + align_up(std::ssize(program.dims) * 8);
+    replayed = inputs + align_up(std::ssize(program.inputs) * 8);
+    bytes = replayed + align_up(std::ssize(program.routers) * 8);
+  }
+};
+
 [[noreturn]] void not_yet(const std::string& where, const std::string& what) {
   failed(where, "CUDA does not run " + what + " yet", "run it with --device cpu");
 }
@@ -53,8 +64,7 @@ Plan PlanBuilder::build() {
   plan_.layout = std::move(steps_.layout);
   plan_.layout.scratch_bytes = align_up(control_bytes_);
   plan_.bytes.control = control_bytes_;
-  plan_.bytes.call = align_up<int64_t>(sizeof(CallBlock)) + align_up(std::ssize(program_.dims) * 8) +
-                     align_up(std::ssize(program_.inputs) * 8);
+  plan_.bytes.call = CallParts(program_).bytes;
   plan_.regions = static_cast<int32_t>(word_branches_.size());
   return std::move(plan_);
 }
@@ -202,18 +212,39 @@ void PlanBuilder::record(int32_t at, int32_t word) {
   args.score_columns = steps_.layout.records[step.router].score_columns;
   if (args.score_columns > 0) args.ref[RecordArgs::kScores] = ref(room.scores, Access::read);
   std::vector<Ref> list;
-  for (const CellChain::Link& link : room.chain.links()) {
-    if (args.links == RecordArgs::kMostLinks)
-      not_yet(program_.routers[step.router].name, "routers below more than " + std::to_string(args.links) + " others");
-    const OperandId decision = step.inputs[link.input];
-    args.link[args.links++] = {static_cast<int32_t>(list.size()), link.branch, places(decision)};
-    list.push_back(ref(decision, Access::read));
-  }
+  args.chain = chain_of(step.router, list);
   const int64_t choices = most(program_.operands[step.inputs[0]].decision_cells) * args.decision.fan_out;
   const int64_t blocks =
       std::clamp<int64_t>(parts<int64_t>(choices, RecordKernel::kThreads), 1, options_.multiprocessors);
   // Scores live as long as the router's own step: the record reads them as if it stood there.
   add<RecordKernel>(args, blocks, at - 1, word, list);
+}
+
+UpChain PlanBuilder::chain_of(RouterId router, std::vector<Ref>& list) const {
+  const RecordRoom::Router& room = steps_.records[router];
+  UpChain chain;
+  for (const CellChain::Link& link : room.chain.links()) {
+    if (chain.links == UpChain::kMostLinks)
+      not_yet(program_.routers[router].name, "routers below more than " + std::to_string(chain.links) + " others");
+    const OperandId decision = room.operands[link.input];
+    chain.link[chain.links++] = {static_cast<int32_t>(list.size()), link.branch, places(decision)};
+    list.push_back(ref(decision, Access::read));
+  }
+  return chain;
+}
+
+Replaying PlanBuilder::replaying(RouterId router, std::vector<Ref>& list) const {
+  const ProgramRouter& r = program_.routers[router];
+  Replaying of;
+  of.router = static_cast<int32_t>(router);
+  of.rows = static_cast<int32_t>(program_.replayed_rows(r));
+  of.by_row = r.by_row;
+  if (of.by_row) of.chain = chain_of(router, list);
+  return of;
+}
+
+Ref PlanBuilder::not_replayed(RouterId router) {
+  return counter(&StatusArea(status_.data(), program_).not_replayed[static_cast<size_t>(router)]);
 }
 
 void PlanBuilder::absent(int32_t at) {
@@ -349,8 +380,7 @@ Plan make_plan(const Program& program, WeightStore& weights, const CompileOption
 
 void write_call(const Program& program, const Plan& plan, const Submission& submission, const PlanMemory& memory,
                 DeviceAddress at, std::span<std::byte> block) {
-  const int64_t dims_at = align_up<int64_t>(sizeof(CallBlock)),
-                inputs_at = dims_at + align_up(std::ssize(program.dims) * 8);
+  const CallParts parts(program);
   CallBlock call;
   const auto base = [&](Memory kind, DeviceAddress address) {
     call.memory[static_cast<size_t>(kind)] = reinterpret_cast<char*>(address.value);
@@ -361,16 +391,20 @@ void write_call(const Program& program, const Plan& plan, const Submission& subm
   base(Memory::status, memory.status);
   base(Memory::records, memory.records);
   call.weights = reinterpret_cast<const uint64_t*>(submission.weights.value);
-  call.dims = reinterpret_cast<const int64_t*>((at + dims_at).value);
-  call.inputs = reinterpret_cast<const uint64_t*>((at + inputs_at).value);
+  call.dims = reinterpret_cast<const int64_t*>((at + parts.dims).value);
+  call.inputs = reinterpret_cast<const uint64_t*>((at + parts.inputs).value);
+  call.replayed = reinterpret_cast<const uint64_t*>((at + parts.replayed).value);
   call.constants = reinterpret_cast<const char*>(memory.constants.value);
   call.record = submission.record;
   std::memcpy(block.data(), &call, sizeof call);
-  auto* dims = reinterpret_cast<int64_t*>(block.data() + dims_at);
+  auto* dims = reinterpret_cast<int64_t*>(block.data() + parts.dims);
   for (const DimId dim : program.dims.ids())
     dims[static_cast<size_t>(dim)] = program.dims[dim].evaluate(submission.bindings);
-  auto* inputs = reinterpret_cast<uint64_t*>(block.data() + inputs_at);
+  auto* inputs = reinterpret_cast<uint64_t*>(block.data() + parts.inputs);
   for (size_t i = 0; i < submission.inputs.size(); ++i) inputs[i] = submission.inputs[i].value;
+  auto* replayed = reinterpret_cast<uint64_t*>(block.data() + parts.replayed);
+  for (const RouterId r : program.routers.ids())
+    replayed[static_cast<size_t>(r)] = submission.replayed.holds(r) ? submission.replayed[r].value : 0;
 }
 
 }  // namespace stormcell::gpu

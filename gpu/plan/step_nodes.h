@@ -41,6 +41,10 @@ class PlanBuilder {
   }
   /// The tile map of products over the slots of a decision; its node is added where it is asked for first.
   Ref map_of(OperandId decision);
+  RouterId router_of(int32_t step) const { return steps_.needs[step].router; }
+  /// Where choices to replay of a router lie. `list` gets the decisions that are followed.
+  Replaying replaying(RouterId router, std::vector<Ref>& list) const;
+  Ref not_replayed(RouterId router);
 
   /// `word`: of the region; -1: the node always runs. `list`: what the kernel touches beside the Refs of its arguments.
   template <class Kernel>
@@ -73,6 +77,8 @@ class PlanBuilder {
   void add_step(int32_t at, int32_t word);
   void record(int32_t at, int32_t word);
   void absent(int32_t at);
+  /// From the cells of a router up to those of its dense space; the decisions that this takes go to `list`.
+  UpChain chain_of(RouterId router, std::vector<Ref>& list) const;
   Ref control(int64_t offset, int64_t bytes, Access access) const;
   Ref counter(const int32_t* of) const;
   Ref record_area(RouterId router) const;
@@ -110,6 +116,7 @@ class StepNodes {
   Ref changes(size_t input) const { return plan_.ref(step().inputs[input], Access::write); }
   DecisionPlaces decision(size_t input) const { return plan_.places(step().inputs[input]); }
   int64_t most(DimId dim) const { return plan_.most(dim); }
+  RouterId router() const { return plan_.router_of(at_); }
   int64_t most_rows(const Operand& of) const { return of.rows == kNone ? 1 : most(of.rows); }
   PlanBuilder& plan() { return plan_; }
   /// Blocks for so much work, which they stride over.

@@ -4,13 +4,23 @@
 #include <type_traits>
 
 #include "gpu/routing/one_block.h"
-#include "gpu/rows/call.h"
+#include "gpu/rows/up_chain.h"
 
 namespace stormcell::gpu {
 
-struct RouteArgs : KernelArgs<3> {
-  enum { kScores, kDecision, kWorkspace };
+/// Where the choices to replay of a router's cells lie.
+struct Replaying {
+  int32_t router = -1;  ///< in the call block; -1: this kernel replays nothing
+  int32_t rows = -1;    ///< place of an extent in the call block: cells of one execution's choices
+  bool by_row = false;  ///< they lie by cells of the dense space, else by the router's own
+  UpChain chain;        ///< from the router's cells to those
+};
+
+/// The list: decisions of the chain.
+struct RouteArgs : KernelArgs<4> {
+  enum { kScores, kDecision, kWorkspace, kNotReplayed };
   DecisionPlaces decision;
+  Replaying replaying;
   Rule rule;
   int64_t counts = 0;      ///< place in the workspace behind the counts of tiles
   int32_t bias = -1;       ///< handle; -1: none
@@ -40,7 +50,81 @@ struct RouteArgs : KernelArgs<3> {
     args.counts = reinterpret_cast<int32_t*>(out<char>(ref[kWorkspace]) + counts);
     return args;
   }
+  /// The choices to replay; null: the router decides freely.
+  STORMCELL_DEVICE int32_t* replayed() const {
+    return replaying.router < 0 ? nullptr : reinterpret_cast<int32_t*>(call->replayed[replaying.router]);
+  }
 };
+
+/// Puts recorded choices in place of those that the cells made, with the weights that the scores of this run give them,
+/// and leaves what was made where the recorded ones lay. Drops are among both. A thread a cell.
+struct Replay {
+  template <class X>
+  STORMCELL_DEVICE static void run(X& x, const RouteArgs& a, int64_t first, int64_t step) {
+    int32_t* recorded = a.replayed();
+    const DecisionView d = a.view();
+    const int64_t cells = a.rows(a.ref[RouteArgs::kScores]).rows;
+    for (int64_t c = first; c < cells; c += step) {
+      const int64_t row = a.replaying.by_row ? a.replaying.chain.follow(a, c) : c;
+      int32_t *from = recorded + row * d.fan_out, *choice = d.choice + c * d.fan_out;
+      const bool is_recorded = from[0] != kNotRecorded;
+      if (!is_recorded) x.add(a.template out<int32_t>(a.ref[RouteArgs::kNotReplayed]), 1);
+      for (int32_t j = 0; j < d.fan_out; ++j) {
+        const int32_t made = choice[j];
+        if (is_recorded) choice[j] = from[j];
+        from[j] = made;
+      }
+      if (is_recorded) weigh(a, c, choice, d.choice_weight + c * d.fan_out);
+    }
+  }
+
+ private:
+  /// As weigh_choices() of core/cell/route.cpp; a dropped choice has the weight that its branch would have had.
+  STORMCELL_DEVICE static void weigh(const RouteArgs& a, int64_t cell, const int32_t* choice, float* weight) {
+    const int32_t branches = a.decision.branches, fan_out = a.decision.fan_out;
+    const Rule& rule = a.rule;
+    const bool has_scores = rule.choose != DeviceChoice::none, is_softmax = rule.choose == DeviceChoice::largest;
+    const float* s = has_scores ? a.in<float>(a.ref[RouteArgs::kScores]) + cell * branches : nullptr;
+    const bool over_all = is_softmax && rule.softmax == SoftmaxPlace::before,
+               over_chosen = is_softmax && rule.softmax == SoftmaxPlace::after;
+    float top = -kInfinity, sum = 0;
+    const int32_t summed = over_all ? branches : over_chosen ? fan_out : 0;
+    const auto score = [&](int32_t i) { return over_all ? s[i] : s[branch_of(choice[i])]; };
+    const auto is_summed = [&](int32_t i) { return over_all || choice[i] != kNoBranch; };
+    for (int32_t i = 0; i < summed; ++i)
+      if (is_summed(i) && top < score(i)) top = score(i);
+    for (int32_t i = 0; i < summed; ++i)
+      if (is_summed(i)) sum += expf(score(i) - top);
+    float chosen = 0;
+    for (int32_t j = 0; j < fan_out; ++j) {
+      float w = 0;
+      if (choice[j] != kNoBranch) {
+        const int32_t b = branch_of(choice[j]);
+        w = summed > 0 ? expf(s[b] - top) / sum : !has_scores ? 1.0f : s[b];
+        if (rule.choose == DeviceChoice::in_groups) w = sigmoid(s[b]);
+      }
+      weight[j] = w;
+      chosen += w;
+    }
+    const float factor = rule.scale / (rule.renormalize && chosen > 0 ? chosen : 1.0f);
+    for (int32_t j = 0; j < fan_out; ++j) weight[j] *= factor;
+  }
+};
+
+/// Replays within the block that makes the index. A capacity drops among what was chosen freely: recorded choices have
+/// their drops.
+template <class X>
+STORMCELL_DEVICE void index_replayed(X& x, const RouteArgs& a, int threads) {
+  IndexArgs index = a.index();
+  if (index.capacity > 0) {
+    LimitKernel::run(x, index);
+    index.capacity = INT32_MAX;  // drops nothing more, and wanted loads are counted
+    x.sync();
+  }
+  Replay::run(x, a, x.thread(), threads);
+  x.sync();
+  IndexOneTileKernel::run(x, index);
+}
 
 /// `Inner`: a kernel of routing.
 template <class Inner>
@@ -56,12 +140,32 @@ struct RouteKernel {
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     if (!a.is_due()) return;
     if constexpr (std::is_same_v<typename Inner::Args, OneBlockArgs>) {
-      Inner::run(x, OneBlockArgs{a.choose(), a.index(), {}});
+      if (!a.replayed()) return Inner::run(x, OneBlockArgs{a.choose(), a.index(), {}});
+      Inner::Choose::run(x, a.choose());
+      x.sync();
+      index_replayed(x, a, kThreads);
+    } else if constexpr (std::is_same_v<Inner, IndexOneTileKernel>) {
+      if (!a.replayed()) return Inner::run(x, a.index());
+      index_replayed(x, a, kThreads);
     } else if constexpr (std::is_same_v<typename Inner::Args, ChooseArgs>) {
       Inner::run(x, a.choose());
     } else {
       Inner::run(x, a.index());
     }
+  }
+};
+
+/// Replays, where the index takes several blocks.
+struct ReplayKernel {
+  using Args = RouteArgs;
+  using Shared = Nothing;
+  static constexpr const char* kName = "replay";
+  static constexpr int kThreads = 256;
+  static constexpr bool kIndependent = true;
+
+  template <class X>
+  STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    if (a.is_due() && a.replayed()) Replay::run(x, a, grid_thread(x, kThreads), grid_threads(x, kThreads));
   }
 };
 

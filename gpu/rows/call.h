@@ -59,8 +59,10 @@ struct CallBlock {
   const uint64_t* weights = nullptr;  ///< addresses by handle; 0: not there
   const int64_t* dims = nullptr;      ///< values of the program's extents
   const uint64_t* inputs = nullptr;   ///< addresses of the graph's inputs
-  const char* constants = nullptr;    ///< of the plan
-  int32_t record = 0;                 ///< not 0: decisions are recorded
+  /// by router: address of the choices to replay, which its own nodes alone touch; 0: it decides freely
+  const uint64_t* replayed = nullptr;
+  const char* constants = nullptr;  ///< of the plan
+  int32_t record = 0;               ///< not 0: decisions are recorded
   int32_t reserved = 0;
 };
 

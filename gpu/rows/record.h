@@ -1,7 +1,7 @@
 // Copies a decision to its record and counts the execution; and the same of what was decided nowhere, because its
 // branch got no cell. Bound: latency of one launch.
 #pragma once
-#include "gpu/rows/call.h"
+#include "gpu/rows/up_chain.h"
 
 namespace stormcell::gpu {
 
@@ -10,22 +10,13 @@ struct RecordPlaces {
   int32_t header = 0, choice = 0, weight = 0, margin = 0, ancestor = 0, padded = 0, scores = 0;
 };
 
-/// One step up from a row of a routed space to the cell of its parent.
-struct UpLink {
-  int32_t decision = -1;  ///< in the list
-  int32_t branch = -1;    ///< -1: all slots
-  DecisionPlaces places;
-};
-
 /// The list: decisions of the chain.
 struct RecordArgs : KernelArgs<4> {
-  static constexpr int kMostLinks = 4;
   /// kRecord: where the execution is recorded. kScores: where records keep what the router decides by.
   enum { kDecision, kExecutions, kRecord, kScores };
   DecisionPlaces decision;
   RecordPlaces places;
-  int32_t links = 0;
-  UpLink link[kMostLinks];
+  UpChain chain;
   int32_t score_columns = 0;
 };
 
@@ -55,25 +46,13 @@ struct RecordKernel {
     }
     for (int64_t c = first; c < cells; c += step) {
       reinterpret_cast<float*>(to + a.places.margin)[c] = d.margin[c];
-      reinterpret_cast<int32_t*>(to + a.places.ancestor)[c] = static_cast<int32_t>(ancestor(a, c));
+      reinterpret_cast<int32_t*>(to + a.places.ancestor)[c] = static_cast<int32_t>(a.chain.follow(a, c));
     }
     if (a.has(Args::kScores))
       for (int64_t i = first; i < cells * a.score_columns; i += step)
         reinterpret_cast<float*>(to + a.places.scores)[i] = a.in<float>(a.ref[Args::kScores])[i];
     for (int64_t b = first; b < d.branches; b += step)
       reinterpret_cast<int32_t*>(to + a.places.padded)[b] = d.padded[b];
-  }
-
- private:
-  STORMCELL_DEVICE static int64_t ancestor(const Args& a, int64_t row) {
-    for (int32_t k = 0; k < a.links; ++k) {
-      const UpLink& link = a.link[k];
-      const char* memory = a.in<char>(a.listed_ref(link.decision));
-      const int32_t first =
-          link.branch < 0 ? 0 : reinterpret_cast<const int32_t*>(memory + link.places.offsets)[link.branch];
-      row = reinterpret_cast<const int32_t*>(memory + link.places.cell)[first + row];
-    }
-    return row;
   }
 };
 

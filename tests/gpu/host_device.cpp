@@ -10,9 +10,11 @@
 
 #include "core/base/error.h"
 #include "core/graph/operator.h"
+#include "core/runtime/lower.h"
 #include "core/runtime/shared_memory.h"
 #include "gpu/plan/kernel_list.h"
 #include "gpu/plan/kernel_rows.h"
+#include "gpu/plan/missing.h"
 #include "gpu/plan/weight_layouts.h"
 #include "tests/gpu/host_thread.h"
 
@@ -176,8 +178,6 @@ class HostExecutable : public Executable {
   }
   const ExecutableLayout& layout() const override { return plan_->layout; }
   void submit(Stream& stream, const Submission& submission) override {
-    for (const DeviceAddress& replayed : submission.replayed)
-      if (replayed) failed("host device", "choices cannot be replayed yet");
     if (submission.leaf != 0) failed("host device", "nothing goes on at a leaf yet");
     EmulatedDevice::put(stream, [this, submission] { run(submission); });
   }
@@ -302,6 +302,18 @@ std::unique_ptr<Executable> HostDevice::compile(std::shared_ptr<const Program> p
   if (tamper) tamper(*plan);
   plan_ = plan;
   return std::make_unique<HostExecutable>(*this, std::move(program), std::move(plan), options);
+}
+std::string HostDevice::refusal_of(const Graph& graph, std::shared_ptr<const WeightSource> weights,
+                                   const Bindings& bounds) {
+  WeightStore store(*this, std::move(weights));
+  const Program program = lower(std::make_shared<Graph>(graph));
+  try {
+    gpu::make_plan(program, store, {bounds}, plan_options);
+  } catch (const Error& e) {
+    if (!gpu::missing_of(e.what())) throw;
+    return e.what();
+  }
+  return {};
 }
 ExecutableLayout HostDevice::layout_of(std::shared_ptr<const Program> program, WeightStore& weights,
                                        const CompileOptions& options) {

@@ -11,11 +11,14 @@ struct Routing {
   bool by_label = false;
 };
 
-/// From choices to the index: one block for those of one tile.
-void add_index(StepNodes& nodes, RouteArgs args, int64_t tiles) {
+/// From choices to the index: one block for those of one tile. `above`: the decisions that a replay follows.
+void add_index(StepNodes& nodes, const RouteArgs& replaying, int64_t tiles, const std::vector<Ref>& above) {
+  if (tiles == 1) return nodes.add<RouteKernel<IndexOneTileKernel>>(replaying, 1, above);
+  RouteArgs args = replaying;
+  args.replaying = {};
+  args.ref[RouteArgs::kNotReplayed] = {};
   args.ref[RouteArgs::kScores].bytes = 0;  // how many rows came is all that the index asks
-  if (tiles == 1) return nodes.add<RouteKernel<IndexOneTileKernel>>(args, 1);
-  const int64_t by_tile = nodes.blocks(tiles, 1);
+  const int64_t by_tile = nodes.blocks(tiles, 1), cells = nodes.most_rows(nodes.input(0));
   const bool drops = args.rule.capacity > 0;
   const int64_t rows = int64_t{args.decision.branches} * (drops ? 2 : 1);
   if (drops) {
@@ -23,19 +26,21 @@ void add_index(StepNodes& nodes, RouteArgs args, int64_t tiles) {
     nodes.add<RouteKernel<CarryKernel>>(args, nodes.blocks(args.decision.branches, 1));
     nodes.add<RouteKernel<LimitKernel>>(args, by_tile);
   }
+  nodes.add<ReplayKernel>(replaying, nodes.blocks(cells, ReplayKernel::kThreads), above);
   nodes.add<RouteKernel<CountKernel>>(args, by_tile);
   nodes.add<RouteKernel<ScanKernel>>(args, nodes.blocks(rows, 1));
   nodes.add<RouteKernel<PlaceKernel>>(args, by_tile);
 }
 
 /// False where the cells are too many for one block.
-bool add_one_block(StepNodes& nodes, const RouteArgs& args, int64_t cells, int64_t tiles) {
+bool add_one_block(StepNodes& nodes, const RouteArgs& args, int64_t cells, int64_t tiles,
+                   const std::vector<Ref>& above) {
   OneBlockArgs sizes;
   sizes.choose.cells = static_cast<int32_t>(cells), sizes.choose.branches = args.decision.branches;
   sizes.index.tiles = static_cast<int32_t>(tiles);
   return with_one_block(sizes, [&](auto shape) {
     using Shape = decltype(shape);
-    nodes.add<OneBlockRoute<Shape::kLanes, Shape::kHeld>>(args, 1);
+    nodes.add<OneBlockRoute<Shape::kLanes, Shape::kHeld>>(args, 1, above);
   });
 }
 
@@ -51,9 +56,13 @@ void add_route(StepNodes& nodes, const Routing& routing) {
   args.ref[RouteArgs::kDecision].access = Access::both;
   args.ref[RouteArgs::kWorkspace] = nodes.plan().scratch(args.counts + rows * 4);
   args.ref[RouteArgs::kWorkspace].access = Access::both;
+  RouteArgs replaying = args;
+  std::vector<Ref> above;
+  replaying.replaying = nodes.plan().replaying(nodes.router(), above);
+  replaying.ref[RouteArgs::kNotReplayed] = nodes.plan().not_replayed(nodes.router());
   if (routing.by_label) {
     nodes.add<LabelKernel>(args, nodes.blocks(cells, LabelKernel::kThreads));
-  } else if (add_one_block(nodes, args, cells, tiles)) {
+  } else if (add_one_block(nodes, replaying, cells, tiles, above)) {
     return;
   } else {
     with_choose_shape(args.decision.branches, [&](auto shape) {
@@ -62,7 +71,7 @@ void add_route(StepNodes& nodes, const Routing& routing) {
           args, nodes.blocks(cells, ChooseKernel<Shape::kLanes, Shape::kHeld>::kCells));
     });
   }
-  add_index(nodes, args, tiles);
+  add_index(nodes, replaying, tiles, above);
 }
 
 }  // namespace
