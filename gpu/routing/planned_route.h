@@ -8,7 +8,7 @@
 
 namespace stormcell::gpu {
 
-/// Where the choices to replay of a router's cells lie.
+/// The place of the choices to replay for the cells of a router.
 struct Replaying {
   int32_t router = -1;  ///< in the call block; -1: this kernel replays nothing
   int32_t rows = -1;    ///< place of an extent in the call block: cells of one execution's choices
@@ -16,11 +16,22 @@ struct Replaying {
   UpChain chain;        ///< from the router's cells to those
 };
 
-/// The list: decisions of the chain.
-struct RouteArgs : KernelArgs<4> {
-  enum { kScores, kDecision, kWorkspace, kNotReplayed };
+/// Rules that a thread decides alone for a cell.
+enum class CellRule : uint8_t {
+  label,     ///< the branch is given
+  hash,      ///< a table has two branches for each label
+  exit,      ///< a cell leaves where its largest share of a softmax reaches the threshold
+  residual,  ///< a cell takes the residual branch where the sum of its scores is below the threshold
+};
+
+/// The list: decisions of the chain. kTurn: of the repeat that the router stands in.
+struct RouteArgs : KernelArgs<5> {
+  enum { kScores, kDecision, kWorkspace, kNotReplayed, kTurn };
   DecisionPlaces decision;
   Replaying replaying;
+  CellRule by_cell = CellRule::label;
+  int64_t table = 0;    ///< constants, of hash: [branches, 2]
+  int32_t columns = 1;  ///< scores of a cell
   Rule rule;
   int64_t counts = 0;      ///< place in the workspace behind the counts of tiles
   int32_t bias = -1;       ///< handle; -1: none
@@ -61,7 +72,8 @@ struct RouteArgs : KernelArgs<4> {
 struct Replay {
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const RouteArgs& a, int64_t first, int64_t step) {
-    int32_t* recorded = a.replayed();
+    const int64_t turn = a.has(RouteArgs::kTurn) ? *a.template in<int32_t>(a.ref[RouteArgs::kTurn]) : 0;
+    int32_t* recorded = a.replayed() + turn * a.call->dims[a.replaying.rows] * a.decision.fan_out;
     const DecisionView d = a.view();
     const int64_t cells = a.rows(a.ref[RouteArgs::kScores]).rows;
     for (int64_t c = first; c < cells; c += step) {
@@ -169,8 +181,8 @@ struct ReplayKernel {
   }
 };
 
-/// The branch of each cell is given: no score, nothing to weigh.
-struct LabelKernel {
+/// The rules of core/cell/choose.cpp that need one thread a cell. Every branch weighs the same.
+struct CellRuleKernel {
   using Args = RouteArgs;
   using Shared = Nothing;
   static constexpr const char* kName = "choose";
@@ -182,14 +194,54 @@ struct LabelKernel {
     if (!a.is_due()) return;
     const DecisionView d = a.view();
     const int32_t cells = a.rows(a.ref[Args::kScores]).rows;
-    const int32_t* labels = a.in<int32_t>(a.ref[Args::kScores]);
     for (int64_t c = grid_thread(x, kThreads); c < cells; c += grid_threads(x, kThreads)) {
-      const int32_t label = x.load(labels + c);
-      const bool is_branch = label >= 0 && label < d.branches;
-      d.choice[c] = is_branch ? label : kNoBranch;
-      d.choice_weight[c] = is_branch ? a.rule.scale : 0.0f;
-      d.margin[c] = kInfinity;
+      const bool is_scored = a.by_cell >= CellRule::exit;
+      int32_t* choice = d.choice + c * d.fan_out;
+      d.margin[c] = is_scored ? by_scores(x, a, c, choice) : by_label(x, a, c, choice);
+      int32_t chosen = 0;
+      for (int32_t j = 0; j < d.fan_out; ++j) chosen += choice[j] != kNoBranch;
+      const float weight = a.rule.scale / (a.rule.renormalize && chosen > 0 ? static_cast<float>(chosen) : 1.0f);
+      for (int32_t j = 0; j < d.fan_out; ++j)
+        d.choice_weight[c * d.fan_out + j] = choice[j] != kNoBranch ? weight : 0.0f;
     }
+  }
+
+ private:
+  template <class X>
+  STORMCELL_DEVICE static float by_label(X& x, const Args& a, int64_t cell, int32_t* choice) {
+    const int32_t label = x.load(a.in<int32_t>(a.ref[Args::kScores]) + cell), branches = a.decision.branches;
+    if (a.by_cell == CellRule::label) {
+      choice[0] = label >= 0 && label < branches ? label : kNoBranch;
+    } else {
+      const auto row = static_cast<uint32_t>(label) % static_cast<uint32_t>(branches);
+      for (int32_t j = 0; j < 2; ++j) choice[j] = a.constants<int32_t>(a.table)[2 * row + j];
+    }
+    return kInfinity;
+  }
+  /// The margin: how far the cell was from the other of the two branches.
+  template <class X>
+  STORMCELL_DEVICE static float by_scores(X& x, const Args& a, int64_t cell, int32_t* choice) {
+    const float* s = a.in<float>(a.ref[Args::kScores]) + cell * a.columns;
+    const int32_t residual = a.rule.residual > 0 ? a.rule.residual : 0;
+    float sum = 0, decides = 0;
+    bool takes = false;
+    if (a.by_cell == CellRule::residual) {
+      for (int32_t b = 0; b < a.columns; ++b) sum += x.load(s + b);
+      takes = !(sum >= a.rule.threshold), decides = sum;  // no number goes there too
+    } else {
+      float top = -kInfinity;
+      Best best;
+      for (int32_t b = 0; b < a.columns; ++b) {
+        const float score = x.load(s + b);
+        if (top < score) top = score;
+        if (is_better({usable(score), b}, best)) best = {usable(score), b};
+      }
+      for (int32_t b = 0; b < a.columns; ++b) sum += expf(s[b] - top);
+      decides = expf(s[best.index] - top) / sum;
+      takes = decides >= a.rule.threshold;  // no number goes on
+    }
+    choice[0] = takes ? residual : 1 - residual;
+    return distance(decides, a.rule.threshold);
   }
 };
 

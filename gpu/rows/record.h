@@ -1,5 +1,4 @@
-// Copies a decision to its record and counts the execution; and the same of what was decided nowhere, because its
-// branch got no cell. Bound: latency of one launch.
+// Copies a decision to its record, and one that was made nowhere, because its branch got no cell. Bound: latency of one launch.
 #pragma once
 #include "gpu/rows/up_chain.h"
 
@@ -11,9 +10,17 @@ struct RecordPlaces {
 };
 
 /// The list: decisions of the chain.
-struct RecordArgs : KernelArgs<4> {
-  /// kRecord: where the execution is recorded. kScores: where records keep what the router decides by.
-  enum { kDecision, kExecutions, kRecord, kScores };
+/// The records of one router.
+struct RecordsOf {
+  int32_t bytes = 0;  ///< of a record
+  int32_t most = -1;  ///< place of an extent in the call block: there is room for so many
+};
+
+struct RecordArgs : KernelArgs<5> {
+  /// kExecutions: so far, this one included. kRecord: room of all. kScores: where records keep what the router decides
+  /// by. kTurn: of the repeat that the router stands in.
+  enum { kDecision, kExecutions, kRecord, kScores, kTurn };
+  RecordsOf records;
   DecisionPlaces decision;
   RecordPlaces places;
   UpChain chain;
@@ -31,14 +38,14 @@ struct RecordKernel {
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     if (!a.is_due()) return;
     const int64_t first = grid_thread(x, kThreads), step = grid_threads(x, kThreads);
-    if (first == 0) ++*a.out<int32_t>(a.ref[Args::kExecutions]);
-    if (a.call->record == 0) return;
+    const int64_t execution = *a.in<int32_t>(a.ref[Args::kExecutions]) - 1;
+    if (a.call->record == 0 || execution >= a.call->dims[a.records.most]) return;
     const DecisionView d = a.decision.at(const_cast<char*>(a.in<char>(a.ref[Args::kDecision])));
-    char* to = a.out<char>(a.ref[Args::kRecord]);
+    char* to = a.out<char>(a.ref[Args::kRecord]) + execution * a.records.bytes;
     const int64_t cells = *d.cells, choices = cells * d.fan_out;
     if (first == 0) {
       reinterpret_cast<int32_t*>(to + a.places.header)[0] = static_cast<int32_t>(cells);
-      reinterpret_cast<int32_t*>(to + a.places.header)[1] = 0;  // turn
+      reinterpret_cast<int32_t*>(to + a.places.header)[1] = a.has(Args::kTurn) ? *a.in<int32_t>(a.ref[Args::kTurn]) : 0;
     }
     for (int64_t i = first; i < choices; i += step) {
       reinterpret_cast<int32_t*>(to + a.places.choice)[i] = d.choice[i];
@@ -58,7 +65,8 @@ struct RecordKernel {
 
 /// A decision that would have been made in a branch.
 struct AbsentDecision {
-  int32_t decision = -1, executions = -1, record = -1;  ///< in the list
+  int32_t decision = -1, executions = -1, record = -1, turn = -1;  ///< in the list; turn: -1: none
+  RecordsOf records;
   DecisionPlaces places;
   RecordPlaces record_places;
 };
@@ -81,6 +89,7 @@ struct AbsentKernel {
 
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    if (!a.is_due()) return;
     const auto* offsets = reinterpret_cast<const int32_t*>(a.in<char>(a.ref[Args::kDecision]) + a.decision.offsets);
     if (offsets[a.branch + 1] > offsets[a.branch]) return;
     for (int32_t k = x.block(); k < a.count; k += x.blocks()) clear(x, a, a.constants<AbsentDecision>(a.inner)[k]);
@@ -94,15 +103,16 @@ struct AbsentKernel {
       d.offsets[b] = 0;
       if (b < d.branches) d.wanted[b] = d.padded[b] = 0;
     }
-    char* record = a.call->record != 0 ? a.out<char>(a.listed_ref(inner.record)) : nullptr;
-    for (int32_t b = x.thread(); record && b < d.branches; b += kThreads)
-      reinterpret_cast<int32_t*>(record + inner.record_places.padded)[b] = 0;
     if (x.thread() != 0) return;
     *d.cells = 0;
-    ++*a.out<int32_t>(a.listed_ref(inner.executions));
-    if (!record) return;
+    const int64_t execution = (*a.out<int32_t>(a.listed_ref(inner.executions)))++;
+    if (a.call->record == 0 || execution >= a.call->dims[inner.records.most]) return;
+    char* record = a.out<char>(a.listed_ref(inner.record)) + execution * inner.records.bytes;
     reinterpret_cast<int32_t*>(record + inner.record_places.header)[0] = 0;
-    reinterpret_cast<int32_t*>(record + inner.record_places.header)[1] = 0;
+    reinterpret_cast<int32_t*>(record + inner.record_places.header)[1] =
+        inner.turn < 0 ? 0 : *a.in<int32_t>(a.listed_ref(inner.turn));
+    // One thread: the others do not know which execution it is any more.
+    for (int32_t b = 0; b < d.branches; ++b) reinterpret_cast<int32_t*>(record + inner.record_places.padded)[b] = 0;
   }
 };
 

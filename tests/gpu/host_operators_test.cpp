@@ -57,6 +57,14 @@ RandomCase small_operators(uint64_t seed) {
   b.output("next", b.value("add_constant", {b.value("add", {ids, ids}, {}, "twice")}, {{"value", int64_t{3}}}, "next"));
   b.output("normed", b.value("layer_norm", {x, b.drawn("gain", {7}, 0.2, 1), b.drawn("shift", {7}, 0.2)},
                              {{"eps", 1e-5}}, "normed"));
+  const ValueId flags = b.flags("flags", space), places = b.value("positions", {flags}, {}, "places");
+  b.output("places", places);
+  b.output("places.from", b.value("positions", {flags, b.integers("from", root, 4)}, {{"extras", std::string("from")}},
+                                  "places.from"));
+  b.output("turned", b.value("rotary", {b.floats("heads", space, {12}), places},
+                             {{"heads", int64_t{2}}, {"theta", 100.0}}, "turned"));
+  b.output("extent", b.value("extent", {}, {{"extent", std::string("T")}}, "extent"));
+  b.output("all", b.value("all_set", {flags, ids}, {}, "all"));
   return b.take("small operators");
 }
 

@@ -10,6 +10,7 @@
 #include "core/runtime/resume.h"
 #include "core/runtime/step_failure.h"
 #include "tests/core/runtime/least_budget.h"
+#include "tests/gpu/host_device.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
@@ -255,7 +256,8 @@ void expect_no_trace_of(const InputValues& failing, const std::string& said, Dev
   const std::vector<int32_t> places = never.places();
   for (int turn = 0; turn < 2; ++turn) {
     ErrorKind kind = ErrorKind::bad_input;
-    QCOMPARE(complaint([&] { fails.run(failing); }, &kind), said);
+    const std::string complained = complaint([&] { fails.run(failing); }, &kind);
+    QVERIFY2(complained == said, complained.c_str());
     QCOMPARE(kind, ErrorKind::failed);
     QCOMPARE(fails.places(), places);
     QCOMPARE(fails.states->used_bytes(), never.states->used_bytes());
@@ -373,6 +375,10 @@ class StepFailureTest : public QObject {
         QCOMPARE(failure_on(cpu, c), row.said);
         QCOMPARE(failure_on(emulated, c), row.said);
       }
+      // In some order of the nodes each.
+      HostDevice host;
+      host.order_seed = 1;
+      for (int order = 0; order < 4; ++order) QCOMPARE(failure_on(host, c), row.said);
     }
   }
 
@@ -381,6 +387,10 @@ class StepFailureTest : public QObject {
     expect_nothing_behind(cpu);
     ShowsExecutable<EmulatedDevice> emulated(2);
     expect_nothing_behind(emulated);
+    ShowsExecutable<HostDevice> host;
+    expect_nothing_behind(host);
+    host.order_seed = 1;
+    expect_nothing_behind(host);
   }
 
   /// Parts of branches are brought while the submission waits, and again for the next batch.
@@ -426,6 +436,9 @@ class StepFailureTest : public QObject {
       expect_failures_within_a_guard(cpu, late);
       ShowsExecutable<EmulatedDevice> emulated(2);
       expect_failures_within_a_guard(emulated, late);
+      ShowsExecutable<HostDevice> host;
+      host.order_seed = 1;
+      expect_failures_within_a_guard(host, late);
     }
   }
 
@@ -462,6 +475,9 @@ class StepFailureTest : public QObject {
           expect_no_trace_of(failing, said, cpu, c, {batch(false, 0)}, {later, batch(!misses, 0)});
           EmulatedDevice emulated(2);
           expect_no_trace_of(failing, said, emulated, c, {batch(false, 0)}, {later, batch(!misses, 0)});
+          HostDevice host;
+          host.order_seed = 1;
+          expect_no_trace_of(failing, said, host, c, {batch(false, 0)}, {later, batch(!misses, 0)});
         }
       }
     }
