@@ -3,6 +3,8 @@
 #pragma once
 #include <cstring>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,11 @@ namespace stormcell::gpu {
 
 /// The format of activations and of weights that are multiplied; integers move as f32 does.
 Format plan_format(DType type);
+
+/// Bytes between the beginning of memory and a part of it.
+inline int64_t place_of(const void* part, const void* memory) {
+  return static_cast<const std::byte*>(part) - static_cast<const std::byte*>(memory);
+}
 
 class PlanBuilder {
  public:
@@ -41,6 +48,16 @@ class PlanBuilder {
   }
   /// The tile map of products over the slots of a decision; its node is added where it is asked for first.
   Ref map_of(OperandId decision);
+  RouterId router_of(int32_t step) const { return steps_.needs[step].router; }
+  /// The place of a router's choices to replay. `list` gets the decisions that are followed.
+  Replaying replaying(RouterId router, std::vector<Ref>& list) const;
+  Ref not_replayed(RouterId router);
+  Ref turn_of(RouterId router);
+  /// Memory of the status in which step `at` leaves a failure; kernels behind it ask whether it did.
+  Ref failure(int32_t at, FailurePlaces& places);
+  /// The place of an extent in the call block; nothing: the program has no such one.
+  std::optional<int32_t> extent_place(const Dim& dim) const;
+  int32_t paged(OperandId operand) const { return program_.operands[operand].paged_index; }
 
   /// `word`: of the region; -1: the node always runs. `list`: what the kernel touches beside the Refs of its arguments.
   template <class Kernel>
@@ -48,12 +65,14 @@ class PlanBuilder {
     static_assert(std::is_trivially_copyable_v<typename Kernel::Args>);
     static_assert(PlanKernels::place<Kernel>() < PlanKernels::kCount);
     args.word = word;
+    args.asks = may_fail_;
     args.listed = static_cast<int32_t>(list.size());
     if (!list.empty()) args.list = constants(list.data(), list.size());
     PlanNode node;
     node.kernel = PlanKernels::place<Kernel>();
     node.kernel_name = Kernel::kName;
     node.step = step;
+    node.loop = loop_, node.leaf = leaf_;
     node.blocks = blocks;
     node.args.resize(sizeof args);
     std::memcpy(node.args.data(), &args, sizeof args);
@@ -69,10 +88,21 @@ class PlanBuilder {
   void add_entry(OperandId operand);
   void place_words();
   void begin();
-  void settle(OperandId decision, int32_t step);
+  /// `word`: of the region that the router stands in.
+  void settle(OperandId decision, RouterId router, int32_t step, int32_t word);
   void add_step(int32_t at, int32_t word);
   void record(int32_t at, int32_t word);
-  void absent(int32_t at);
+  void absent(int32_t at, int32_t word);
+  void guard(int32_t at, int32_t word);
+  void need_weights(int32_t at, int32_t word);
+  void copy(int32_t at, int32_t word);
+  /// Rows of a state that a put is about to write, to where they are saved, or back.
+  void move_rows(int32_t at, int32_t word);
+  void begin_loop(int32_t at, int32_t word);
+  void end_loop(int32_t at);
+  RecordsOf records_of(RouterId router) const;
+  /// From the cells of a router up to those of its dense space; the decisions that this takes go to `list`.
+  UpChain chain_of(RouterId router, std::vector<Ref>& list) const;
   Ref control(int64_t offset, int64_t bytes, Access access) const;
   Ref counter(const int32_t* of) const;
   Ref record_area(RouterId router) const;
@@ -91,7 +121,20 @@ class PlanBuilder {
   std::map<OperandId, std::pair<int32_t, int32_t>> entries_of_, words_of_;
   std::vector<int32_t> word_branches_;                        // by word
   std::map<std::pair<OperandId, int32_t>, int32_t> word_of_;  // by decision and branch: its number
-  std::map<OperandId, Ref> maps_;
+  /// By leaf and loop, the body of a guard, and the decision.
+  std::map<std::tuple<int32_t, int32_t, int32_t, OperandId>, Ref> maps_;
+  /// A region: the step that it ends before, its word, and whether it is the body of a guard.
+  struct Region {
+    int32_t end = 0, word = -1;
+    bool guards = false;
+  };
+  std::vector<Region> open_;          // around the step that is planned, the innermost last
+  std::map<int32_t, Region> begins_;  // by step: bodies of guards that are to come
+  int32_t guarded() const;            // word of the innermost body of a guard; -1: none
+  int32_t leaf_ = 0;
+  std::map<RepeatId, int32_t> loop_of_;  // those that are open
+  int32_t loop_ = -1;                    // the innermost open one
+  bool may_fail_ = false;                // a step so far
   int64_t plans_at_ = 0, words_at_ = 0;  // entries among the constants; words in control memory
   int64_t control_bytes_ = 0;
 };
@@ -109,7 +152,12 @@ class StepNodes {
   /// A state that is an input and is changed.
   Ref changes(size_t input) const { return plan_.ref(step().inputs[input], Access::write); }
   DecisionPlaces decision(size_t input) const { return plan_.places(step().inputs[input]); }
+  /// The place of an input among states in pages; -1: it is none.
+  int32_t paged(size_t input) const { return plan_.paged(step().inputs[input]); }
+  /// The memory in which the step leaves a failure.
+  Ref failure(FailurePlaces& places) { return plan_.failure(at_, places); }
   int64_t most(DimId dim) const { return plan_.most(dim); }
+  RouterId router() const { return plan_.router_of(at_); }
   int64_t most_rows(const Operand& of) const { return of.rows == kNone ? 1 : most(of.rows); }
   PlanBuilder& plan() { return plan_; }
   /// Blocks for so much work, which they stride over.

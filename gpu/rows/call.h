@@ -17,9 +17,10 @@ enum class Memory : uint8_t {
   status,  ///< a StatusArea
   records,
   control,  ///< the rows table, the words of regions, scratch of kernels
+  pages,    ///< states in pages, which the call block tells: a byte of a range stands for a state
   outside,  ///< inputs: no kernel writes there, so nobody waits for it
 };
-inline constexpr int kMemories = 5;
+inline constexpr int kMemories = 6;
 
 enum class Access : uint8_t { none = 0, read = 1, write = 2, both = 3 };
 
@@ -59,8 +60,12 @@ struct CallBlock {
   const uint64_t* weights = nullptr;  ///< addresses by handle; 0: not there
   const int64_t* dims = nullptr;      ///< values of the program's extents
   const uint64_t* inputs = nullptr;   ///< addresses of the graph's inputs
-  const char* constants = nullptr;    ///< of the plan
-  int32_t record = 0;                 ///< not 0: decisions are recorded
+  /// by router: address of the choices to replay, which its own nodes alone touch; 0: it decides freely
+  const uint64_t* replayed = nullptr;
+  const uint64_t* pages = nullptr;  ///< addresses [states in pages, sequences, pages_of_sequence]; 0: none
+  int64_t pages_of_sequence = 0;
+  const char* constants = nullptr;  ///< of the plan
+  int32_t record = 0;               ///< not 0: decisions are recorded
   int32_t reserved = 0;
 };
 
@@ -90,9 +95,13 @@ struct KernelArgs {
   int64_t list = 0;    ///< Refs among the constants, beside those below: place of the first
   int32_t listed = 0;  ///< how many
   int32_t word = -1;   ///< place of the region's word in control memory; -1: the kernel is always due
+  bool asks = false;   ///< a kernel before may have failed: what it would have made must not be read
   Ref ref[kRefs_];
 
+  /// A failure needs no edge of its own: whoever reads what the failed kernel makes has one, and what others do is read
+  /// by nobody.
   STORMCELL_BOTH bool is_due() const {
+    if (asks && *reinterpret_cast<const int32_t*>(call->memory[static_cast<int>(Memory::status)]) != 0) return false;
     return word < 0 || *reinterpret_cast<const int32_t*>(call->memory[static_cast<int>(Memory::control)] + word) != 0;
   }
   template <class T>

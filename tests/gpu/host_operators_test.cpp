@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "core/graph/operator.h"
+#include "tests/gpu/host_cases.h"
 #include "tests/gpu/host_run.h"
 #include "tests/testing/mixture_case.h"
 #include "tests/testing/sanitized.h"
@@ -41,20 +42,6 @@ RandomCase encoder_layer(uint64_t seed, bool causal) {
   return b.take(causal ? "decoder layer" : "encoder layer");
 }
 
-/// More choices than one block takes, and more than one tile.
-RandomCase many_cells(uint64_t seed, bool drops) {
-  MixtureBuilder b(seed);
-  ValueId x = b.tokens(3, 900, 4);
-  Mixture shape;
-  shape.branches = 6, shape.width = 4, shape.mode = "weighted", shape.expert = Expert::single;
-  Protocol rule;
-  rule.k = 2, rule.renormalize = true;
-  if (drops) rule = {}, rule.kind = ProtocolKind::switch_top1, rule.capacity = 100;
-  x = b.mixture(x, b.scored(x, rule, shape.branches, "moe"), shape, "moe");
-  b.output("y", x);
-  return b.take(drops ? "many cells, dropped" : "many cells");
-}
-
 /// Small operators: over parents, joined columns, the largest number, integers.
 RandomCase small_operators(uint64_t seed) {
   MixtureBuilder b(seed);
@@ -70,29 +57,15 @@ RandomCase small_operators(uint64_t seed) {
   b.output("next", b.value("add_constant", {b.value("add", {ids, ids}, {}, "twice")}, {{"value", int64_t{3}}}, "next"));
   b.output("normed", b.value("layer_norm", {x, b.drawn("gain", {7}, 0.2, 1), b.drawn("shift", {7}, 0.2)},
                              {{"eps", 1e-5}}, "normed"));
+  const ValueId flags = b.flags("flags", space), places = b.value("positions", {flags}, {}, "places");
+  b.output("places", places);
+  b.output("places.from", b.value("positions", {flags, b.integers("from", root, 4)}, {{"extras", std::string("from")}},
+                                  "places.from"));
+  b.output("turned", b.value("rotary", {b.floats("heads", space, {12}), places},
+                             {{"heads", int64_t{2}}, {"theta", 100.0}}, "turned"));
+  b.output("extent", b.value("extent", {}, {{"extent", std::string("T")}}, "extent"));
+  b.output("all", b.value("all_set", {flags, ids}, {}, "all"));
   return b.take("small operators");
-}
-
-/// A router below a router, joined in one step over both, and the weights of choices as values.
-RandomCase chains(uint64_t seed) {
-  MixtureBuilder b(seed);
-  const ValueId x = b.tokens(2, 9, 8);
-  const ValueId outer = b.scored(x, {}, 3, "outer");
-  const std::vector<ValueId> parts = b.scatter(x, outer, {0, 1, 2});
-  Protocol two;
-  two.k = 2;
-  const ValueId inner = b.scored(parts[1], two, 3, "inner");
-  std::vector<ValueId> deep = b.scatter(parts[1], inner, {0, 1, 2});
-  for (size_t i = 0; i < deep.size(); ++i) {
-    const ValueId weight =
-        b.value("choice_weight", {inner}, {{"space", int64_t{b.space_of(deep[i])}}}, "weight." + std::to_string(i));
-    deep[i] = b.value("multiply", {b.linear(deep[i], 8, "deep." + std::to_string(i)), weight}, {},
-                      "weighed." + std::to_string(i));
-  }
-  const SpaceId space = b.space_of(x);
-  b.output("y", b.gather({parts[0], deep[0], deep[1], deep[2], b.linear(parts[2], 8, "last")}, space, "sum", kNone,
-                         "joined"));
-  return b.take("chains");
 }
 
 }  // namespace

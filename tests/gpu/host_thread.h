@@ -18,6 +18,7 @@ class HostThread {
   int thread() const { return thread_; }
   int block() const { return block_; }
   int blocks() const { return blocks_; }
+  void add(int32_t* to, int32_t n) { *to += n; }
   template <class T>
   T load_once(const T* from) {
     return load(from);

@@ -6,7 +6,7 @@ namespace {
 
 struct Attending {
   AttentionArgs args;
-  std::optional<size_t> mask;
+  std::optional<size_t> mask, step;
   int32_t buckets = 0, max_distance = 0;
   bool bidirectional = true;
 };
@@ -15,9 +15,10 @@ struct Attending {
 /// a logarithm of another library may round to another bucket.
 void add_buckets(StepNodes& nodes, const Attending& of, AttentionArgs& args) {
   const int64_t queries = nodes.most(nodes.input(0).per_parent), keys = nodes.most(nodes.input(1).per_parent);
-  args.origin = static_cast<int32_t>(std::max<int64_t>(queries - 1, 0));
+  // In a cache a query may stand behind all keys but its own.
+  args.origin = static_cast<int32_t>(std::max<int64_t>((of.step ? keys : queries) - 1, 0));
   std::vector<int32_t> buckets;
-  for (int64_t i = 0; i < queries + keys; ++i)
+  for (int64_t i = 0; i < args.origin + 1 + keys; ++i)
     buckets.push_back(
         relative_bucket(static_cast<int>(i - args.origin), of.bidirectional, of.buckets, of.max_distance));
   args.buckets = nodes.plan().constants(buckets.data(), buckets.size());
@@ -27,7 +28,6 @@ void add_buckets(StepNodes& nodes, const Attending& of, AttentionArgs& args) {
 
 std::unique_ptr<PlanKernel> plan_attention(const KernelBuildContext& m) {
   const Node& node = m.node();
-  if (extra_input(node, "step")) return nullptr;  // a cache
   for (const size_t input : {0, 1})
     if (m.graph().space(m.type(input).space).kind != SpaceKind::dense) return nullptr;
   Attending of;
@@ -40,7 +40,9 @@ std::unique_ptr<PlanKernel> plan_attention(const KernelBuildContext& m) {
   a.scale = static_cast<float>(real_of(node, "scale"));
   a.causal = flag_of(node, "causal");
   a.window = static_cast<int32_t>(integer_of(node, "window"));
-  of.mask = extra_input(node, "mask");
+  of.mask = extra_input(node, "mask"), of.step = extra_input(node, "step");
+  a.kept = plan_format(m.type(1).dtype);
+  if (plan_format(m.type(2).dtype) != a.kept) return nullptr;
   if (const auto bias = extra_input(node, "bias")) {
     a.bias = static_cast<int32_t>(m.f32_weight(*bias));
     of.buckets = static_cast<int32_t>(node.attributes.integer("buckets"));
@@ -53,6 +55,11 @@ std::unique_ptr<PlanKernel> plan_attention(const KernelBuildContext& m) {
     args.ref[AttentionArgs::kKeys] = nodes.reads(1);
     args.ref[AttentionArgs::kValues] = nodes.reads(2);
     args.ref[AttentionArgs::kTo] = nodes.writes(0);
+    if (of.step) {
+      args.ref[AttentionArgs::kStep] = nodes.reads(*of.step);
+      args.ref[AttentionArgs::kFailure] = nodes.failure(args.failure);
+      args.paged_keys = nodes.paged(1), args.paged_values = nodes.paged(2);
+    }
     if (of.mask) args.ref[AttentionArgs::kMask] = nodes.reads(*of.mask);
     if (args.bias >= 0) add_buckets(nodes, of, args);
     args.to = plan_format(nodes.output(0).dtype);

@@ -1,3 +1,6 @@
+#include <optional>
+
+#include "core/cell/choose.h"
 #include "core/cell/protocol_row.h"
 #include "core/graph/protocol_attributes.h"
 #include "gpu/plan/step_nodes.h"
@@ -8,14 +11,46 @@ namespace {
 
 struct Routing {
   RouteArgs args;
-  bool by_label = false;
+  bool by_cell = false;
+  std::vector<int32_t> table;  ///< of a hash
 };
 
-/// From choices to the index: one block for those of one tile.
-void add_index(StepNodes& nodes, RouteArgs args, int64_t tiles) {
+std::optional<CellRule> cell_rule(ProtocolKind kind) {
+  switch (kind) {
+    case ProtocolKind::label:
+      return CellRule::label;
+    case ProtocolKind::hash:
+      return CellRule::hash;
+    case ProtocolKind::exit_threshold:
+      return CellRule::exit;
+    case ProtocolKind::residual_threshold:
+      return CellRule::residual;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The two branches of each label.
+std::vector<int32_t> hash_table(const Protocol& protocol, int32_t branches) {
+  std::vector<int32_t> labels, table(2 * static_cast<size_t>(branches));
+  for (int32_t b = 0; b < branches; ++b) labels.push_back(b);
+  std::vector<float> margins(labels.size());
+  ScoreView in;
+  in.label = labels.data(), in.cells = branches, in.branches = branches;
+  DecisionView out;
+  out.choice = table.data(), out.margin = margins.data(), out.branches = branches, out.fan_out = 2;
+  choose_hash(in, protocol, out);
+  return table;
+}
+
+/// From choices to the index: one block for those of one tile. `above`: the decisions that a replay follows.
+void add_index(StepNodes& nodes, const RouteArgs& replaying, int64_t tiles, const std::vector<Ref>& above) {
+  if (tiles == 1) return nodes.add<RouteKernel<IndexOneTileKernel>>(replaying, 1, above);
+  RouteArgs args = replaying;
+  args.replaying = {};
+  args.ref[RouteArgs::kNotReplayed] = args.ref[RouteArgs::kTurn] = {};
   args.ref[RouteArgs::kScores].bytes = 0;  // how many rows came is all that the index asks
-  if (tiles == 1) return nodes.add<RouteKernel<IndexOneTileKernel>>(args, 1);
-  const int64_t by_tile = nodes.blocks(tiles, 1);
+  const int64_t by_tile = nodes.blocks(tiles, 1), cells = nodes.most_rows(nodes.input(0));
   const bool drops = args.rule.capacity > 0;
   const int64_t rows = int64_t{args.decision.branches} * (drops ? 2 : 1);
   if (drops) {
@@ -23,19 +58,21 @@ void add_index(StepNodes& nodes, RouteArgs args, int64_t tiles) {
     nodes.add<RouteKernel<CarryKernel>>(args, nodes.blocks(args.decision.branches, 1));
     nodes.add<RouteKernel<LimitKernel>>(args, by_tile);
   }
+  nodes.add<ReplayKernel>(replaying, nodes.blocks(cells, ReplayKernel::kThreads), above);
   nodes.add<RouteKernel<CountKernel>>(args, by_tile);
   nodes.add<RouteKernel<ScanKernel>>(args, nodes.blocks(rows, 1));
   nodes.add<RouteKernel<PlaceKernel>>(args, by_tile);
 }
 
 /// False where the cells are too many for one block.
-bool add_one_block(StepNodes& nodes, const RouteArgs& args, int64_t cells, int64_t tiles) {
+bool add_one_block(StepNodes& nodes, const RouteArgs& args, int64_t cells, int64_t tiles,
+                   const std::vector<Ref>& above) {
   OneBlockArgs sizes;
   sizes.choose.cells = static_cast<int32_t>(cells), sizes.choose.branches = args.decision.branches;
   sizes.index.tiles = static_cast<int32_t>(tiles);
   return with_one_block(sizes, [&](auto shape) {
     using Shape = decltype(shape);
-    nodes.add<OneBlockRoute<Shape::kLanes, Shape::kHeld>>(args, 1);
+    nodes.add<OneBlockRoute<Shape::kLanes, Shape::kHeld>>(args, 1, above);
   });
 }
 
@@ -51,9 +88,15 @@ void add_route(StepNodes& nodes, const Routing& routing) {
   args.ref[RouteArgs::kDecision].access = Access::both;
   args.ref[RouteArgs::kWorkspace] = nodes.plan().scratch(args.counts + rows * 4);
   args.ref[RouteArgs::kWorkspace].access = Access::both;
-  if (routing.by_label) {
-    nodes.add<LabelKernel>(args, nodes.blocks(cells, LabelKernel::kThreads));
-  } else if (add_one_block(nodes, args, cells, tiles)) {
+  RouteArgs replaying = args;
+  std::vector<Ref> above;
+  replaying.replaying = nodes.plan().replaying(nodes.router(), above);
+  replaying.ref[RouteArgs::kTurn] = nodes.plan().turn_of(nodes.router());
+  replaying.ref[RouteArgs::kNotReplayed] = nodes.plan().not_replayed(nodes.router());
+  if (routing.by_cell) {
+    args.table = nodes.plan().constants(routing.table.data(), routing.table.size());
+    nodes.add<CellRuleKernel>(args, nodes.blocks(cells, CellRuleKernel::kThreads));
+  } else if (add_one_block(nodes, replaying, cells, tiles, above)) {
     return;
   } else {
     with_choose_shape(args.decision.branches, [&](auto shape) {
@@ -62,7 +105,7 @@ void add_route(StepNodes& nodes, const Routing& routing) {
           args, nodes.blocks(cells, ChooseKernel<Shape::kLanes, Shape::kHeld>::kCells));
     });
   }
-  add_index(nodes, args, tiles);
+  add_index(nodes, replaying, tiles, above);
 }
 
 }  // namespace
@@ -72,15 +115,19 @@ std::unique_ptr<PlanKernel> plan_route(const KernelBuildContext& m) {
   const int32_t branches = m.graph().value(m.node().outputs[0]).branches;
   const bool no_grid =
       protocol.supported_capacities.empty() && !protocol.capacity_padding && !protocol.path_wise_padding;
+  const std::optional<CellRule> by_cell = cell_rule(protocol.kind);
+  if (branches > kMostBranches || !no_grid || (!by_cell && !is_decided_on_device(protocol))) return nullptr;
   Routing routing;
-  routing.by_label = protocol_row(protocol.kind).decided_by == DecidedBy::branch_label && no_grid;
-  if (branches > kMostBranches || (!routing.by_label && !is_decided_on_device(protocol))) return nullptr;
-  if (routing.by_label) {
-    routing.args.rule.scale = protocol.scale;
-  } else {
-    routing.args.rule = rule_of(protocol, branches);
-    // One number a cell is one branch.
-    if (!m.type(0).content.empty() && m.type(0).content[0].constant() != branches) return nullptr;
+  routing.args.rule = rule_of(protocol, branches);
+  const TensorType& scores = m.type(0);
+  const int64_t columns = scores.content.empty() ? 1 : scores.content[0].constant();
+  if (by_cell) {
+    routing.by_cell = true;
+    routing.args.by_cell = *by_cell;
+    routing.args.columns = static_cast<int32_t>(columns);
+    if (*by_cell == CellRule::hash) routing.table = hash_table(protocol, branches);
+  } else if (!scores.content.empty() && columns != branches) {
+    return nullptr;  // one number a cell is one branch
   }
   if (const auto bias = extra_input(m.node(), "bias")) routing.args.bias = static_cast<int32_t>(m.f32_weight(*bias));
   routing.args.by_parent = is_grouped(m.graph(), m.type(0).space);

@@ -1,0 +1,65 @@
+#include "gpu/plan/missing.h"
+
+#include <array>
+#include <string>
+
+namespace stormcell::gpu {
+namespace {
+
+constexpr std::string_view kRagged = "the rows table has no offsets of ragged cells",
+                           kMaps = "there is no kernel for maps (gpu/maps)", kRanks = "no rows leave a card";
+
+constexpr std::array kMissing = {
+    Missing{"compact", {}, kRagged},
+    Missing{"conv2d", {}, kMaps},
+    Missing{"exchange_back", {}, kRanks},
+    Missing{"exchange_decision", {}, kRanks},
+    Missing{"exchange_rows", {}, kRanks},
+    Missing{"expand", {}, kRagged},
+    Missing{"fold", {}, kMaps},
+    Missing{"grouped_conv2d", {}, kMaps},
+    Missing{"grouped_layer_norm", {}, "a norm has one weight"},
+    Missing{"grouped_residual_blocks", {}, kMaps},
+    Missing{"members", {}, kRagged},
+    Missing{"merge_cells", {}, kMaps},
+    Missing{"pack", {}, kRagged},
+    Missing{"pixel_shuffle", {}, kMaps},
+    Missing{"pool", {}, kMaps},
+    Missing{"residual_blocks", {}, kMaps},
+    Missing{"resize", {}, kMaps},
+    Missing{"separable_conv2d", {}, kMaps},
+    Missing{"squared_distance", {}, "a sum over two rows, which no kernel does"},
+    Missing{"unfold", {}, kMaps},
+    Missing{"window_attention", {}, kMaps},
+    Missing{"attention", "heads of more than 128 columns, keys and values of unlike formats",
+            "a lane holds four columns"},
+    Missing{"choice_weight", "of one branch", "a join looks it up, and no other kernel"},
+    Missing{"concat", "maps", kMaps},
+    Missing{"extent", "one that no space and no repeat has", "the call block holds the extents of the program"},
+    Missing{"gather", "rows that a residual or a placing takes from several routers", "a join knows rows by slots"},
+    Missing{"grouped_linear", "members, or more than 256 branches", kRagged},
+    Missing{"linear", "weights in blocks", "tiles are read in f32 and bf16 alone"},
+    Missing{"route", "priorities, grids of capacities, more than 1,024 branches",
+            "no kernel sorts the cells of a batch, and none pads loads"},
+    Missing{"scatter", "outputs in several formats", "a move has one format"},
+    Missing{"standardize", "maps", kMaps},
+    Missing{"copies of whole states in pages", {}, "no kernel copies pages"},
+    Missing{"fallbacks within repeats", {}, "a turn would have to be left and entered again"},
+    Missing{"ragged cells", {}, kRagged},
+    Missing{"weights under a budget", {}, "a plan is one leaf"},
+    Missing{"programs of several ranks", {}, kRanks},
+};
+
+}  // namespace
+
+std::span<const Missing> missing_in_plans() { return kMissing; }
+
+const Missing* missing_of(std::string_view refusal) {
+  for (const Missing& row : kMissing)
+    if (refusal.starts_with(std::string(row.what) + " ") ||
+        refusal.find("does not run " + std::string(row.what) + " yet") != std::string_view::npos)
+      return &row;
+  return nullptr;
+}
+
+}  // namespace stormcell::gpu
