@@ -20,7 +20,7 @@ inline constexpr int64_t kSynchronizationsOfARun = 2;
 /// A compiled case that runs as often as a test wants: each run in an order of its own.
 class HostRun {
  public:
-  HostRun(HostDevice& device, const RandomCase& of)
+  HostRun(Device& device, const RandomCase& of)
       : device_(device),
         case_(of),
         store_(device, of.weights),
@@ -45,7 +45,7 @@ class HostRun {
     for (int64_t& x : b) x += 1;
     return b;
   }
-  HostDevice& device_;
+  Device& device_;
   const RandomCase& case_;
   WeightStore store_;
   std::shared_ptr<const Program> program_;
