@@ -4,8 +4,11 @@
 #include <QTemporaryDir>
 #include <fstream>
 
+#include "core/runtime/device.h"
 #include "gpu/device/card_kernels.h"
+#include "gpu/device/examine.h"
 #include "tests/gpu/fake_card.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -48,6 +51,31 @@ class CudaModuleTest : public QObject {
     if (change == "no memory for kernels") fake.fails["prepare"] = card::kOutOfMemory;
     if (change == "something else") fake.fails["count_memory"] = 999;
     QCOMPARE(QString::fromStdString(card::why_no_card(fake.calls(), 0)), reason);
+  }
+
+  void each_card_is_told_with_its_memory_and_its_reason() {
+    FakeCard fake;
+    fake.cards = 2;
+    const card::ExaminedCards found = card::examine_cards(fake.calls());
+    QCOMPARE(found.reason, std::string());
+    QCOMPARE(found.architectures, std::string("sm_90a"));
+    QCOMPARE(found.cards.size(), size_t{2});
+    QCOMPARE(found.cards[0].name, std::string("a card of the tests"));
+    QCOMPARE(found.cards[0].bytes, fake.memory);
+    QCOMPARE(found.cards[0].reason, std::string());
+    QVERIFY(!found.cards[1].reason.empty());
+    fake.fails["prepare"] = card::kNoImage;
+    const card::ExaminedCards old = card::examine_cards(fake.calls());
+    QVERIFY(old.reason.starts_with("card not known: ") && old.cards[0].reason == old.reason);
+    fake.driver = 0, fake.fails["count_cards"] = card::kOldDriver;
+    QVERIFY(card::examine_cards(fake.calls()).cards.empty());
+  }
+
+  void a_device_without_a_module_is_refused_with_the_reason() {
+    const std::vector<std::string> nowhere = {"/nowhere"};
+    const std::string reason = card::examine_cards(nowhere).reason;
+    QCOMPARE(bad_input_complaint([&] { card::open_first_card(nowhere, 1); }),
+             "--device: \"cuda\": " + reason + " (use --device cpu)");
   }
 
   void a_card_beyond_the_last_one_is_not_there() {
