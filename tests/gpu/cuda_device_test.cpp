@@ -106,7 +106,7 @@ class CudaDeviceTest : public QObject {
       ErrorKind kind = ErrorKind::bad_input;
       const std::string told = complaint([&] { run_once(fake); }, &kind);
       const std::string where = fake.failed_call + ", call " + std::to_string(at) + ": " + told;
-      QVERIFY2(fake.held().empty() && fake.wrong_frees == 0, where.c_str());
+      QVERIFY2(fake.held().empty() && fake.wrong_frees == 0 && fake.wrong.empty(), where.c_str());
       // A stream waits for its work before it goes, whatever became of that.
       if (told.empty() && fake.failed_call == "synchronize") continue;
       ++named;

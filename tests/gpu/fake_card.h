@@ -54,7 +54,7 @@ class FakeCard {
   /// The nodes of the graph that was instantiated last.
   std::vector<FakeNode> nodes;
   int64_t launches = 0;
-  std::string wrong;  ///< the first thing that a kernel did wrong
+  std::string wrong;  ///< what a kernel or the device did wrong
 
  private:
   friend struct FakeCalls;
