@@ -13,6 +13,7 @@
 #include "tests/gpu/host_run.h"
 #include "tests/testing/complaint.h"
 #include "tests/testing/mixture_case.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -58,6 +59,22 @@ class CudaDeviceTest : public QObject {
       }
       QCOMPARE(fake.launches, int64_t{kRuns});
     }
+  }
+
+  /// As they are, and as the standard passes make them for this device; f32 and bf16.
+  void random_mixtures_give_the_oracle_s_answers() {
+    constexpr uint64_t kCases = kSanitized ? 4 : 24;
+    for (uint64_t seed = 1; seed <= kCases; ++seed)
+      for (const bool optimised : {false, true}) {
+        FakeCard fake;
+        card::CudaDevice device(fake.calls(), 0, 1);
+        RandomCase c = random_mixtures(seed);
+        if (optimised) c.graph = optimised_for(device, c.graph);
+        HostRun run(device, c);
+        const std::string wrong = difference(c, run.program(), run.run());
+        QVERIFY2(wrong.empty(), (c.name + ": " + wrong).c_str());
+        QVERIFY2(fake.wrong.empty(), fake.wrong.c_str());
+      }
   }
 
   void the_graph_has_the_plan_s_nodes_and_edges() {
