@@ -27,10 +27,12 @@ FoundModule open_module(const std::string& path) {
   }
   const ModuleFacts* facts = entry();
   found.reason = refusal_of(*facts);
-  if (found.reason.empty())
+  if (found.reason.empty()) {
     found.calls = facts->calls;
-  else
+  } else {
     found.reason = "module " + path + " " + found.reason;
+    dlclose(handle);
+  }
   return found;
 }
 
