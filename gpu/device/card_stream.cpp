@@ -21,7 +21,7 @@ CudaStream::CudaStream(StreamParts& parts) : parts_(parts) {
 
 CudaStream::~CudaStream() {
   const Card& card = parts_.card;
-  // What was put here may use memory that its owner frees next.
+  // Work that was put here may use memory that its owner frees next.
   (void)card.calls().synchronize(card.index(), handle_);
   (void)card.calls().destroy_stream(card.index(), handle_);
 }

@@ -22,7 +22,7 @@ class CudaEvent final : public Event {
   CardEvent handle_ = nullptr;
 };
 
-/// What streams of one device share: it must outlive them.
+/// Shared by the streams of one device: it must outlive them.
 struct StreamParts {
   const Card& card;
   PinnedRanges pinned = {};
@@ -43,7 +43,7 @@ class CudaStream final : public Stream {
   void wait(const Event& event) override;
   void synchronize() override;
   CardStream handle() const { return handle_; }
-  /// What was launched last, for the error of a kernel, which only a synchronisation brings.
+  /// The last launch, for the error of a kernel, which only a synchronisation brings.
   void tell_launch(const std::string& what) { launched_ = what; }
 
  private:

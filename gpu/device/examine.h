@@ -1,4 +1,4 @@
-// What doctor tells of GPUs.
+// The GPUs that doctor tells of.
 #pragma once
 #include <cstdint>
 #include <memory>

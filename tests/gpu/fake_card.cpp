@@ -188,7 +188,7 @@ struct FakeCalls {
     return 0;
   }
   static int destroy_stream(int, card::CardStream stream) {
-    // What is left may use memory that its owner frees next.
+    // Work that is left may use memory that its owner frees next.
     if (!reinterpret_cast<Stream*>(stream)->work.empty()) fake().wrong = "a stream went before its work was done";
     return destroy(state().streams, stream);
   }
