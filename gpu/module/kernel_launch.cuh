@@ -11,6 +11,8 @@ template <int32_t kPart>
 KernelLaunch find_launch(int32_t place) {
   KernelLaunch launch;
   const auto take = [&]<class Kernel>() {
+    // Limits of a launch on every card that there is machine code for.
+    static_assert(sizeof(typename Kernel::Args) <= 4096 && gpu::shared_bytes_of<Kernel>() <= 227 << 10);
     launch = {reinterpret_cast<const void*>(&gpu::run_kernel<Kernel>), Kernel::kThreads,
               gpu::shared_bytes_of<Kernel>()};
   };

@@ -44,7 +44,7 @@ class FakeCard {
   /// Errors of calls by their names in the table, whenever they are called.
   std::map<std::string, int> fails;
 
-  /// What is held of each kind: "memory", "pinned", "stream", "event", "graph", "program". Empty: nothing.
+  /// Things held, by their kind: "memory", "pinned", "stream", "event", "graph", "program". Empty: nothing.
   std::map<std::string, int64_t> held() const;
   int64_t held_bytes() const;
   /// Pointers that were freed twice or were never given.
