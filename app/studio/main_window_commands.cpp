@@ -266,7 +266,8 @@ void MainWindow::show_about() {
           row(tr("memory"), tr("%1 of %2 GiB free")
                                 .arg(static_cast<double>(report.available_bytes) / 1073741824.0, 0, 'f', 1)
                                 .arg(static_cast<double>(report.memory_bytes) / 1073741824.0, 0, 'f', 1));
-          row("CUDA", escaped(report.cuda_reason));
+          row("CUDA", escaped(report.cuda_reason.empty() ? report.cuda_module : report.cuda_reason));
+          for (const DoctorCard& card : report.cuda_cards) row("GPU", escaped(card.name));
           row(tr("resources"), escaped(report.resources));
           row("Qt", qVersion());
           for (const LibraryVersion& l : report.libraries)

@@ -1,0 +1,58 @@
+// A plan (gpu/plan) as a CUDA graph: a node for each of its nodes, an edge for each of its edges, made once. A
+// submission copies its call block to the card and launches the graph.
+#pragma once
+#include <array>
+#include <memory>
+
+#include "core/runtime/device.h"
+#include "gpu/device/card_stream.h"
+#include "gpu/plan/plan.h"
+
+namespace stormcell::card {
+
+/// Pinned call blocks of submissions that a stream has not reached yet. A submission beyond them waits for the first.
+inline constexpr int kCallBlocks = 4;
+
+/// A graph that can be launched.
+class LaunchedGraph {
+ public:
+  /// `call`: address of the call block, which the arguments of every node begin with. Throws Error(failed) that names
+  /// the node.
+  LaunchedGraph(const Card& card, const Program& program, const gpu::Plan& plan, DeviceAddress call);
+  ~LaunchedGraph();
+  LaunchedGraph(const LaunchedGraph&) = delete;
+  LaunchedGraph& operator=(const LaunchedGraph&) = delete;
+  CardProgram handle() const { return program_; }
+
+ private:
+  const Card& card_;
+  CardProgram program_ = nullptr;
+};
+
+class CudaExecutable final : public Executable {
+ public:
+  /// `device` makes its memory. Both must outlive it.
+  CudaExecutable(Device& device, StreamParts& parts, std::shared_ptr<const Program> program, gpu::Plan plan,
+                 const CompileOptions& options);
+  ~CudaExecutable() override;
+  const ExecutableLayout& layout() const override { return plan_.layout; }
+  void submit(Stream& stream, const Submission& submission) override;
+  DeviceAddress address(OperandId operand) const override;
+  DeviceAddress status() const override;
+  DeviceAddress records() const override;
+
+ private:
+  std::byte* next_call_block();
+
+  StreamParts& parts_;
+  gpu::Plan plan_;
+  std::shared_ptr<SharedMemory> memory_;
+  std::unique_ptr<DeviceBuffer> states_, constants_, call_;
+  std::unique_ptr<PinnedBuffer> blocks_;
+  std::array<std::unique_ptr<CudaEvent>, kCallBlocks> copied_;  // the call block has left the host
+  int turn_ = 0;
+  std::unique_ptr<LaunchedGraph> graph_;
+  std::string text_;  // for errors
+};
+
+}  // namespace stormcell::card
