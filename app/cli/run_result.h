@@ -1,4 +1,4 @@
-// What run, profile, optimize, generate and what-if do with their figures.
+// The end of run, profile, optimize, generate and what-if: how their figures are shown.
 #pragma once
 #include <string>
 #include <vector>

@@ -97,7 +97,7 @@ std::string verified_text(const WhatIfFigures& f) {
   return "yes, before and after: the oracle made the same change; " + f.after->verified->text;
 }
 
-/// Of the routers that were changed, each branch; the most loaded ones of many.
+/// Each branch of the routers that were changed; the first ones of many.
 std::string loads_text(const WhatIfFigures& f, bool verbose) {
   Rows rows = {{"router", "branch", "cells before", "share", "cells after", "share", ""}};
   const auto share = [](int64_t part, const std::vector<int64_t>& all) {

@@ -1,4 +1,4 @@
-// What what-if prints: five lines of conclusion, then what the branches got.
+// The text of what-if: five lines of conclusion, then the loads of the branches.
 #pragma once
 #include <string>
 

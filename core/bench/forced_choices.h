@@ -23,9 +23,9 @@ class ForcedChoices {
   ForcedChoices(const Intervention& intervention, const Graph& graph, const Dataset& data);
 
   const std::string& file() const { return file_; }
-  /// Of the batch of this number; empty where nothing of it is forced.
+  /// Those of the batch of this number; empty where nothing of it is forced.
   const OfBatch& choices(int64_t batch) const;
-  /// What makes a program replay them.
+  /// The same as a program replays them.
   ReplayedDecisions of(const Batch& batch, const Program& program) const;
   /// Routers that are forced in some batch, by name.
   std::vector<std::string> routers() const;

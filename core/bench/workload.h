@@ -27,7 +27,7 @@ class Workload {
   /// Of exits: what runs, and the oracle that judges it, has them in the place of the model's own. Empty: the model's
   /// own.
   const RouterThresholds& thresholds() const { return thresholds_; }
-  /// What its plans change of the routing, beside those thresholds; the oracle is given the same.
+  /// Changes of the routing beside those thresholds; its plans and the oracle have the same.
   const Intervention& intervention() const { return intervention_; }
   /// Choices that plans and oracle are given; null: none.
   const ForcedChoices* forced() const { return forced_.get(); }

@@ -1,4 +1,4 @@
-// What is changed of a model's routing before it runs: branches off, another k, choices forced.
+// An intervention changes the routing of a model before it runs: branches off, another k, choices forced.
 #pragma once
 #include <cstdint>
 #include <string>

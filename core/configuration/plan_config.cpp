@@ -70,7 +70,7 @@ RouterThresholds parse_exits(const nlohmann::json& list, const std::string& wher
   return thresholds;
 }
 
-/// What a run of what-if changed; whether the model has such routers only the model tells.
+/// The changes of a run of what-if. Only the model tells whether it has such routers.
 Intervention parse_intervention(const nlohmann::json& j, const std::string& where) {
   const auto expect = [&](bool holds, const char* what) {
     if (!holds) bad_input(where, std::string("expected ") + what + " in \"intervention\"", "as what-if writes it");

@@ -22,7 +22,7 @@ class AnswerChanges {
   void write_to(WhatIfFigures& figures) const;
 
  private:
-  /// Of one item.
+  /// One item's outputs.
   struct Answered {
     uint64_t bits = 0;             ///< of its real cells' outputs, hashed
     std::vector<int32_t> answers;  ///< those that count
@@ -32,7 +32,7 @@ class AnswerChanges {
 
   const ExperimentState& state_;
   std::string output_;                                // that answers; empty: none does
-  std::string answer_;                                // what one is
+  std::string answer_;                                // the word for one
   int64_t classes_ = 0;                               // among which an answer is the largest
   std::map<int64_t, std::array<Answered, 2>> items_;  // by number in the data
 };

@@ -1,4 +1,4 @@
-// What a user asks of run, of optimize and of what-if, beside the settings of every verb.
+// Requests of run, optimize and what-if beside the settings that all verbs have.
 #pragma once
 #include <functional>
 #include <string>

@@ -54,7 +54,7 @@ std::vector<LoadChange> loads_of(const Workload& work, const RunSummaryFigures& 
   return loads;
 }
 
-/// Of a class, whose interval the figures of a run do not have: where answers are counted it follows from the share.
+/// The interval of a class, which the figures of a run do not have: where answers are counted, the share gives it.
 std::optional<std::array<double, 2>> interval_of_group(const QualityFigures& q, double value, int64_t items) {
   if (q.counts.empty()) return std::nullopt;
   return wilson_interval(std::llround(value * static_cast<double>(items)), items);

@@ -27,7 +27,7 @@ ordered load_json(const LoadChange& r) {
   return {{"router", r.router}, {"off", r.off}, {"load_before", r.before}, {"load_after", r.after}};
 }
 
-/// What a run of its own says of itself, without what both runs share.
+/// The figures of one run, without those that both share.
 ordered run_json(const RunSummaryFigures& run) {
   const ordered all = ordered::parse(to_json(run));
   ordered j;

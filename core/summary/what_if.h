@@ -30,7 +30,7 @@ struct QualityChange {
   }
 };
 
-/// What the branches of one router got, padding left out.
+/// The cells that the branches of one router got, padding left out.
 struct LoadChange {
   std::string router;
   std::vector<int32_t> off;  ///< its branches that are off

@@ -40,7 +40,7 @@ Observed References::run(const Graph& graph, const Batch& batch, bool round_inpu
   const ExperimentState& s = work_.state();
   OracleOptions options;
   options.off = branches_off(work_.intervention());
-  // What is replayed of a plan holds its forced choices already.
+  // Replayed choices of a plan hold the forced ones already.
   const ForcedChoices* forced = work_.forced();
   const bool replays = !replay.empty();
   options.replay = std::move(replay);

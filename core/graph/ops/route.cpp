@@ -40,7 +40,7 @@ bool groups_fit(const Protocol& p, int64_t branches) {
          p.groups_kept <= p.groups && p.k <= least_in_kept_groups(p, branches);
 }
 
-/// Of branches that are off: each there is once, ascending, and as many left as a cell takes.
+/// Branches that are off exist, ascend, and leave as many as a cell takes.
 void expect_some_on(const Node& n, const Protocol& p, const ProtocolRow& row, int64_t branches) {
   for (size_t i = 0; i < p.off.size(); ++i)
     if (p.off[i] < 0 || p.off[i] >= branches || (i > 0 && p.off[i] <= p.off[i - 1]))

@@ -118,7 +118,7 @@ class ChoiceOfOthers {
 
   Choice above_threshold(const float* scores) const {
     Choice choice;
-    for (const auto& [score, b] : others(0, branches_, [&](int32_t b) { return scores[b]; })) {
+    for (const auto& [score, b] : others(0, branches_, [&](int32_t b) { return usable(scores[b]); })) {
       if (score > rule_.threshold) choice.branches.push_back(b);
       choice.margin = std::min(choice.margin, std::fabs(score - rule_.threshold));
     }
