@@ -82,7 +82,7 @@ std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state, const R
   const std::string& phase = state.options.phase;
   check_phase(phase);
   std::vector<std::unique_ptr<Workload>> list;
-  if (work_phase(phase) != WorkPhase::decode) list.push_back(
+  if (work_phase(phase) != WorkPhase::decode)
     list.push_back(std::make_unique<ForwardPass>(state, thresholds, intervention));
   if (work_phase(phase) != WorkPhase::forward) list.push_back(std::make_unique<Decoding>(state, thresholds));
   return list;

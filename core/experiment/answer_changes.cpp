@@ -19,7 +19,7 @@ int64_t cells_of_item(const OutputValue& output, size_t items) {
   return count > 0 && cells % count == 0 ? cells / count : 0;
 }
 
-bool is_real(const std::vector<int32_t>& real, int64_t cell) { return real.empty() || real[cell] != 0; }
+bool counts_cell(const std::vector<int32_t>& real, int64_t cell) { return real.empty() || real[cell] != 0; }
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void AnswerChanges::add_bits(const OutputValue& output, const std::vector<int32_
   }
   const int64_t width = values / all;
   for (int64_t cell = 0; cell < all; ++cell)
-    if (is_real(real, cell))
+    if (counts_cell(real, cell))
       for (int64_t i = cell * width; i < (cell + 1) * width; ++i) hash(word(i), items[cell / cells].bits);
 }
 
@@ -73,7 +73,7 @@ void AnswerChanges::add_answers(const OutputValue& output, const std::vector<int
   if (cells == 0 || classes_ <= 0) return;
   const int64_t answers = std::ssize(output.reals) / classes_, of_cell = answers / output.shape[0];
   for (int64_t a = 0; a < answers; ++a)
-    if (const int64_t cell = a / of_cell; is_real(real, cell))
+    if (const int64_t cell = a / of_cell; counts_cell(real, cell))
       items[cell / cells].answers.push_back(largest_class(output.reals.data() + a * classes_, classes_));
 }
 
