@@ -64,7 +64,7 @@ std::string quality_text_of(const WhatIfFigures& f) {
   });
   std::vector<std::string> named;
   for (const QualityChange* g : beyond)
-    named.push_back(g->name + " " + quality_value_text(f.unit, g->before) + " -> " +
+    named.push_back("class " + g->name + " from " + quality_value_text(f.unit, g->before) + " to " +
                     quality_value_text(f.unit, g->after));
   return named.empty() ? text : text + "; beyond theirs: " + first_of(named);
 }

@@ -33,7 +33,7 @@ ordered run_json(const RunSummaryFigures& run) {
   ordered j;
   for (const char* key : {"baseline", "optimized"})
     if (!all[key].is_null()) j["plan"] = all[key];
-  for (const char* key : {"verified", "routing", "item_costs", "session", "config"}) j[key] = all[key];
+  for (const char* key : {"verified", "routing", "item_costs", "session", "session_run", "config"}) j[key] = all[key];
   return j;
 }
 
