@@ -141,6 +141,22 @@ class ContractWhatIfTest : public QObject {
     QCOMPARE(router["load_after"][0].get<int>() + router["load_after"][2].get<int>(), kLabels * kPictures);
   }
 
+  void the_json_has_the_keys_that_users_depend_on() {
+    const PlantedCase planted;
+    const Json j = json_of(planted.what_if({"--off", branch(0)}));
+    for (const char* key :
+         {"schema", "version", "model", "dataset", "device", "phase", "settings", "changes", "item", "outputs",
+          "answer", "answers", "quality", "operations", "routers", "before", "after", "warnings"})
+      QVERIFY2(j.contains(key), (std::string(key) + "\n" + j.dump(1)).c_str());
+    for (const char* side : {"before", "after"})
+      for (const char* key : {"plan", "verified", "routing", "item_costs", "session", "session_run", "config"})
+        QVERIFY2(j[side].contains(key), (std::string(side) + "." + key + "\n" + j.dump(1)).c_str());
+    QVERIFY2(j["answers"]["share_ci95"].size() == 2 && j["outputs"]["share_ci95"].size() == 2, j.dump(1).c_str());
+    QVERIFY2(j["quality"]["before_ci95"].size() == 2 && j["quality"]["after_ci95"].size() == 2, j.dump(1).c_str());
+    QVERIFY2(!j["before"]["config"].contains("intervention"), j.dump(1).c_str());
+    QVERIFY2(j["after"]["config"]["intervention"]["off"].at(0)["branch"] == 0, j.dump(1).c_str());
+  }
+
   void an_expert_that_never_fires_changes_no_bit() {
     const PlantedCase planted;
     const Json j = json_of(planted.what_if({"--off", branch(kIdle)}));
