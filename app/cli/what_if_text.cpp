@@ -19,10 +19,11 @@ std::string interval_text(const std::optional<std::array<double, 2>>& ci95) {
   return ci95 ? " [" + number_text(100 * (*ci95)[0]) + ", " + number_text(100 * (*ci95)[1]) + "]" : "";
 }
 
-std::string share_of(const ChangedCount& c) {
-  return count_text(c.changed) + " of " + count_text(c.of) + " (" + share_text(c.share()) +
-         interval_text(c.share_ci95) + ")";
+/// "20 of 60 answers"
+std::string part_text(const ChangedCount& c, const std::string& noun) {
+  return count_text(c.changed) + " of " + count_text(c.of) + " " + noun_for(c.of, noun);
 }
+std::string share_of(const ChangedCount& c) { return " (" + share_text(c.share()) + interval_text(c.share_ci95) + ")"; }
 
 /// The first of them, and how many more there are.
 std::string first_of(const std::vector<std::string>& all) {
@@ -33,18 +34,15 @@ std::string first_of(const std::vector<std::string>& all) {
 }
 
 std::string answers_text(const WhatIfFigures& f) {
-  std::string text;
-  if (f.answers && f.outputs.changed == 0)
-    text = "no bit of any output differs, nor any " + f.answer;
-  else if (f.answers)
-    text = share_of(*f.answers) + " " + noun_for(f.answers->of, f.answer) + " differ; outputs of ";
-  else
-    text = f.outputs.changed == 0 ? "no bit of any output differs" : "outputs of ";
-  if (f.outputs.changed == 0) return text;
-  return text + share_of(f.outputs) + " " + noun_for(f.outputs.of, f.item) + " differ";
+  if (f.outputs.changed == 0)
+    return "no bit of any output differs" + (f.answers ? ", nor any " + f.answer : std::string());
+  const std::string of_items = "some bit of the outputs of " + part_text(f.outputs, f.item) + share_of(f.outputs);
+  if (!f.answers) return of_items + " differs";
+  return part_text(*f.answers, f.answer) + (f.answers->changed == 1 ? " differs" : " differ") + share_of(*f.answers) +
+         "; " + of_items;
 }
 
-/// "lower, beyond the intervals"
+/// "worse, beyond the intervals"
 std::string verdict_text(const QualityChange& q, bool more_is_better) {
   if (q.before == q.after) return "the same";
   const std::string way = (q.after > q.before) == more_is_better ? "better" : "worse";

@@ -75,7 +75,10 @@ void check_off(const std::vector<Router>& routers, const std::string& name, cons
               "force its choices with --force");
   const int32_t left = router.branches - static_cast<int32_t>(off.size());
   if (left == 0)
-    bad_input(kOff, "all " + counted(router.branches, "branch", "branches") + " of router " + name + " are off",
+    bad_input(kOff,
+              router.branches == 1
+                  ? "the only branch of router " + name + " is off"
+                  : "all " + std::to_string(router.branches) + " branches of router " + name + " are off",
               "leave one on");
   const int32_t of_router = k > 0 ? k : router.protocol.k, needed = takes_k(router) ? of_router : 1;
   if (left < needed)
