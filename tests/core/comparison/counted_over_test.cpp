@@ -9,7 +9,7 @@ namespace stormcell::testing {
 namespace {
 using Json = nlohmann::json;
 
-const ComparedFigure* find(const Comparison& comparison, const std::string& figure) {
+const ComparedFigure* figure_named(const Comparison& comparison, const std::string& figure) {
   for (const ComparedFigure& row : comparison.rows)
     if (row.figure == figure) return &row;
   return nullptr;
@@ -42,23 +42,23 @@ class CountedOverTest : public QObject {
   void batches_left_out_by_a_time_limit_are_warned_of() {
     const Comparison c = compare_runs(run("a", 10, 2, 3), run("b", 55, 2, 3));
     QVERIFY(warns(c, "the batches that ran differ: 15 and 60"));
-    QVERIFY(!c.same_data && !find(c, "routing.r.imbalance")->comparable);
-    QVERIFY(!find(c, "routing.r.imbalance")->significant && !find(c, "speedup")->comparable);
-    QVERIFY(find(c, "verified.max_rel_diff")->comparable);
+    QVERIFY(!c.same_data && !figure_named(c, "routing.r.imbalance")->comparable);
+    QVERIFY(!figure_named(c, "routing.r.imbalance")->significant && !figure_named(c, "speedup")->comparable);
+    QVERIFY(figure_named(c, "verified.max_rel_diff")->comparable);
   }
 
   void what_was_verified_or_judged_over_other_numbers_is_not_compared() {
     const Comparison c = compare_runs(run("c", 10, 2, 1), run("d", 10, 5, 60));
-    QVERIFY(c.same_data && find(c, "routing.r.imbalance")->comparable);
+    QVERIFY(c.same_data && figure_named(c, "routing.r.imbalance")->comparable);
     QVERIFY(warns(c, "the batches that were verified differ: 2 and 5"));
-    QVERIFY(!find(c, "verified.max_rel_diff")->comparable && find(c, "verified.passed")->comparable);
+    QVERIFY(!figure_named(c, "verified.max_rel_diff")->comparable && figure_named(c, "verified.passed")->comparable);
     QVERIFY(warns(c, "the numbers of items that were judged differ: 1 and 60"));
-    QVERIFY(!find(c, "quality.optimized.value")->comparable);
+    QVERIFY(!figure_named(c, "quality.optimized.value")->comparable);
   }
 
   void like_counts_have_no_warning_and_an_expectation_is_no_figure() {
     const Comparison c = compare_runs(run("e", 10, 2, 1), run("f", 10, 2, 1));
-    QVERIFY(c.same_data && c.warnings.empty() && !find(c, "expected_seconds.0"));
+    QVERIFY(c.same_data && c.warnings.empty() && !figure_named(c, "expected_seconds.0"));
   }
 };
 

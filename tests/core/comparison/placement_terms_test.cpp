@@ -9,17 +9,18 @@
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 class PlacementTermsTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
-  static Json placement(const char* cluster, int ranks, const char* backend, double objective) {
+  static OrderedJson placement(const char* cluster, int ranks, const char* backend, double objective) {
     return {{"schema", "stormcell.place/1"},
             {"cluster", {{"name", cluster}, {"nodes", 1}, {"ranks", ranks}}},
             {"backend", backend},
-            {"layouts", Json::array({{{"name", "joint"}, {"fit", {{"imbalance", 0.1}, {"objective", objective}}}}})}};
+            {"layouts",
+             OrderedJson::array({{{"name", "joint"}, {"fit", {{"imbalance", 0.1}, {"objective", objective}}}}})}};
   }
 
  private slots:
@@ -37,7 +38,7 @@ class PlacementTermsTest : public QObject {
   }
 
   void every_term_that_costs_depend_on_is_named() {
-    const Json a = placement("four", 4, "deepep", 2);
+    const OrderedJson a = placement("four", 4, "deepep", 2);
     QVERIFY(compare_placement_terms(a, a).warnings.empty());
     const PlacementTerms backend = compare_placement_terms(a, placement("four", 4, "nccl", 2));
     QVERIFY(backend.same_ranks && !backend.same_costs && backend.warnings.size() == 1);
