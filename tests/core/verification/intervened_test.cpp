@@ -90,7 +90,7 @@ class IntervenedTest : public QObject {
     }
     QVERIFY(judged_with(c, three, {}, *three).passed);
     // A plan that kept its own k cannot even replay what the oracle decided.
-    QVERIFY_EXCEPTION_THROWN(judged_with(c, plain, {}, *three), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, judged_with(c, plain, {}, *three));
   }
 
   void what_does_not_fit_is_refused() {
