@@ -20,6 +20,7 @@
 #include "core/experiment/measure_again.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
+#include "core/experiment/run_workload.h"
 #include "core/measuring/dense_plan.h"
 #include "core/measuring/measured_plans.h"
 #include "core/measuring/recording_cost.h"
@@ -100,10 +101,11 @@ Replayed apply_config(Workload& work, const RunOptions& options, PlanConfig& con
 
 class Run {
  public:
-  Run(Workload& work, const RunOptions& options, const Progress& progress)
+  Run(Workload& work, const RunOptions& options, const SeenBatch& seen, const Progress& progress)
       : work_(work),
         s_(work.state()),
         options_(options),
+        seen_(seen),
         progress_(progress),
         quality_(quality_meter(work)),
         item_costs_(work),
@@ -124,7 +126,9 @@ class Run {
     if (const auto spread = runs_.spread()) widen_others(*spread, *result_);
     withhold_speedups(*result_);
     verify();
-    if (std::optional<ExitRecord> record = record_exits(work_, all_batches(*s_.data), progress_)) {
+    // Exits are replayed on the scores of the model as it came.
+    if (std::optional<ExitRecord> record =
+            seen_ ? std::nullopt : record_exits(work_, all_batches(*s_.data), progress_)) {
       record->count_in(result_->verified->passed ? with_exits_ : std::nullopt, s_.model->answer);
       result_->exits = exit_curve(*record);
     }
@@ -162,13 +166,14 @@ class Run {
     ExecuteOptions execute;
     execute.record = true;
     execute.events = session.open();
-    execute.outputs = outputs.open() || quality_.open();
+    execute.outputs = outputs.open() || quality_.open() || seen_;
     run_over_data(s_, *plan_, "running", execute, progress_, [&](const Batch& batch) {
       all_ms_ += plan_->result.milliseconds;
       session.add(batch);
       item_costs_.add(*plan_, batch);
       outputs.add(batch);
       quality_.add(is_baseline() ? JudgedAs::baseline : JudgedAs::optimized, batch, plan_->result.outputs);
+      if (seen_) seen_(batch, *plan_);
     });
     outputs.finish();
     result_->quality = quality_.figures(result_->warnings);
@@ -246,6 +251,7 @@ class Run {
   Workload& work_;
   ExperimentState& s_;
   const RunOptions options_;
+  const SeenBatch& seen_;
   const Progress& progress_;
   QualityMeter quality_;
   ItemCosts item_costs_;
@@ -265,14 +271,19 @@ class Run {
 
 }  // namespace
 
+std::shared_ptr<RunSummaryFigures> run_workload(Workload& work, const RunOptions& options, const SeenBatch& seen,
+                                                const Progress& progress) {
+  return Run(work, options, seen, progress).run();
+}
+
 std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
   state_->begin_call();
   check_phases(work_phase(state_->options.phase), state_->options.dense, run);
-  RouterThresholds exits;
-  if (!run.config.empty()) exits = parse_plan_config(run.config, run.config_name).exits;
-  check_thresholds(*state_, exits, run.config_name);
-  return of_each_phase(*state_, exits, run.half_done,
-                       [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
+  PlanConfig config;
+  if (!run.config.empty()) config = parse_plan_config(run.config, run.config_name);
+  check_thresholds(*state_, config.exits, run.config_name);
+  return of_each_phase(workloads(*state_, config.exits, config.intervention), run.half_done,
+                       [&](Workload& work) { return run_workload(work, options_of(run, work), {}, progress); });
 }
 
 }  // namespace stormcell

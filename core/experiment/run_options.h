@@ -1,10 +1,12 @@
-// What a user asks of run and of optimize, beside the settings of every verb.
+// Requests of run, optimize and what-if beside the settings that all verbs have.
 #pragma once
 #include <functional>
 #include <string>
 
+#include "core/cell/intervention.h"
 #include "core/passes/pass_selection.h"
 #include "core/summary/results.h"
+#include "core/summary/what_if.h"
 
 namespace stormcell {
 
@@ -38,6 +40,13 @@ struct OptimizeOptions {
   /// again instead.
   std::string measuring_program;
   HalfDone half_done = {};
+};
+
+struct WhatIfOptions {
+  Intervention intervention;
+  std::string session;            ///< file to append both runs to; empty: none
+  double measure_seconds = 0;     ///< as RunOptions has it, of each run; 0: no longer than it must
+  std::string measuring_program;  ///< as OptimizeOptions has it
 };
 
 }  // namespace stormcell

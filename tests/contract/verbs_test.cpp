@@ -9,9 +9,9 @@ namespace stormcell::testing {
 namespace {
 
 // The verbs of this version, in the order of the help. Adding to them is part of adding one.
-const Arguments kVerbs = {"inspect",  "run",    "generate", "profile", "optimize",  "import",
-                          "recorder", "merge",  "analyze",  "place",   "calibrate", "simulate",
-                          "export",   "report", "compare",  "batch",   "doctor"};
+const Arguments kVerbs = {"inspect",  "run",      "generate", "profile", "optimize", "what-if",
+                          "import",   "recorder", "merge",    "analyze", "place",    "calibrate",
+                          "simulate", "export",   "report",   "compare", "batch",    "doctor"};
 const Arguments kPlannedVerbs = {"tune"};
 
 bool has_word(const std::string& text, std::string_view word) {
@@ -56,7 +56,7 @@ class VerbsTest : public QObject {
                               "truncate",      "field",          "target-field", "label-field",      "seed",
                               "threads",       "device",         "dtype",        "allow-nonfinite",  "record-inputs",
                               "record-scores", "verify-seconds", "json"};
-    for (const char* verb : {"run", "generate", "profile", "optimize"}) {
+    for (const char* verb : {"run", "generate", "profile", "optimize", "what-if"}) {
       const std::string help = run_program({verb, "--help"}).out;
       for (const std::string& option : common)
         QVERIFY2(help.find("--" + option) != std::string::npos, (std::string(verb) + " --" + option).c_str());
