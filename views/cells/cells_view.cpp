@@ -99,7 +99,7 @@ void CellsView::build() {
   bar()->addWidget(play_);
   clock_ = new QTimer(this);
   clock_->setInterval(333);
-  bar()->addStretch(1);
+  bar()->add_stretch();
   auto* label = new QLabel(tr("Go to"), this);
   sequence_ = new QSpinBox(this);
   sequence_->setAccessibleName(tr("Sequence at the top"));

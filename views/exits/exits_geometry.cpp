@@ -7,7 +7,7 @@
 namespace stormcell::views {
 namespace {
 constexpr double kMargin = 12, kGap = 6;
-constexpr double kBarLines = 2.2;  // height of a bar at most, in lines
+constexpr double kBarLines = 2.2;  // height of a bar at most, in lines; twice that where there is no curve
 }  // namespace
 
 ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit)
@@ -55,8 +55,8 @@ void ExitsLayout::place_without_curve(double top, double wide, double high) {
       std::min(wide > kShort * digit_ ? 2.0 : 4.0, std::max(1.0, std::floor(0.25 * high / line_)));
   const double note = page_.no_curve.isEmpty() ? 0 : note_lines * line_;
   const bool alone = page_.classes.empty() && page_.gallery.empty();
-  const double wanted = static_cast<double>(page_.exits.size()) * (kBarLines * line_ + kGap);
-  const double upper = alone ? high - note - kGap - 3 * line_ : std::min(wanted, 0.4 * high);
+  const double wanted = static_cast<double>(page_.exits.size()) * (2 * kBarLines * line_ + kGap);
+  const double upper = alone ? high - note - kGap - 3 * line_ : std::min(wanted, 0.5 * high);
   bars = {kMargin, top, wide, std::max(20.0, upper)};
   plot = {kMargin, bars.bottom() + kGap, wide, note};
 }
@@ -81,7 +81,7 @@ void ExitsLayout::place_gallery() {
   const bool pictures = !page_.pictures.empty();
   const double below = 4 + (pictures && wrong ? line_ : 0);
   const double each = left / static_cast<double>(std::max<std::ptrdiff_t>(1, taking)) - below;
-  const double side_high = pictures ? std::clamp(each, line_ + 4, 3 * line_) : line_ + 4,
+  const double side_high = std::clamp(each, line_ + 4, pictures ? 3 * line_ : 2 * line_),
                side_wide = pictures ? side_high : 7 * digit_;
   const double high = side_high + below;
   const int columns = std::max(1, static_cast<int>(gallery.width() / (side_wide + 4)));

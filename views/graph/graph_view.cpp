@@ -22,7 +22,7 @@ GraphView::GraphView(QWidget* parent)
       add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
                  {{tr("branches"), tr("Of each router each branch, with its cells and where it lies in the graph")},
                   {tr("edges"), tr("From which branch cells went on to which router")}});
-  bar()->addStretch(1);
+  bar()->add_stretch();
   scroll_->setFrameShape(QFrame::NoFrame);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->setWidget(picture_);

@@ -53,9 +53,11 @@ HeatWindow HeatGeometry::moved(QPointF by) const {
   return kept(w);
 }
 
-QRectF heat_area(QRectF bounds, double label_width, double header_height, int rows) {
+QRectF heat_area(QRectF bounds, double label_width, double header_height, int rows, BelowMap below) {
+  constexpr double kTallest = 44;
   QRectF area = bounds.adjusted(label_width, header_height, 0, 0);
-  area.setHeight(std::max(1.0, std::min(area.height(), 44.0 * std::max(1, rows))));
+  if (below != BelowMap::nothing) area.setHeight(std::min(area.height(), kTallest * std::max(1, rows)));
+  area.setHeight(std::max(1.0, area.height()));
   area.setWidth(std::max(1.0, area.width()));
   return area;
 }

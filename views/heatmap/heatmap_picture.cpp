@@ -67,7 +67,10 @@ QRectF HeatmapPicture::bounds(size_t panel) const {
 HeatGeometry HeatmapPicture::geometry(size_t panel) const {
   const HeatMatrix& m = panels_[panel].matrix;
   const int rows = static_cast<int>(m.rows.size());
-  return {rows, m.columns, heat_area(bounds(panel), labels(), fontMetrics().height() + 6.0, rows), window_};
+  return {rows, m.columns,
+          heat_area(bounds(panel), labels(), fontMetrics().height() + 6.0, rows,
+                    over_time_.empty() ? BelowMap::nothing : BelowMap::routers_over_time),
+          window_};
 }
 
 std::optional<std::pair<size_t, HeatCell>> HeatmapPicture::at(QPointF point) const {

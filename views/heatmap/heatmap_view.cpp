@@ -140,9 +140,11 @@ void HeatmapView::add_controls() {
   high_->setToolTip(tr("Upper end of the scale, so that several pictures can be compared; auto: the largest figure"));
   high_->setKeyboardTracking(false);
   high_->setMaximumWidth(fontMetrics().horizontalAdvance("000.000 %") + 24);  // not as wide as its largest figure
-  bar()->addWidget(new QLabel(tr("Up to"), this));
+  auto* up_to = new QLabel(tr("Up to"), this);
+  up_to->setBuddy(high_);
+  bar()->addWidget(up_to);
   bar()->addWidget(high_);
-  bar()->addStretch(1);
+  bar()->add_stretch();
   cell_ = new QLineEdit(this);
   cell_->setPlaceholderText(tr("Cell, e.g. 37:5"));
   cell_->setToolTip(

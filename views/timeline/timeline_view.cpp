@@ -28,7 +28,7 @@ TimelineView::TimelineView(QWidget* parent) : View(parent) {
   bar()->addWidget(rows_shown_);
   facts_ = new QLabel(this);
   facts_->setObjectName("facts");
-  bar()->addWidget(facts_, 1);
+  bar()->addWidget(facts_);
   canvas_ = new ImGuiWidget(this);
   canvas_->setAccessibleName(tr("Timeline of executed steps; the table holds the statistics of the chosen range"));
   canvas_->set_frame([this] { frame(); });
