@@ -101,6 +101,33 @@ void paint_head(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
   p.drawText(inside, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(name, Qt::ElideLeft, inside.width()));
 }
 
+/// Below a card: how often its guards held and missed. A triangle marks misses, so that not colour alone tells them.
+void paint_guards(QPainter& p, const GraphPage& page, const GraphLayout& layout, size_t card, const Theme& theme) {
+  const auto guards = guards_of(page, card);
+  if (!guards) return;
+  const QFontMetricsF metrics(p.font());
+  const QRectF at(layout.card(card).left(), layout.card(card).bottom() + 1, layout.card(card).width(),
+                  metrics.height());
+  const double side = 0.6 * metrics.height();
+  const QRectF mark(at.left() + 2, at.center().y() - side / 2, side, side);
+  p.setPen(Qt::NoPen);
+  p.setBrush(guards->misses > 0 ? theme.warn : theme.good);
+  if (guards->misses > 0)
+    p.drawPolygon(QPolygonF({mark.bottomLeft(), QPointF(mark.center().x(), mark.top()), mark.bottomRight()}));
+  else
+    p.drawEllipse(mark);
+  // The mark alone has room between cards that stand close.
+  constexpr double kBetween = 0.25;  // of a card's height: as GraphLayout leaves it
+  if (kBetween * layout.card(card).height() < metrics.height() + 2) return;
+  const QRectF words = at.adjusted(side + 7, 0, 0, 0);
+  const QString held = count_text(guards->hits), missed = count_text(guards->misses),
+                whole = tr("guard held %1, missed %2").arg(held, missed), brief = tr("%1 / %2").arg(held, missed);
+  p.setPen(theme.faint);
+  p.drawText(words, Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(metrics.horizontalAdvance(whole) <= words.width() ? whole : brief, Qt::ElideRight,
+                                words.width()));
+}
+
 void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, size_t card, const GraphMarks& marks,
                 const Theme& theme) {
   const QFontMetricsF metrics(p.font());
@@ -129,6 +156,7 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
       p.drawRect(box);
     }
   }
+  paint_guards(p, page, layout, card, theme);
   const bool on_way = marks.way.computes(static_cast<int32_t>(card));
   p.setBrush(Qt::NoBrush);
   p.setPen(chosen || on_way ? QPen(theme.accent, chosen ? 2.5 : 1.5) : QPen(theme.faint, 1));

@@ -42,7 +42,7 @@ class HeatGeometry {
   HeatWindow window_;
 };
 
-/// What lies below the map.
+/// The part of the picture below the map.
 enum class BelowMap { nothing, routers_over_time };
 /// The area for cells in `bounds`: rows no taller than they need to be where something lies below, so that three routers
 /// do not fill a screen; else as tall as they have room.

@@ -199,9 +199,45 @@ void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& ton
   matrix_painter.router_names(labels);
 }
 
+namespace {
+
+QString tick_text(const HeatMatrix& m, const ScaleTick& tick) {
+  if (m.options.scale != HeatScale::per_router) return number(m, tick.value);
+  if (tick.at >= 1) return tr("router's max");
+  if (!m.two_sided) return tick.at <= 0 ? tr("0") : QString::number(tick.value, 'g', 2);
+  return tick.at > 0 ? tr("0") : ends_at_minus_one(m.options) ? tr("-1") : tr("-max");
+}
+
+/// Below the bar: a line at each tick, and its figure where it has room between those of the ends.
+void paint_ticks(QPainter& p, const QRectF& bar, const HeatMatrix& m, const Theme& theme) {
+  constexpr double kGap = 6;
+  const QFontMetricsF metrics(p.font());
+  const std::vector<ScaleTick> ticks = scale_ticks(m, 4);
+  const auto place = [&](const ScaleTick& tick) {
+    const QString words = tick_text(m, tick);
+    const double width = metrics.horizontalAdvance(words), x = bar.left() + tick.at * bar.width();
+    const double left = std::clamp(x - width / 2, bar.left(), std::max(bar.left(), bar.right() - width));
+    return std::pair(words, QRectF(left, bar.bottom() + 3, width + 1, metrics.height()));
+  };
+  const double last = place(ticks.back()).second.left();
+  double free_from = bar.left() - 1;
+  for (const ScaleTick& tick : ticks) {
+    const double x = std::min(bar.left() + tick.at * bar.width(), bar.right() - 1);
+    p.fillRect(QRectF(x, bar.bottom(), 1, 3), theme.faint);
+    const auto [words, at] = place(tick);
+    const bool is_last = &tick == &ticks.back();
+    if (at.left() < free_from || (!is_last && at.right() + kGap > last)) continue;
+    p.setPen(theme.faint);
+    p.drawText(at, Qt::AlignLeft | Qt::AlignTop, words);
+    free_from = at.right() + kGap;
+  }
+}
+
+}  // namespace
+
 void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  const double width = std::min(200.0, bounds.width() * 0.3);
+  const double width = std::min(280.0, bounds.width() * 0.35);
   const QRectF bar(bounds.left(), bounds.top() + 2, width, 10);
   const ToneTable tones(m.two_sided, theme);
   for (int i = 0; i < static_cast<int>(width); ++i) {
@@ -209,17 +245,7 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
     p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()),
                QColor::fromRgb(tones.of(m.two_sided ? 2 * t - 1 : t)));
   }
-  p.setPen(theme.faint);
-  const QRectF ends(bar.left(), bar.bottom() + 1, width, metrics.height());
-  const bool relative = m.options.scale == HeatScale::per_router,
-             logarithmic = m.options.scale == HeatScale::logarithmic;
-  p.drawText(ends, Qt::AlignLeft,
-             relative      ? (ends_at_minus_one(m.options) ? tr("-1")
-                              : m.two_sided                ? tr("-max")
-                                                           : tr("0"))
-             : logarithmic ? number(m, m.high / 1000)
-                           : number(m, m.low));
-  p.drawText(ends, Qt::AlignRight, relative ? tr("router's max") : number(m, m.high));
+  paint_ticks(p, bar, m, theme);
   const Term& text = term_of(m.options.metric);
   const QString name = text.name.left(1).toUpper() + text.name.mid(1);
   p.setPen(theme.text);

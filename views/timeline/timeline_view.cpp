@@ -59,6 +59,9 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
       const int64_t batches = wanted.timeline->batches;
       wanted.begun = !wanted.begun && wanted.timeline->end_batch <
                                           (selection.end_batch < 0 ? batches : std::min(selection.end_batch, batches));
+      wanted.guards = guard_bars(
+          *wanted.timeline,
+          *read_guards(source.file, source.run, {wanted.timeline->first_batch, wanted.timeline->end_batch}, progress));
       wanted.rows = std::make_shared<const std::vector<TimelineRow>>(make_rows(*wanted.timeline));
     }
     const bool all = wanted.range_end <= wanted.range_begin;
@@ -69,6 +72,13 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
 }
 
 void TimelineView::select(const Selection&) {}
+
+Table TimelineView::table() const {
+  const bool all = data_.range_end <= data_.range_begin;
+  const double end = data_.timeline ? static_cast<double>(data_.timeline->length_ns) + 1 : 0;
+  return make_table(data_.statistics,
+                    guards_between(data_.guards, all ? 0 : data_.range_begin, all ? end : data_.range_end));
+}
 
 void TimelineView::show_data(Data data) {
   const bool other_events = data.timeline != data_.timeline;
@@ -187,6 +197,45 @@ void TimelineView::draw_lanes(float width, float label) {
     draw->AddText({at.x, at.y + 3}, color(Theme::of(palette()).text), row.name.toUtf8().constData());
     draw->PopClipRect();
     draw_lane(row, lane_left_, lane_width_, at.y, height - 2);
+    // Below the batches whose guards they are.
+    if (row.kind != TimelineRow::Kind::batches || data_.guards.empty()) continue;
+    const ImVec2 below = ImGui::GetCursorScreenPos();
+    ImGui::Dummy({width - 16, height});
+    draw->AddText({below.x, below.y + 3}, color(Theme::of(palette()).text), tr("guards").toUtf8().constData());
+    draw_guards(below.y, height - 2);
+  }
+}
+
+void TimelineView::draw_guards(float top, float height) {
+  const Theme& theme = Theme::of(palette());
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled({lane_left_, top}, {lane_left_ + lane_width_, top + height}, color(theme.surface));
+  const ImGuiIO& io = ImGui::GetIO();
+  const auto x = [&](int64_t ns) {
+    const double at = window_.x(static_cast<double>(ns), lane_width_);
+    return lane_left_ + static_cast<float>(std::clamp(at, 0.0, static_cast<double>(lane_width_)));
+  };
+  float drawn_to = lane_left_ - 1;
+  for (const GuardBar& bar : data_.guards) {
+    const float from = x(bar.begin_ns), to = std::max(from + 1, x(bar.end_ns) - 1);
+    const bool missed = bar.of.misses > 0;
+    // Batches with misses are seen among others within the same pixel.
+    if (to <= lane_left_ || from >= lane_left_ + lane_width_ || (to <= drawn_to && !missed)) continue;
+    drawn_to = to;
+    const QColor fill = missed ? theme.warn : theme.good;
+    // A miss fills the lane, a hit its lower half: not colour alone tells them apart.
+    draw->AddRectFilled({from, missed ? top + 1 : top + height / 2}, {to, top + height - 1}, color(fill, 0.85));
+    const QByteArray words = guards_text(bar.of).toUtf8();
+    if (missed && to - from > ImGui::CalcTextSize(words.constData()).x + 6)
+      draw->AddText({from + 3, top + 2}, color(Theme::text_on(fill)), words.constData());
+    if (ImGui::IsWindowHovered() && io.MousePos.x >= from && io.MousePos.x < to && io.MousePos.y >= top &&
+        io.MousePos.y < top + height)
+      ImGui::SetTooltip(
+          "%s", tr("batch %1: guards %2%3")
+                    .arg(bar.of.batch)
+                    .arg(guards_text(bar.of), missed ? tr("; the fallback computed what was left out") : QString())
+                    .toUtf8()
+                    .constData());
   }
 }
 

@@ -15,7 +15,7 @@ class TimelineView : public View {
   explicit TimelineView(QWidget* parent = nullptr);
   Load load(const Context& context, const Selection& selection) override;
   void select(const Selection& selection) override;
-  Table table() const override { return make_table(data_.statistics); }
+  Table table() const override;
   QWidget* picture() override { return canvas_; }
   const TimeWindow& window() const { return window_; }
   /// Statistics of [begin, end) are wanted, of all where it is empty; they come with the next load().
@@ -31,6 +31,7 @@ class TimelineView : public View {
   struct Data {
     std::shared_ptr<const Timeline> timeline;
     std::shared_ptr<const std::vector<TimelineRow>> rows;  ///< look into `timeline`
+    std::vector<GuardBar> guards;
     double range_begin = 0, range_end = 0;
     std::vector<OpStatistics> statistics;
     bool begun = false;  ///< the first events only; the next load() reads all
@@ -38,6 +39,8 @@ class TimelineView : public View {
   void show_data(Data data);
   void frame();
   void draw_lanes(float width, float label);
+  /// The outcomes of guards, batch by batch.
+  void draw_guards(float top, float height);
   void follow_mouse(bool hovered);
   void draw_range(float top, float bottom);
   void draw_axis(float left, float width, float top);
