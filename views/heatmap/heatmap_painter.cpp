@@ -269,6 +269,39 @@ QString routers_shown(size_t shown, size_t routers, bool chosen) {
                       : tr("%1; click another in the map").arg(text);
 }
 
+namespace {
+
+/// What the tones of shares stand for, in a line: the words, then a bar from 0 to the largest share with its middle.
+void paint_share_scale(QPainter& p, QRectF room, double most, const Theme& theme) {
+  constexpr double kBar = 72, kHeight = 8, kGap = 6;
+  const QFontMetricsF metrics(p.font());
+  const QString words = tr("share of each window's cells by branch"), zero = tr("0 %"),
+                end = tr("%1 %").arg(100 * most, 0, 'f', 1), middle = tr("tick: %1 %").arg(50 * most, 0, 'f', 1);
+  double x = room.left();
+  const auto say = [&](const QString& text) {
+    p.setPen(theme.faint);
+    p.drawText(QRectF(x, room.top(), room.right() - x, room.height()), Qt::AlignLeft | Qt::AlignVCenter,
+               metrics.elidedText(text, Qt::ElideRight, std::max(0.0, room.right() - x)));
+    x += metrics.horizontalAdvance(text) + kGap;
+  };
+  const double scale = metrics.horizontalAdvance(zero) + metrics.horizontalAdvance(end) + kBar + 3 * kGap;
+  const bool explained = metrics.horizontalAdvance(words) + kGap + scale <= room.width();
+  if (explained) say(words);
+  if (scale > room.width()) return say(tr("strongest tone %1").arg(end));
+  say(zero);
+  const QRectF bar(x, room.center().y() - kHeight / 2, kBar, kHeight);
+  const ToneTable tones(false, theme);
+  for (int i = 0; i < static_cast<int>(kBar); ++i)
+    p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()),
+               QColor::fromRgb(tones.of(static_cast<float>(i / (kBar - 1)))));
+  p.fillRect(QRectF(bar.center().x(), bar.top() - 2, 1, bar.height() + 4), theme.text);
+  x += kBar + kGap;
+  say(end);
+  if (x + metrics.horizontalAdvance(middle) <= room.right()) say(middle);
+}
+
+}  // namespace
+
 void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOverTime& t, const QImage& tones,
                      const Theme& theme, int selected, const QString& aside) {
   const QFontMetricsF metrics(p.font());
@@ -282,10 +315,8 @@ void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOver
   p.setFont(plain);
   p.setPen(theme.faint);
   const double right = aside.isEmpty() ? 0 : metrics.horizontalAdvance(aside) + 12;
-  p.drawText(
-      title.adjusted(used, 0, -right, 0), Qt::AlignLeft | Qt::AlignVCenter,
-      metrics.elidedText(tr("share of each window's cells by branch; strongest tone %1 %").arg(100 * t.most, 0, 'f', 1),
-                         Qt::ElideRight, title.width() - used - right));
+  paint_share_scale(p, title.adjusted(used, 0, -right, 0), t.most, theme);
+  p.setPen(theme.faint);
   p.drawText(title, Qt::AlignRight | Qt::AlignVCenter, aside);
   const QRectF area(bounds.left() + labels, title.bottom() + 4, bounds.width() - labels,
                     bounds.bottom() - title.bottom() - metrics.height() - 8);

@@ -62,13 +62,17 @@ size_t TimelineEvents::first_at(int64_t ns, size_t from) const {
   return from;
 }
 
+std::vector<TimelineRow> make_run_rows(const Timeline& t) {
+  std::vector<TimelineRow> rows;
+  rows.push_back({TimelineRow::Kind::batches, tr("batches"), TimelineEvents(t.spans)});
+  for (size_t w = 0; w < t.workers.size(); ++w)
+    rows.push_back({TimelineRow::Kind::worker, tr("worker %1").arg(w), TimelineEvents(t.workers[w])});
+  return rows;
+}
+
 std::vector<TimelineRow> make_rows(const Timeline& t) {
   using Kind = TimelineRow::Kind;
-  std::vector<TimelineRow> rows;
-  rows.push_back({Kind::batches, tr("batches"), TimelineEvents(t.spans)});
-  for (size_t w = 0; w < t.workers.size(); ++w)
-    rows.push_back({Kind::worker, tr("worker %1").arg(w), TimelineEvents(t.workers[w])});
-
+  std::vector<TimelineRow> rows = make_run_rows(t);
   std::vector<std::string> ops;
   std::vector<int> op_of, router_of;
   for (const TimelineStep& step : t.steps) {

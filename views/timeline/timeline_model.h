@@ -52,6 +52,8 @@ struct TimelineRow {
 /// Batches, workers, operators by total time, and routers with their decisions and branches. The rows look into
 /// `timeline`.
 std::vector<TimelineRow> make_rows(const Timeline& timeline);
+/// Batches and workers alone.
+std::vector<TimelineRow> make_run_rows(const Timeline& timeline);
 
 /// The guards of one batch, over the time of the batch.
 struct GuardBar {

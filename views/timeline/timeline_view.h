@@ -24,6 +24,7 @@ class TimelineView : public View {
   void set_first_events(int64_t events) { first_events_ = events; }
 
  protected:
+  Parts heeded() const override { return data_.other ? Part::range | Part::other : Parts(Part::range); }
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
@@ -32,6 +33,8 @@ class TimelineView : public View {
     std::shared_ptr<const Timeline> timeline;
     std::shared_ptr<const std::vector<TimelineRow>> rows;  ///< look into `timeline`
     std::vector<GuardBar> guards;
+    std::shared_ptr<const Timeline> other;  ///< the same batches of the other run; null: none, or it has no events
+    std::shared_ptr<const std::vector<TimelineRow>> other_rows;  ///< look into `other`
     double range_begin = 0, range_end = 0;
     std::vector<OpStatistics> statistics;
     bool begun = false;  ///< the first events only; the next load() reads all
@@ -44,9 +47,13 @@ class TimelineView : public View {
   void follow_mouse(bool hovered);
   void draw_range(float top, float bottom);
   void draw_axis(float left, float width, float top);
-  void draw_lane(const TimelineRow& row, float left, float width, float top, float height);
+  void draw_lane(const TimelineRow& row, const Timeline& of, float left, float width, float top, float height);
   void draw_statistics();
-  void tip(const TimelineRow& row, double ns);
+  void tip(const TimelineRow& row, const Timeline& of, double ns);
+  /// By the choice of rows.
+  bool is_shown(const TimelineRow& row) const;
+  /// Of the longer of both runs.
+  double length_ns() const;
   void set_window(const TimeWindow& window);
 
   ImGuiWidget* canvas_;
