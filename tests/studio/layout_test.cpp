@@ -66,7 +66,9 @@ QStringList cut_controls(const QWidget& page) {
   for (const QWidget* widget : page.findChildren<QWidget*>()) {
     if (!is_control(*widget) || !widget->isVisible()) continue;
     const QRect seen = widget->visibleRegion().boundingRect();
-    if (seen == widget->rect() && widget->width() >= widget->minimumSizeHint().width()) continue;
+    if (seen == widget->rect() &&
+        widget->width() >= std::min(widget->minimumSizeHint().width(), widget->maximumWidth()))
+      continue;
     cut << QString("%1 '%2': %3 x %4 of %5 x %6")
                .arg(widget->metaObject()->className(), widget->accessibleName())
                .arg(seen.width())

@@ -318,7 +318,10 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   const double line = metrics.height() + 2;
   const ColorText color = text_of(page.options.color);
   text_line(p, bounds, bounds.bottom() - kLegendLines * line, drawn_text(page, metrics, bounds.width()), theme.faint);
-  text_line(p, bounds, bounds.bottom() - line, tr("%1: %2").arg(color.name, color.definition), theme.faint);
+  QString meaning = tr("%1: %2").arg(color.name, color.definition);
+  if (page.router >= 0 && page.options.color == CellColor::branch && !own_ranks(page).empty())
+    meaning = tr("Tone: rank of the branch by its cells in the whole run, the busier the stronger. %1").arg(meaning);
+  text_line(p, bounds, bounds.bottom() - line, meaning, theme.faint);
   std::vector<QRectF> boxes;
   if (page.router < 0) return boxes;
   const RouterLine& router = page.routers[page.router];
@@ -353,7 +356,6 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   QString note;
   if (static_cast<int>(boxes.size()) < router.branches)
     note = tr("and %1 more").arg(router.branches - static_cast<int>(boxes.size()));
-  if (!own_ranks(page).empty()) note += (note.isEmpty() ? "" : "; ") + tr("tone: rank by load");
   if (page.unbranched) note += (note.isEmpty() ? "" : "; ") + tr("no colour: no branch");
   if (!note.isEmpty() && !boxes.empty())
     text_line(p, QRectF(bounds.right() - 184, 0, 184, 0), boxes.back().top() + 1, note, theme.faint);

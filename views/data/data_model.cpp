@@ -41,8 +41,9 @@ class HtmlTable {
     html_ +=
         "<tr><td width='14%' style='" + rule() + "'>" + name + "</td><td style='" + rule() + "'>" + text + "</td></tr>";
   }
-  /// As wide as the page, with a rule below each row: the eye follows a row across the gaps.
-  QString text() const { return "<table width='100%' cellspacing='0' cellpadding='4'>" + html_ + "</table>"; }
+  /// As wide as the page but for the rules' own width, with a rule below each row: the eye follows a row across the
+  /// gaps.
+  QString text() const { return "<table width='99%' cellspacing='0' cellpadding='3'>" + html_ + "</table>"; }
 
  private:
   QString rule() const { return "border-bottom:1px solid " + theme_.grid.name(); }

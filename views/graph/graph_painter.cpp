@@ -54,6 +54,9 @@ QString branch_text(const GraphPage& page, int32_t router, const GraphSquare& s)
   return s.branches == 1 ? branches_text(page, router, s) : tr("%1\u2013%2").arg(s.first).arg(s.first + s.branches - 1);
 }
 
+/// Whether the mark of a chosen cell's way has room below the words.
+bool is_tall(const QRectF& box, const QFontMetricsF& metrics) { return box.height() > 5 * metrics.height(); }
+
 void paint_square(QPainter& p, const GraphPage& page, int32_t router, const QRectF& box, const GraphSquare& s,
                   const Theme& theme) {
   // As in the heatmap: who got nothing is an outline.
@@ -68,10 +71,13 @@ void paint_square(QPainter& p, const GraphPage& page, int32_t router, const QRec
   const QFontMetricsF metrics(p.font());
   const QString share = percent_text(s.value);
   constexpr double kDot = 12;  // room for the mark of a chosen cell's way
-  if (metrics.horizontalAdvance(share) + 2 * kDot > box.width() || metrics.height() - 2 > box.height()) return;
-  const bool numbered = box.height() > 2.5 * metrics.height();
+  const QString branch = branch_text(page, router, s);
+  const double beside = is_tall(box, metrics) ? 2 : kDot;
+  if (metrics.horizontalAdvance(share) + 2 * beside > box.width() || metrics.height() - 2 > box.height()) return;
+  const bool numbered =
+      box.height() > 2.5 * metrics.height() && metrics.horizontalAdvance(branch) + 2 * beside <= box.width();
   p.setPen(Theme::text_on(fill));
-  p.drawText(box, Qt::AlignCenter, numbered ? branch_text(page, router, s) + "\n" + share : share);
+  p.drawText(box, Qt::AlignCenter, numbered ? branch + "\n" + share : share);
 }
 
 void paint_taken(QPainter& p, const GraphPage& page, const QRectF& box, const GraphSquare& s, const Theme& theme) {
@@ -79,6 +85,10 @@ void paint_taken(QPainter& p, const GraphPage& page, const QRectF& box, const Gr
   const QColor fill = s.cells == 0 ? theme.background : theme.sequential(page.tone(s.value));
   p.setPen(QPen(Theme::text_on(fill), 1));
   p.setBrush(theme.accent);
+  if (is_tall(box, QFontMetricsF(p.font()))) {
+    p.drawEllipse(QPointF(box.center().x(), box.bottom() - 12), size / 2, size / 2);
+    return;
+  }
   // In a corner, where a percentage stands in the middle.
   const bool wide = box.width() > 40;
   p.drawEllipse(wide ? QPointF(box.left() + 6, box.center().y()) : box.center(), size / 2, size / 2);

@@ -202,6 +202,11 @@ void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& ton
 namespace {
 
 QString tick_text(const HeatMatrix& m, const ScaleTick& tick) {
+  // The lowest decades need more digits than the figures in the map.
+  if (m.options.scale == HeatScale::logarithmic && m.options.metric == HeatMetric::share && tick.value < 0.00095)
+    return QString("%1%").arg(100 * tick.value, 0, 'g', 2);
+  if (m.options.scale == HeatScale::logarithmic && m.options.metric != HeatMetric::share && tick.value < 10)
+    return QString::number(tick.value, 'g', 2);
   if (m.options.scale != HeatScale::per_router) return number(m, tick.value);
   if (tick.at >= 1) return tr("router's max");
   if (!m.two_sided) return tick.at <= 0 ? tr("0") : QString::number(tick.value, 'g', 2);
