@@ -24,7 +24,7 @@ double OverviewGeometry::hero_height() const {
 }
 
 double OverviewGeometry::steps_height(double width) const {
-  return content_.steps_height ? content_.steps_height(card_text_width(width)) + (kTitle + 1.7) * content_.unit : 0;
+  return content_.steps_height ? content_.steps_height(card_text_width(width)) + (kTitle + 1.1) * content_.unit : 0;
 }
 
 double OverviewGeometry::place_columns(double top, double margin, double inner) {
@@ -73,7 +73,7 @@ OverviewGeometry::OverviewGeometry(double width, const OverviewContent& content)
 }
 
 QRectF OverviewGeometry::steps_inside() const {
-  return steps_.adjusted(padding(), (kTitle + 0.9) * unit(), -padding(), -0.6 * unit());
+  return steps_.adjusted(padding(), (kTitle + 0.4) * unit(), -padding(), -0.6 * unit());
 }
 
 QRectF OverviewGeometry::figure_row(int row) const {

@@ -46,7 +46,7 @@ void OverviewPage::set_page(OverviewPageModel page) {
     connect(button, &QPushButton::clicked, this, [this, id = step.action] { emit action_wanted(id); });
     steps_layout_->addWidget(label);
     steps_layout_->addWidget(button, 0, Qt::AlignLeft);
-    steps_layout_->addSpacing(6);
+    steps_layout_->addSpacing(2);
     for (QWidget* w : {static_cast<QWidget*>(label), static_cast<QWidget*>(button)}) w->show();
   }
   steps_layout_->addStretch(1);

@@ -206,10 +206,11 @@ QFont scaled(const QFont& font, double factor, bool bold) {
 }
 
 double proof_lines(const OverviewPageModel& page, const QFont& font, double width) {
+  constexpr double kRounding = 0.25;  // lines are laid out on whole pixels, a little apart
   const QFontMetricsF metrics(font);
-  return std::ceil(
-      metrics.boundingRect(QRectF(0, 0, std::max(1.0, width), 1e6), Qt::TextWordWrap, page.proof.text).height() /
-      metrics.height());
+  const double height =
+      metrics.boundingRect(QRectF(0, 0, std::max(1.0, width), 1e6), Qt::TextWordWrap, page.proof.text).height();
+  return std::ceil(height / metrics.height() - kRounding);
 }
 
 void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const Theme& theme) {
