@@ -55,8 +55,10 @@ void ExitsLayout::place_without_curve(double top, double wide, double high) {
       std::min(wide > kShort * digit_ ? 2.0 : 4.0, std::max(1.0, std::floor(0.25 * high / line_)));
   const double note = page_.no_curve.isEmpty() ? 0 : note_lines * line_;
   const bool alone = page_.classes.empty() && page_.gallery.empty();
-  const double wanted = static_cast<double>(page_.exits.size()) * (2 * kBarLines * line_ + kGap);
-  const double upper = alone ? high - note - kGap - 3 * line_ : std::min(wanted, 0.5 * high);
+  const auto bars_high = [&](double lines) { return static_cast<double>(page_.exits.size()) * (lines * line_ + kGap); };
+  const double upper =
+      alone ? high - note - kGap - 3 * line_
+            : std::min({bars_high(2 * kBarLines), 0.4 * high, std::max(bars_high(kBarLines), 0.3 * high)});
   bars = {kMargin, top, wide, std::max(20.0, upper)};
   plot = {kMargin, bars.bottom() + kGap, wide, note};
 }
@@ -81,7 +83,7 @@ void ExitsLayout::place_gallery() {
   const bool pictures = !page_.pictures.empty();
   const double below = 4 + (pictures && wrong ? line_ : 0);
   const double each = left / static_cast<double>(std::max<std::ptrdiff_t>(1, taking)) - below;
-  const double side_high = std::clamp(each, line_ + 4, pictures ? 3 * line_ : 2 * line_),
+  const double side_high = pictures ? std::clamp(each, line_ + 4, 3 * line_) : line_ + 4,
                side_wide = pictures ? side_high : 7 * digit_;
   const double high = side_high + below;
   const int columns = std::max(1, static_cast<int>(gallery.width() / (side_wide + 4)));

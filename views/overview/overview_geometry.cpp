@@ -34,8 +34,11 @@ double OverviewGeometry::place_columns(double top, double margin, double inner) 
          lower_right = chart_height(content_);
   const double in_rows = std::max(upper_left, upper_right) + gap + std::max(lower_left, lower_right) + gap;
   if (content_.room == 0 || top + in_rows + kFoot * u <= content_.room) {
-    upper_left = upper_right = std::max(upper_left, upper_right);
-    lower_left = lower_right = std::max(lower_left, lower_right);
+    // A large window is not left half empty below a few cards.
+    constexpr double kFilled = 0.75;
+    const double more = std::max(0.0, kFilled * content_.room - top - in_rows) / 2;
+    upper_left = upper_right = std::max(upper_left, upper_right) + more;
+    lower_left = lower_right = std::max(lower_left, lower_right) + more;
   } else {
     // In a low window the next steps come before the figures' end: their buttons are seen at once. Text has room to
     // spare in the result's card.
