@@ -159,7 +159,7 @@ QString make_page(const SessionData& d, int64_t run, const Theme& theme) {
   runs.head(head);
   const RunContents* shown = nullptr;
   for (const RunContents& r : d.runs) {
-    QStringList cells{title(r), count_text(batches_of(r))};
+    QStringList cells{title(r).replace(' ', "&nbsp;"), count_text(batches_of(r))};
     for (const bool there : r.kept) cells << mark(there, theme);
     runs.row(cells, r.line.id == run);
     if (r.line.id == run) shown = &r;
