@@ -147,8 +147,8 @@ class LayoutTest : public QObject {
         const QString where = QString("%1 at %2 x %3: ").arg(id).arg(size.width()).arg(size.height());
         QCOMPARE(window.size(), size);
         // Rows of controls settle a turn of the event loop after what they offer.
-        QTest::qWaitFor([&] { return cut_controls(*window.view()).isEmpty(); }, 2000);
-        const QStringList cut = cut_controls(*window.view());
+        const bool whole = QTest::qWaitFor([&] { return cut_controls(*window.view()).isEmpty(); }, 2000);
+        const QStringList cut = whole ? QStringList() : cut_controls(*window.view());
         QVERIFY2(cut.isEmpty(), qPrintable(where + cut.join("; ")));
         // A page that scrolls is taken as far as it is on show.
         QWidget* picture = window.view()->picture();
