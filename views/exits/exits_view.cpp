@@ -30,7 +30,7 @@ ExitsView::ExitsView(QWidget* parent) : View(parent) {
   listed_ = add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
                        {{tr("figures"), tr("All items with each set of thresholds, and each class")},
                         {tr("items"), tr("Those of the gallery, each with the exit that it left by")}});
-  bar()->addStretch(1);
+  bar()->add_stretch();
   picture_ = new ExitsPicture(this);
   set_picture(picture_);
   connect(threshold_, &QComboBox::currentIndexChanged, this,
