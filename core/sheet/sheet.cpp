@@ -10,6 +10,7 @@
 #include "core/formats/open_file.h"
 #include "core/formats/safetensors_outline.h"
 #include "core/machine/memory.h"
+#include "core/sheet/part_names.h"
 #include "core/sheet/sheet_parts.h"
 
 namespace stormcell {
@@ -129,6 +130,11 @@ ModelSheet sheet_of(const ModelPlace& place) {
     default:
       fill_from_trace(place, sheet);
   }
+  for (const std::string& path : place.files)
+    if (const std::string download = download_beside(path); !download.empty()) {
+      sheet.warnings.push_back(path + ": its download did not end, it left " + in_quotes(download));
+      break;
+    }
   set_memory(sheet);
   make_plain(sheet);
   return sheet;

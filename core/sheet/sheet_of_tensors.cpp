@@ -59,20 +59,25 @@ void fill_from_tensors(const ModelPlace& place, ModelSheet& sheet) {
   const auto see = [&](const DescribedTensor& tensor) {
     tally.add(tensor), marks.add(tensor.name), adapters += is_adapter(tensor) ? 1 : 0;
   };
-  if (place.form == SheetForm::safetensors) {
-    see_safetensors(place.path, see, sheet);
-  } else {
-    const OpenFile file = OpenFile::open_regular(place.path);
-    const TorchOutline outline = outline_torch(file, see);
+  TorchOutline outline;
+  for (const std::string& path : place.files) {
+    if (place.form == SheetForm::safetensors) {
+      see_safetensors(path, see, sheet);
+      continue;
+    }
+    const OpenFile file = OpenFile::open_regular(path);
+    TorchOutline part = outline_torch(file, see);
+    part.tensors += outline.tensors, part.whole_module |= outline.whole_module;
+    outline = std::move(part);
     ++sheet.files;
-    if (outline.whole_module)
-      sheet.lacks.push_back(
-          {"the file is a whole module, which only its Python classes make whole: " + listed(outline.classes, 3), "",
-           0});
-    else
-      sheet.lacks.push_back(
-          {outline.tensors > 0 ? "a state dict holds weights and no program" : "the file holds no tensors", "", 0});
   }
+  if (place.form == SheetForm::torch)
+    sheet.lacks.push_back(
+        {outline.whole_module
+             ? "the file is a whole module, which only its Python classes make whole: " + listed(outline.classes, 3)
+         : outline.tensors > 0 ? "a state dict holds weights and no program"
+                               : "the file holds no tensors",
+         "", 0});
   sheet.layers = tally.layers(), sheet.experts = tally.experts(),
   sheet.layers_with_experts = tally.layers_with_experts();
   set_weights(tally, sheet);
