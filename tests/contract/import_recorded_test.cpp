@@ -1,7 +1,11 @@
 // Traces that the recorders of resources/recorders wrote (tests/reference/make_recorded.py): what the session holds of
 // them.
 #include <cmath>
+#include <cstring>
+#include <map>
 
+#include "core/formats/safetensors.h"
+#include "core/formats/safetensors_writer.h"
 #include "tests/contract/imports.h"
 #include "tests/testing/counts.h"
 
@@ -9,6 +13,26 @@ namespace stormcell::testing {
 namespace {
 
 std::string recorded(const std::string& name) { return reference_path("recorded/" + name); }
+
+/// The text of each token of a native trace.
+std::map<int32_t, std::string> texts_of(const SafetensorsFile& file) {
+  std::map<int32_t, std::string> texts;
+  const auto &ids = *file.find("token.id"), &ends = *file.find("token.end"), &text = *file.find("token.text");
+  int64_t begin = 0;
+  for (int64_t i = 0; i < ids.shape[0]; ++i) {
+    int32_t id = 0;
+    int64_t end = 0;
+    std::memcpy(&id, ids.bytes.data() + i * sizeof id, sizeof id);
+    std::memcpy(&end, ends.bytes.data() + i * sizeof end, sizeof end);
+    texts[id] = std::string(reinterpret_cast<const char*>(text.bytes.data()) + begin, end - begin);
+    begin = end;
+  }
+  return texts;
+}
+std::vector<std::byte> bytes_of(const SafetensorsFile& file, const std::string& name) {
+  const StoredTensor* tensor = file.find(name);
+  return tensor ? std::vector<std::byte>(tensor->bytes.begin(), tensor->bytes.end()) : std::vector<std::byte>();
+}
 
 }  // namespace
 
@@ -73,6 +97,44 @@ class ContractImportRecordedTest : public QObject, private Imports {
     QVERIFY(std::find(lacks.begin(), lacks.end(), Json("branch_bytes")) != lacks.end());
     VERIFY_REFUSED((Arguments{"analyze", session, "--cache", "lru", "--budget", "1GiB"}), "--cache",
                    "the data lacks branch_bytes");
+  }
+
+  void an_export_holds_all_that_was_recorded() {
+    const std::string session = session_of("exported"), trace = scratch_.path("exported.safetensors");
+    imported(recorded("olmoe.safetensors"), session);
+    const Arguments arguments = {"export", session, "--format", "native", "-o", trace};
+    VERIFY_DONE(run_program(arguments), arguments);
+    const auto before = SafetensorsFile::open(recorded("olmoe.safetensors")), after = SafetensorsFile::open(trace);
+    for (const char* name : {"cell.token", "cell.request", "cell.position", "cell.phase", "layer.0.indices",
+                             "layer.0.weights", "layer.0.margins", "layer.1.margins"})
+      QVERIFY2(!bytes_of(*before, name).empty() && bytes_of(*before, name) == bytes_of(*after, name), name);
+    QVERIFY(!texts_of(*before).empty() && texts_of(*before) == texts_of(*after));
+    for (const char* key : {"recorder", "cut"}) QCOMPARE(after->metadata().at(key), before->metadata().at(key));
+    QCOMPARE(imported(trace, session_of("exported-again"))["recorded"].get<std::string>(), std::string("complete"));
+  }
+
+  void recordings_that_are_merged_keep_their_tokens() {
+    const auto first = SafetensorsFile::open(recorded("olmoe.safetensors"));
+    std::vector<TensorToWrite> tensors;
+    for (const StoredTensor& tensor : first->tensors())
+      tensors.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.bytes.data()});
+    SafetensorsMetadata about(first->metadata().begin(), first->metadata().end());
+    about["cut"] = "a pass was left out";
+    const std::string other = scratch_.path("other.safetensors"), a = session_of("part-a"), b = session_of("part-b"),
+                      merged = session_of("merged"), trace = scratch_.path("merged.safetensors");
+    write_safetensors(other, tensors, about);
+    imported(first->path(), a), imported(other, b);
+    for (const Arguments& arguments :
+         {Arguments{"merge", a, b, "-o", merged}, Arguments{"export", merged, "--format", "native", "-o", trace}})
+      VERIFY_DONE(run_program(arguments), arguments);
+    const auto both = SafetensorsFile::open(trace);
+    std::vector<std::byte> twice = bytes_of(*first, "cell.token");
+    const std::vector<std::byte> once = twice;
+    twice.insert(twice.end(), once.begin(), once.end());
+    QVERIFY(!twice.empty() && bytes_of(*both, "cell.token") == twice);
+    QVERIFY(texts_of(*both) == texts_of(*first));
+    QCOMPARE(both->metadata().at("cut"), about["cut"]);  // the whole is as complete as its parts
+    VERIFY_DONE(run_program({"inspect", merged, "--check"}), Arguments{"inspect"});
   }
 
   void a_dropped_token_of_switch_is_a_dropped_one_here() {
