@@ -137,6 +137,71 @@ class ContractImportRecordedTest : public QObject, private Imports {
     VERIFY_DONE(run_program({"inspect", merged, "--check"}), Arguments{"inspect"});
   }
 
+  void exits_come_with_confidences_labels_and_times() {
+    const std::string session = session_of("of-exits");
+    const auto file = SafetensorsFile::open(recorded("exits.safetensors"));
+    const Json import = imported(file->path(), session);
+    QCOMPARE(import["exits"].size(), size_t{1});
+    const Json& traced = import["exits"][0];
+    QVERIFY2(traced["items"] == 40 && traced["labelled"] == 40 && traced["exits"].size() == 3, traced.dump().c_str());
+    const auto number = [&](const char* name, auto value, int64_t i) {
+      std::memcpy(&value, file->find(name)->bytes.data() + i * sizeof value, sizeof value);
+      return value;
+    };
+    for (int64_t e = 0; e < 3; ++e) {
+      double sum = 0, right = 0;
+      for (int64_t c = 0; c < 40; ++c) {
+        sum += static_cast<double>(number("exit.confidence", 0.0f, 3 * c + e));
+        right += number("exit.prediction", 0, 3 * c + e) == number("exit.label", 0, c);
+      }
+      const Json& exit = traced["exits"][e];
+      QVERIFY2(std::fabs(exit["confidence"].get<double>() - sum / 40) < 1e-9, exit.dump().c_str());
+      QVERIFY2(std::fabs(exit["right"].get<double>() - right / 40) < 1e-9, exit.dump().c_str());
+      // exits=None: the network returns its logits, so nobody knows when each was there.
+      QVERIFY(exit["ms"].is_null() == std::isnan(number("exit.seconds", 0.0, e)));
+    }
+    const SessionReader reader(session);
+    const auto decision = reader.decision(1, 0, 0);
+    QVERIFY(decision && decision->score_columns == 1 && std::ssize(decision->scores) == decision->cells);
+    for (int64_t c = 0; c < decision->cells; ++c) QCOMPARE(decision->scores[c], number("exit.confidence", 0.0f, 3 * c));
+    const std::vector<SequenceInput> items = reader.inputs(1);
+    QCOMPARE(items.size(), size_t{40});
+    for (const SequenceInput& item : items)
+      QCOMPARE(item.label, std::to_string(number("exit.label", 0, item.sequence)));
+    VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
+    const Ended text = run_program({"import", file->path(), "-o", session_of("of-exits-text")});
+    QVERIFY2(text.out.find("at exit 1") != std::string::npos && text.out.find("% right") != std::string::npos,
+             text.out.c_str());
+  }
+
+  void exits_that_are_wrong_are_refused_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("shape") << "exit.confidence"
+                           << "exit.confidence is no table of a confidence an exit";
+    QTest::newRow("type") << "exit.prediction"
+                          << "exit.prediction is f32 [40, 3], expected i32 [40, 3]";
+    QTest::newRow("label") << "exit.label"
+                           << "of exit.label is -2";
+  }
+  void exits_that_are_wrong_are_refused() {
+    QFETCH(QString, name);
+    QFETCH(QString, words);
+    const auto file = SafetensorsFile::open(recorded("exits.safetensors"));
+    std::vector<TensorToWrite> tensors;
+    const std::vector<int32_t> labels(40, -2);
+    for (const StoredTensor& tensor : file->tensors()) {
+      tensors.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.bytes.data()});
+      if (tensor.name != name.toStdString()) continue;
+      if (tensor.name == "exit.confidence") tensors.back().shape = {120};
+      if (tensor.name == "exit.prediction") tensors.back().dtype = DType::f32;
+      if (tensor.name == "exit.label") tensors.back().data = labels.data();
+    }
+    const std::string path = scratch_.path("wrong-" + name.toStdString() + ".safetensors");
+    write_safetensors(path, tensors, SafetensorsMetadata(file->metadata().begin(), file->metadata().end()));
+    VERIFY_REFUSED((Arguments{"import", path, "-o", session_of("wrong")}), path, words.toStdString());
+  }
+
   void a_dropped_token_of_switch_is_a_dropped_one_here() {
     const std::string session = session_of("dropped");
     imported(recorded("switch.safetensors"), session);

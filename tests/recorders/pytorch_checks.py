@@ -133,6 +133,9 @@ def exits_check(named):
         expect((tensors["layer.0.indices"][:, 0] == numpy.where(first, 0, 1)).all(), "exit 1: other decisions")
         expect((tensors["layer.1.indices"][:, 0] == numpy.where(first, -2, numpy.where(second, 0, 1))).all(),
                "exit 2: other decisions")
+        near = numpy.abs(best.values.numpy() - numpy.asarray([*threshold, 0]))
+        expect(numpy.abs(tensors["layer.0.margins"] - near[:, 0]).max() < 1e-6, "exit 1: other margins")
+        expect(numpy.abs(tensors["layer.1.margins"] - near[:, 1])[~first].max() < 1e-6, "exit 2: other margins")
         expect(0 < first.sum() < 40 and 0 < second[~first].sum(), "the case shows nothing")
         expect(about["layer.0.protocol"] == "exit-threshold" and about["cut"] == "", f"{about}")
     run.__name__ = "exits_that_are_" + ("modules" if named else "returned") + "_are_recorded"
