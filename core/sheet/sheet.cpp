@@ -95,10 +95,13 @@ void set_weights(const TensorTally& tally, ModelSheet& sheet) {
   sheet.parameters = tally.parameters();
   sheet.memory.expert_bytes = experts.bytes;
   sheet.memory.rest_bytes = sheet.bytes - experts.bytes;
-  const double share =
-      sheet.experts > 0 && sheet.k > 0 ? static_cast<double>(sheet.k) / static_cast<double>(sheet.experts) : 1;
+  const double share = sheet.experts > 0 && sheet.k > 0 && sheet.k <= sheet.experts
+                           ? static_cast<double>(sheet.k) / static_cast<double>(sheet.experts)
+                           : 1;
   if (experts.parameters > 0 && sheet.k == 0) return;
-  const auto part = [&](int64_t all) { return static_cast<int64_t>(share * static_cast<double>(all)); };
+  const auto part = [&](int64_t all) {
+    return share < 1 ? static_cast<int64_t>(share * static_cast<double>(all)) : all;
+  };
   sheet.active_parameters = sheet.parameters - experts.parameters + part(experts.parameters) - further.parameters;
   // A token reads one row of the embedding, unless the embedding is the head too.
   const int64_t looked_up = tally.of_kind("head").tensors > 0 ? embedding.bytes : 0;

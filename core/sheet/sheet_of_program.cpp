@@ -92,10 +92,4 @@ void fill_from_program(const ModelPlace& place, ModelSheet& sheet) {
   sheet.recorder = "pytorch";
 }
 
-void fill_from_trace(const ModelPlace& place, ModelSheet& sheet) {
-  sheet.files = 1;
-  sheet.lacks.push_back(
-      {"a recording holds where cells went, and no model: stormcell import " + place.path + " -o S.storm", "", 0});
-}
-
 }  // namespace stormcell

@@ -2,6 +2,7 @@
 #include "core/sheet/sheet.h"
 
 #include <algorithm>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -93,6 +94,48 @@ class SheetTest : public QObject {
     QCOMPARE(sheet.family, std::string("a [31mb"));
     QCOMPARE(sheet.name, std::string("x "));
     for (const std::string& line : lines_of(sheet)) QVERIFY2(line.find('\x1b') == std::string::npos, line.c_str());
+  }
+
+  void numbers_that_no_model_has_overflow_nothing() {
+    const Scratch scratch;
+    constexpr int64_t kHuge = int64_t{1} << 61;
+    std::vector<HeaderTensor> tensors;
+    // Of five kinds, each more than fits into a number together with another.
+    for (const char* name : {"layers.0.mlp.experts.1.up_proj.weight", "layers.0.mlp.experts.w", "embed_tokens.weight",
+                             "layers.0.self_attn.q_proj.weight", "lm_head.weight", "layers.0.mlp.up.weight"})
+      tensors.push_back({name, "F32", {kHuge, kHuge, kHuge}, 4});
+    const std::string path = scratch.path("w.safetensors");
+    write_sparse(path, safetensors_head(tensors), 4 * 6);
+    const ModelSheet sheet = sheet_at(path);
+    QCOMPARE(sheet.parameters, INT64_MAX);
+    QVERIFY(sheet.experts > 0 && sheet.experts <= 1 << 20 && sheet.bytes == 24 && sheet.active_parameters >= 0);
+    GgufBytes file;
+    file.text("general.architecture", "qwen3moe").number("qwen3moe.expert_count", 2);
+    file.number("qwen3moe.expert_used_count", 4000000000u).number("qwen3moe.block_count", 4000000000u);
+    file.tensor("blk.0.ffn_up_exps.weight", {32, 8, 2}, 8, 34 * 16);
+    const std::string gguf = scratch.path("m.gguf");
+    write_sparse(gguf, file.header(), file.data_bytes());
+    const ModelSheet more = sheet_at(gguf);  // more experts a token than there are
+    QVERIFY(more.active_parameters == more.parameters && more.memory.token_bytes == more.bytes);
+  }
+
+  void a_trace_says_of_which_shape_its_model_is() {
+    const Scratch scratch;
+    const std::string path = scratch.path("t.safetensors");
+    std::string head = safetensors_head({{"layer.0.indices", "I32", {3, 2}, 24},
+                                         {"layer.1.indices", "I32", {3, 2}, 24},
+                                         {"cell.request", "I32", {3}, 12}});
+    const std::string about = R"({"format":"pt")",
+                      more = R"({"schema":"stormcell.trace/1","model":"made","layer.0.branches":"8")";
+    head.replace(head.find(about), about.size(), more);
+    const uint64_t size = head.size() - 8;
+    std::memcpy(head.data(), &size, 8);
+    write_sparse(path, head, 60);
+    const ModelSheet sheet = sheet_at(path);
+    QVERIFY2(sheet.kind == "native" && sheet.name == "made" && sheet.layers_with_experts == 2 && sheet.k == 2 &&
+                 sheet.experts == 8,
+             sheet.kind.c_str());
+    QVERIFY(lacks(sheet, "a recording holds where cells went"));
   }
 
   void a_state_dict_is_known_by_its_names() {
