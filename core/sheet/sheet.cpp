@@ -9,6 +9,7 @@
 #include "core/formats/header_bytes.h"
 #include "core/formats/open_file.h"
 #include "core/formats/safetensors_outline.h"
+#include "core/formats/torch_outline.h"
 #include "core/machine/memory.h"
 #include "core/sheet/part_names.h"
 #include "core/sheet/sheet_parts.h"
@@ -75,16 +76,35 @@ std::string file_name(const std::string& path) {
   return name;
 }
 
+void refuse_unlike(const std::string& path, std::initializer_list<std::string_view> kinds) {
+  const std::optional<KnownFile> known = known_file(path);
+  if (known && !known->remedy.empty() && std::find(kinds.begin(), kinds.end(), known->kind->id) == kinds.end())
+    bad_input(path, "is " + known->name + ", not weights of the model", known->remedy);
+}
+
 void see_safetensors(const std::string& path, const SeeTensor& see, ModelSheet& sheet) {
   const OpenFile file = OpenFile::open_regular(path);
   try {
     HeaderBytes bytes(file);
     outline_safetensors(bytes, see);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::bad_input) refuse_other_kind(path, FileUse::tensors);
+    if (error.kind() == ErrorKind::bad_input) refuse_unlike(path, {"safetensors", "native", "trtllm-rank"});
     throw;
   }
   ++sheet.files;
+}
+
+TorchOutline see_torch(const std::string& path, const SeeTensor& see, ModelSheet& sheet) {
+  const OpenFile file = OpenFile::open_regular(path);
+  try {
+    TorchOutline outline = outline_torch(file, see);
+    ++sheet.files;
+    return outline;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::bad_input)
+      refuse_unlike(path, {"torch", "torch-old", "torchscript", "zip", "pickle"});
+    throw;
+  }
 }
 
 void set_weights(const TensorTally& tally, ModelSheet& sheet) {

@@ -21,7 +21,6 @@
 #include "core/formats/json_file.h"
 #include "core/formats/json_walk.h"
 #include "core/formats/open_file.h"
-#include "core/formats/torch_outline.h"
 #include "core/formats/unfinished_download.h"
 #include "core/sheet/lacks.h"
 #include "core/sheet/part_names.h"
@@ -218,13 +217,10 @@ void tally_weights(const fs::path& folder, TensorTally& tally, ModelSheet& sheet
     }
     NamesOfFile seen;
     const auto see = [&](const DescribedTensor& tensor) { tally.add(tensor), seen.add(tensor.name); };
-    if (name.ends_with(".safetensors")) {
+    if (name.ends_with(".safetensors"))
       see_safetensors(path, see, sheet);
-    } else {
-      const OpenFile file = OpenFile::open_regular(path);
-      outline_torch(file, see);
-      ++sheet.files;
-    }
+    else
+      see_torch(path, see, sheet);
     if (!weights.index.empty()) check_against_index(path, stated, seen, weights.index);
   }
   const std::string unfinished = first_unfinished(folder);

@@ -5,8 +5,6 @@
 
 #include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
-#include "core/formats/open_file.h"
-#include "core/formats/torch_outline.h"
 #include "core/sheet/lacks.h"
 #include "core/sheet/routing_rule.h"
 #include "core/sheet/sheet_parts.h"
@@ -65,11 +63,9 @@ void fill_from_tensors(const ModelPlace& place, ModelSheet& sheet) {
       see_safetensors(path, see, sheet);
       continue;
     }
-    const OpenFile file = OpenFile::open_regular(path);
-    TorchOutline part = outline_torch(file, see);
+    TorchOutline part = see_torch(path, see, sheet);
     part.tensors += outline.tensors, part.whole_module |= outline.whole_module;
     outline = std::move(part);
-    ++sheet.files;
   }
   if (place.form == SheetForm::torch)
     sheet.lacks.push_back(

@@ -144,3 +144,23 @@ def exits_check(named):
 
 check(exits_check(True))
 check(exits_check(False))
+
+
+@check
+def gates_and_exits_of_a_distributed_run_have_its_rank(folder):
+    torch.manual_seed(3)
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+
+    def record():
+        with load("pytorch").Recorder(Gated(False), {"gate": 2}, str(folder / "gate.safetensors")) as recorder, \
+                torch.no_grad():
+            recorder.model(torch.randint(0, 30, (2, 4)))
+        with load("exits").Recorder(Exits(), None, str(folder / "exits.safetensors")) as recorder, torch.no_grad():
+            recorder.model(torch.randn(5, 12))
+    try:
+        quietly(record)
+    finally:
+        torch.distributed.destroy_process_group()
+    for name in ("gate", "exits"):
+        tensors, _ = read(folder / f"{name}.safetensors")
+        expect("cell.rank" in tensors and (tensors["cell.rank"] == 0).all(), f"{name}: another rank")

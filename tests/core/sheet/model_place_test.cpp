@@ -169,6 +169,26 @@ class ModelPlaceTest : public QObject {
     VERIFY_BAD_INPUT(sheet_of(place), folder + file, "holds other tensors than");
   }
 
+  void weights_that_are_none_are_named_by_their_kind() {
+    const Scratch scratch;
+    const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+                      page = "<!DOCTYPE html>\n<html><body>Sign in</body></html>\n", folder = scratch.path("s");
+    write_qwen_folder(folder, 2, 4, 64, 32, 2);
+    ModelPlace place = model_place(folder);
+    place.opens = false;
+    const std::string shard = scratch.write("s/model-2-of-2.safetensors", pointer);
+    VERIFY_BAD_INPUT(sheet_of(place), shard, "is a Git LFS pointer, not weights of the model (fetch the file itself");
+    scratch.write("b/config.json", R"({"model_type":"new_moe"})");
+    const std::string old = scratch.write("b/pytorch_model.bin", page);
+    VERIFY_BAD_INPUT(sheet_at(scratch.path("b")), old, "is an HTML page");
+    GgufBytes first;
+    first.text("general.architecture", "qwen3moe").tensor("a", {32}, 8, 34);
+    const std::string one = scratch.path("m-00001-of-00002.gguf");
+    write_sparse(one, first.header(), first.data_bytes());
+    const std::string two = scratch.write("m-00002-of-00002.gguf", pointer);
+    VERIFY_BAD_INPUT(sheet_at(one), two, "is a Git LFS pointer, not weights of the model");
+  }
+
   void parts_without_an_index_are_counted_by_their_names() {
     const Scratch scratch;
     const std::string folder = scratch.path("m");
