@@ -164,6 +164,9 @@ class ContractImportRecordedTest : public QObject, private Imports {
     const auto decision = reader.decision(1, 0, 0);
     QVERIFY(decision && decision->score_columns == 1 && std::ssize(decision->scores) == decision->cells);
     for (int64_t c = 0; c < decision->cells; ++c) QCOMPARE(decision->scores[c], number("exit.confidence", 0.0f, 3 * c));
+    QCOMPARE(std::ssize(decision->margin), decision->cells);
+    for (int64_t c = 0; c < decision->cells; ++c)  // from the threshold of 0.6
+      QVERIFY(std::fabs(decision->margin[c] - std::fabs(decision->scores[c] - 0.6f)) < 1e-6f);
     const std::vector<SequenceInput> items = reader.inputs(1);
     QCOMPARE(items.size(), size_t{40});
     for (const SequenceInput& item : items)
