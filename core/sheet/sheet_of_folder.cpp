@@ -268,7 +268,7 @@ void fill_from_folder(const ModelPlace& place, ModelSheet& sheet) {
   add_lacks(sheet, lacking_family(sheet.family));
   add_lacks(sheet, lacking_operations(tally, sheet.layers));
   add_lacks(sheet, lacking_formats(tally));
-  for (const std::string_view kind : {"tekken", "tiktoken"})
+  for (const std::string_view kind : {"tekken", "tiktoken", "WordPiece", "WordLevel"})
     if (sheet.tokenizer.starts_with(kind))
       sheet.lacks.push_back({"the tokenizer is not read: " + sheet.tokenizer, "", 0});
   if (sheet.experts > 0) sheet.recorder = "transformers-5";

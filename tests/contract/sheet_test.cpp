@@ -167,6 +167,9 @@ class SheetContractTest : public QObject {
       }
       QCOMPARE(sheet["parameters"].get<int64_t>(), elements);
       QVERIFY2(sheet["experts"] == inspected["routers"][0]["branches"], sheet.dump().c_str());
+      const Ended text = run_program({"inspect", model});
+      for (const char* words : {"\nrouting", "each token takes the", "\nmemory", "are free: they fit"})
+        QVERIFY2(text.out.find(words) != std::string::npos, text.out.c_str());
       // By any of its files.
       QVERIFY(json_of({"inspect", model + "/config.json"})["parameters"] == inspected["parameters"]);
     }
