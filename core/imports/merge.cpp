@@ -277,9 +277,25 @@ class MergedRun {
       pieces_.find(*part.reader, s.tokens);
       record.add_space(s.space, cells, mask, s.tokens);
     }
+    if (!spaces.empty()) copy_inputs(part, spaces.front().cells, record);
     for (size_t r = 0; r < part.layout.routers.size(); ++r)
       if (const auto decision = part.reader->decision(part.run.id, static_cast<int32_t>(r), source.batch))
         record.add_decision(decision->record(static_cast<int32_t>(r)));
+  }
+
+  /// Labels and texts of a batch's sequences, where the part has any.
+  static void copy_inputs(const Part& part, const CellTable& cells, BatchRecord& record) {
+    int64_t first = INT64_MAX, end = 0;
+    for (int64_t i = 0; i < cells.sequences; ++i)
+      first = std::min(first, cells.sequence(i)), end = std::max(end, cells.sequence(i) + 1);
+    std::map<int64_t, SequenceInput> found;
+    for (SequenceInput& input : part.reader->inputs(part.run.id, {first, end}))
+      found.emplace(input.sequence, std::move(input));
+    if (found.empty()) return;
+    for (int64_t i = 0; i < cells.sequences; ++i) {
+      const SequenceInput& input = found[cells.sequence(i)];
+      record.add_sequence(input.label, input.text);
+    }
   }
 
   void add_up(const MergedBatch& merged, BatchRecord& record) {

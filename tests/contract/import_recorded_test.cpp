@@ -177,6 +177,17 @@ class ContractImportRecordedTest : public QObject, private Imports {
              text.out.c_str());
   }
 
+  void items_of_merged_recordings_keep_their_labels() {
+    const std::string a = session_of("exits-a"), b = session_of("exits-b"), merged = session_of("exits-merged");
+    for (const std::string& session : {a, b}) imported(recorded("exits.safetensors"), session);
+    const Arguments arguments = {"merge", a, b, "-o", merged};
+    VERIFY_DONE(run_program(arguments), arguments);
+    const std::vector<SequenceInput> one = SessionReader(a).inputs(1), both = SessionReader(merged).inputs(1);
+    QVERIFY(one.size() == 40 && both.size() == 80);
+    for (size_t i = 0; i < both.size(); ++i) QCOMPARE(both[i].label, one[i % 40].label);
+    VERIFY_DONE(run_program({"inspect", merged, "--check"}), Arguments{"inspect"});
+  }
+
   void exits_that_are_wrong_are_refused_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("words");
