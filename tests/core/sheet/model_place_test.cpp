@@ -120,7 +120,7 @@ class ModelPlaceTest : public QObject {
     const std::string folder = scratch.path("Made-30B");
     const int64_t bytes = write_qwen_folder(folder, 6, 16, 64, 32, 3);
     scratch.write("Made-30B/README.md", "# Made\n");
-    scratch.write("Made-30B/chat_template.jinja", "{{ messages }}\n");
+    scratch.write("Made-30B/chat_template.jinja", "{{ '<|im_start|>' }}\n");
     scratch.write("Made-30B/special_tokens_map.json", R"({"eos_token":"x"})");
     scratch.write("Made-30B/modeling_made.py", "import torch\n");
     for (const char* file : {"", "/config.json", "/tokenizer.json", "/tokenizer_config.json", "/README.md",
