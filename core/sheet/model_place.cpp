@@ -108,7 +108,15 @@ SheetForm form_of(std::string_view kind) {
   return row == kForms.end() ? SheetForm::none : row->form;
 }
 
+/// Weights of a folder by the names that Hugging Face gives them; any other file may be a model of its own.
+bool is_named_as_weights(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  return (name.starts_with("model-") || name.starts_with("pytorch_model") || name.starts_with("model.safetensors"));
+}
+
+/// Weights that Hugging Face names are a part of a model: without its config.json the folder is not whole.
 bool may_be_model(const std::string& name) {
+  if (name.ends_with(".safetensors") && is_named_as_weights(name)) return false;
   const auto ends = [&](std::string_view end) { return name.ends_with(end); };
   const auto begins = [&](std::string_view begin) { return name.starts_with(begin); };
   return std::any_of(kModelEnds.begin(), kModelEnds.end(), ends) &&
@@ -169,12 +177,6 @@ ModelPlace place_with_config(const std::string& folder) {
 bool is_model_folder(const std::string& folder) {
   const std::optional<KnownFile> known = known_file((fs::path(folder) / "config.json").string());
   return known && known->kind->id == kConfigKind;
-}
-
-/// Weights of a folder by the names that Hugging Face gives them; any other file may be a model of its own.
-bool is_named_as_weights(const std::string& path) {
-  const std::string name = fs::path(path).filename().string();
-  return (name.starts_with("model-") || name.starts_with("pytorch_model") || name.starts_with("model.safetensors"));
 }
 
 }  // namespace

@@ -196,20 +196,20 @@ class ModelPlaceTest : public QObject {
       const std::string tensor = "model.layers." + std::to_string(layer) + ".self_attn.q_proj.weight";
       write_sparse(folder + "/" + name, safetensors_head({{tensor, "F32", {4}, 16}}), 16);
     };
-    part("model-00001-of-00003.safetensors", 0), part("model-00003-of-00003.safetensors", 2);
+    part("made-00001-of-00003.safetensors", 0), part("made-00003-of-00003.safetensors", 2);
     // Alone they are a model without a configuration, and every part is needed.
-    VERIFY_BAD_INPUT(model_place(folder), folder + "/model-00001-of-00003.safetensors",
-                     "1 is not beside it: \"model-00002-of-00003.safetensors\"");
-    part("model-00002-of-00003.safetensors", 1);
+    VERIFY_BAD_INPUT(model_place(folder), folder + "/made-00001-of-00003.safetensors",
+                     "1 is not beside it: \"made-00002-of-00003.safetensors\"");
+    part("made-00002-of-00003.safetensors", 1);
     const ModelSheet alone = sheet_at(folder);
     QVERIFY(alone.kind == "safetensors" && alone.files == 3 && alone.layers == 3);
     scratch.write("m/config.json", R"({"model_type":"new_moe","num_hidden_layers":3})");
-    std::filesystem::remove(folder + "/model-00002-of-00003.safetensors");
+    std::filesystem::remove(folder + "/made-00002-of-00003.safetensors");
     const ModelSheet less = sheet_at(folder);
     QVERIFY2(less.kind == "model-folder" && lacks(less, "files of weights are not there 1 of 3"),
              lines_of(less).front().c_str());
     part("other-00001-of-00002.safetensors", 0);
-    VERIFY_BAD_INPUT(sheet_at(folder), folder, "holds parts of 2 models: \"model-00001-of-00003.safetensors\"");
+    VERIFY_BAD_INPUT(sheet_at(folder), folder, "holds parts of 2 models: \"made-00001-of-00003.safetensors\"");
   }
 
   void a_folder_of_one_model_is_that_model() {
@@ -221,6 +221,9 @@ class ModelPlaceTest : public QObject {
     scratch.write("g/config.json", R"({"model_type":"qwen3_moe"})");
     scratch.write("g/README.md", "# Made\n");
     for (const char* file : {"g", "g/config.json", "g/README.md"}) QCOMPARE(model_place(scratch.path(file)).path, gguf);
+    // A folder of Hugging Face without its configuration is none of these: opening it says what is missing.
+    write_sparse(scratch.path("h/model.safetensors"), safetensors_head({{"w", "F32", {2}, 8}}), 8);
+    QVERIFY(model_place(scratch.path("h")).form == SheetForm::none);
     // A state dict beside what its training left.
     scratch.write("t/optimizer.pt", state_dict_bytes({{"step", {1}}}, false));
     const std::string weights = scratch.write("t/best.pth", state_dict_bytes({{"a.weight", {2, 3}}}, false));
