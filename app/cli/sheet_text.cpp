@@ -63,7 +63,7 @@ void add_row(const char* what, const std::string& text, Rows& rows) {
   if (!text.empty()) rows.push_back({what, text});
 }
 
-/// What a model needs and how it routes, whether or not it can be opened.
+/// The needs and the routing of a model, whether or not it can be opened.
 void add_needs(const ModelSheet& s, Rows& rows) {
   add_row("routing", routing_words(s), rows);
   add_row("tokenizer", s.tokenizer, rows);

@@ -1,4 +1,4 @@
-// What recorders say of exits, as JSON.
+// Figures of exits from recorders, as JSON.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <vector>

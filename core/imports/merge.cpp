@@ -215,7 +215,7 @@ std::vector<std::string> lacks_of(const std::vector<Part>& parts, bool by_ranks)
 /// Texts of tokens, found by the thread that reads parts and asked for by the one that writes.
 class MergedPieces {
  public:
-  /// Of these tokens, as a part has them; those of an earlier part stay.
+  /// Takes the texts of these tokens from a part; those of an earlier part stay.
   void find(const SessionReader& reader, std::span<const int32_t> tokens) {
     std::vector<int32_t> unknown;
     {
@@ -324,7 +324,7 @@ Json json_of(const MergedPart& p) {
           {"requests", p.requests}};
 }
 
-/// What a recorder left out of any part; a recording is complete only where all parts are.
+/// Joins the gaps that recorders state of the parts; a recording is complete only where all parts are.
 void join_cuts(const std::vector<Part>& parts, nlohmann::json& about) {
   std::vector<std::string> cuts;
   bool stated = true;

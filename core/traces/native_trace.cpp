@@ -218,7 +218,7 @@ class NativeTrace {
                                    {"branch_bytes", sized}});
   }
 
-  /// What the router compared; of an exit the recorded confidence, where nothing else is there.
+  /// Finds the scores that the router compared; of an exit the recorded confidence, where nothing else is there.
   void open_scores(Layer& l) {
     l.scores = file_->find(l.name + ".scores");
     if (l.scores) {

@@ -286,6 +286,6 @@ def wait():
 
 
 def this_rank():
-    """Of a distributed run; -1: it is none."""
+    """The rank in a distributed run; -1: it is none."""
     ranks = torch.distributed
     return ranks.get_rank() if ranks.is_available() and ranks.is_initialized() else -1

@@ -100,7 +100,7 @@ class SheetTest : public QObject {
     const Scratch scratch;
     constexpr int64_t kHuge = int64_t{1} << 61;
     std::vector<HeaderTensor> tensors;
-    // Of five kinds, each more than fits into a number together with another.
+    // Tensors of five kinds: two of them are more together than fits into a number.
     for (const char* name : {"layers.0.mlp.experts.1.up_proj.weight", "layers.0.mlp.experts.w", "embed_tokens.weight",
                              "layers.0.self_attn.q_proj.weight", "lm_head.weight", "layers.0.mlp.up.weight"})
       tensors.push_back({name, "F32", {kHuge, kHuge, kHuge}, 4});
