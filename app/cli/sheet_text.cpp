@@ -59,24 +59,38 @@ std::string memory_words(const ModelSheet& s) {
   return text + "they fit if experts are read as they are needed";
 }
 
+void add_row(const char* what, const std::string& text, Rows& rows) {
+  if (!text.empty()) rows.push_back({what, text});
+}
+
+/// The needs and the routing of a model, whether or not it can be opened.
+void add_needs(const ModelSheet& s, Rows& rows) {
+  add_row("routing", routing_words(s), rows);
+  add_row("tokenizer", s.tokenizer, rows);
+  add_row("template", s.chat_template, rows);
+  add_row("memory", memory_words(s), rows);
+  if (s.tokens_per_s)
+    add_row("speed",
+            number_text(s.tokens_per_s->low) + " to " + number_text(s.tokens_per_s->high) +
+                " tokens a second at most, by the measured ceilings of this machine",
+            rows);
+}
+
 }  // namespace
+
+std::string needs_text(const ModelSheet& s) {
+  Rows rows;
+  add_needs(s, rows);
+  return rows.empty() ? std::string() : "\n" + table_text(rows, {});
+}
 
 std::string to_text(const ModelSheet& s) {
   std::string head = s.name + ": " + s.kind;
   if (!s.family.empty()) head += ", " + s.family;
   Rows rows;
-  const auto add = [&](const char* what, const std::string& text) {
-    if (!text.empty()) rows.push_back({what, text});
-  };
-  add("size", parameters_words(s));
-  if (s.bytes > 0) add("weights", bytes_text(s.bytes) + " in " + counted(s.files, "file"));
-  add("routing", routing_words(s));
-  add("tokenizer", s.tokenizer);
-  add("template", s.chat_template);
-  add("memory", memory_words(s));
-  if (s.tokens_per_s)
-    add("speed", number_text(s.tokens_per_s->low) + " to " + number_text(s.tokens_per_s->high) +
-                     " tokens a second at most, by the measured ceilings of this machine");
+  add_row("size", parameters_words(s), rows);
+  if (s.bytes > 0) add_row("weights", bytes_text(s.bytes) + " in " + counted(s.files, "file"), rows);
+  add_needs(s, rows);
   std::string text = head + "\n" + (rows.empty() ? "" : table_text(rows, {})) + formats_text(s);
   if (!s.lacks.empty()) text += "\nnot run by this version:\n";
   for (const SheetLack& lack : s.lacks) text += "  " + stormcell::to_text(lack) + "\n";

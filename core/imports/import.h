@@ -8,6 +8,7 @@
 #include "core/base/progress.h"
 #include "core/imports/import_options.h"
 #include "core/imports/traced_shape.h"
+#include "core/traces/traced_exits.h"
 
 namespace stormcell {
 
@@ -29,7 +30,7 @@ struct ImportedSession {
 struct ImportFigures {
   std::string format;     ///< of all files, or "mixed"
   int64_t rows_read = 0;  ///< a row is one choice of one cell at one router, of counts that of one branch in one step
-  int64_t choices = 0;  ///< choices of all cells at all routers; of counts their sum, as the loads of analyze
+  int64_t choices = 0;    ///< choices of all cells at all routers; of counts their sum, as the loads of analyze
   int64_t rows_skipped = 0;  ///< of layers without branches
   int64_t rows_masked = 0;   ///< that name no branch
   int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
@@ -37,6 +38,7 @@ struct ImportFigures {
   TracedShape model;
   /// "complete", or what the recorders left out, in words; empty: a trace does not say
   std::string recorded;
+  std::vector<TracedExits> exits;  ///< of each trace of a network with exits
   std::vector<std::string> lacks;  ///< contents that the traces do not have
   /// for each of them, the option of the recorder or of the import that adds it; empty: not known
   std::vector<std::string> lacks_how;
