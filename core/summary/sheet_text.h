@@ -1,0 +1,22 @@
+// The sheet of a model in words, for every program that shows one.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/summary/sheet_figures.h"
+
+namespace stormcell {
+
+/// "1.23 million parameters"
+std::string parameters_text(int64_t parameters);
+
+struct SheetRow {
+  std::string what, text;  ///< "memory", "18.0 GiB of weights, ..."
+};
+/// Size, weights, routing, tokenizer, template, memory and speed, as far as the sheet says something of them.
+std::vector<SheetRow> sheet_rows(const ModelSheet& sheet);
+/// Kinds of tensors, the largest first.
+std::vector<std::string> tensor_kinds(const ModelSheet& sheet);
+
+}  // namespace stormcell
