@@ -70,6 +70,7 @@ void MainWindow::update_view() {
   if (!page && view_id() == kModelView) return view_list_->setCurrentRow(1);  // comes here again
   views::View* now = view();
   if (!runs_.running()) show_progress(false);
+  if (page && document_.empty()) setWindowTitle(page->model().name + " - Stormcell Studio");
   if (page && !now) return center_->setCurrentWidget(page);
   if (!now) {
     center_->setCurrentWidget(welcome_);
@@ -87,6 +88,7 @@ void MainWindow::update_view() {
 
 void MainWindow::show_wanted_run() {
   if (wanted_run_ == 0 || document_.empty()) return;
+  if (QString::fromStdString(document_.session().file) != run_session_) return;
   for (const RunLine& run : document_.session().runs)
     if (run.id == wanted_run_ && run.status != RunStatus::running) {
       wanted_run_ = 0;
@@ -149,6 +151,7 @@ void MainWindow::update_side() {
   open_title_->setVisible(several);
   open_list_->setVisible(several);
   view_list_->setVisible(session);
+  runs_title_->setVisible(session);
   run_list_->setVisible(session);
   side_->setVisible(side_wanted_ && (session || several));
   actions_.refresh();

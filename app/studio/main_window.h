@@ -151,7 +151,7 @@ class MainWindow : public QMainWindow {
   QStackedWidget* center_;
   WelcomePage* welcome_;
   OpenList* open_list_ = nullptr;  ///< null while the constructor makes the actions
-  QLabel* open_title_;
+  QLabel *open_title_, *runs_title_;
   QListWidget *view_list_, *run_list_;
   QPlainTextEdit* log_;
   NoticeBar* notice_;
@@ -175,7 +175,8 @@ class MainWindow : public QMainWindow {
     bool shown = false;
   };
   std::optional<Followed> followed_;
-  QStringList opening_;  ///< paths that are being opened
+  QStringList opening_;      ///< paths that are being opened
+  QStringList drop_faults_;  ///< of a drop whose session is being opened: shown when it is there
   QTimer follow_timer_;
 };
 

@@ -74,7 +74,6 @@ void MainWindow::take_found(const Opened& found) {
   for (qsizetype i = 1; i < found.sessions.size(); ++i)
     if (const QString file = QFileInfo(found.sessions[i]).absoluteFilePath(); open_list_->find_session(file) < 0)
       open_list_->add({nullptr, file});
-  if (!found.sessions.isEmpty()) document_.open(found.sessions.constFirst());
   if (ModelPage* page = model_page(); page && !found.data.isEmpty()) {
     page->set_data(found.data.constFirst());
     page->show_fault({});
@@ -84,7 +83,12 @@ void MainWindow::take_found(const Opened& found) {
   }
   if (!found.traces.isEmpty()) import_traces(found.traces);
   update_side();
-  if (!faults.isEmpty()) complain(faults.join('\n'));
+  if (found.sessions.isEmpty()) {
+    if (!faults.isEmpty()) complain(faults.join('\n'));
+    return;
+  }
+  drop_faults_ = faults;
+  document_.open(found.sessions.constFirst());
 }
 
 void MainWindow::show_model(const OpenedModel& model) {

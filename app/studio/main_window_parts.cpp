@@ -106,8 +106,8 @@ void MainWindow::build_side() {
     item->setToolTip(tr(entry.help));
   }
   layout->addWidget(view_list_);
-  auto* runs_title = new QLabel(tr("Runs"), column);
-  layout->addWidget(runs_title);
+  runs_title_ = new QLabel(tr("Runs"), column);
+  layout->addWidget(runs_title_);
   run_list_ = new QListWidget(column);
   run_list_->setObjectName("runs");
   run_list_->setAccessibleName(tr("Runs of the session"));
@@ -115,7 +115,7 @@ void MainWindow::build_side() {
   run_list_->setWordWrap(true);
   run_list_->setSpacing(3);  // a run has two or three lines: which belong together must be seen
   layout->addWidget(run_list_, 1);
-  runs_title->setBuddy(run_list_);
+  runs_title_->setBuddy(run_list_);
   side_->setWidget(column);
   addDockWidget(Qt::LeftDockWidgetArea, side_);
   side_->setMinimumWidth(190);
@@ -204,7 +204,8 @@ void MainWindow::connect_document() {
     after_opening_ = nullptr;
     if (!document_.empty())
       open_list_->select(open_list_->find_session(QString::fromStdString(document_.session().file)));
-    complain(message);
+    drop_faults_ << message;
+    complain(std::exchange(drop_faults_, {}).join('\n'));
   });
   connect(&document_, &Document::looked_over, this, [this](const QString& damage) {
     if (!damage.isEmpty()) complain(damage);
@@ -232,6 +233,8 @@ void MainWindow::take_opened() {
   update_side();
   update_runs();
   update_view();
+  if (const QStringList faults = std::exchange(drop_faults_, {}); !faults.isEmpty()) complain(faults.join('\n'));
+  show_wanted_run();
   if (const auto waiting = std::exchange(after_opening_, nullptr); waiting && !document_.empty()) waiting();
 }
 
