@@ -21,11 +21,16 @@
 namespace stormcell::studio {
 namespace {
 
+/// A place where a line may break: a space without a width.
+constexpr QChar kBreak(0x200B);
+
 QLabel* selectable(const QString& text, QWidget* parent) {
   auto* label = new QLabel(text, parent);
   label->setTextFormat(Qt::PlainText);
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  // A path is one word: it must not make the page wider than the window.
+  label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   return label;
 }
 
@@ -85,8 +90,13 @@ QWidget* ModelPage::make_sheet() {
   QStringList about;
   if (model_.sheet) about << views::to_qstring(model_.sheet->kind);
   if (!model_.family.isEmpty()) about << model_.family;
-  about << model_.model;
-  rows->addWidget(selectable(about.join(", "), part));
+  about << QString(model_.model).replace('/', QString("/") + kBreak);
+  auto* origin = new QLabel(about.join(", "), part);
+  origin->setTextFormat(Qt::PlainText);
+  origin->setWordWrap(true);
+  origin->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  origin->setToolTip(model_.model);
+  rows->addWidget(origin);
   auto* grid = new QGridLayout();
   grid->setHorizontalSpacing(14);
   grid->setVerticalSpacing(5);
@@ -142,7 +152,7 @@ QWidget* ModelPage::make_run() {
   buttons->addWidget(run_);
   buttons->addWidget(settings_button_);
   buttons->addWidget(fault_, 1);
-  buttons->addStretch();
+  buttons->addStretch(0);
   settings_ = new SettingsPanel(part);
   settings_->set_session(model_.session);
   settings_->hide();
@@ -234,6 +244,7 @@ void ModelPage::set_state(State state) {
 void ModelPage::show_fault(const QString& message) {
   if (!fault_) return;
   fault_->setText(message);
+  fault_->setToolTip(message);
   fault_->setVisible(!message.isEmpty());
 }
 
