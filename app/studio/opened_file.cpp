@@ -38,7 +38,12 @@ OpenedAs opened_as(const QString& path, bool takes_data) {
   if (known && !known->remedy.empty())
     bad_input(path.toStdString(), "is " + known->name + ", not a session, a trace or a model", known->remedy);
   // The reader's own error says what it takes and what is missing.
-  return trace_suffixes().contains(what.suffix().toLower()) ? OpenedAs::trace : OpenedAs::session;
+  const QString suffix = what.suffix().toLower();
+  if (trace_suffixes().contains(suffix)) return OpenedAs::trace;
+  if (has_any(uses, kOfData) && suffix != "storm")
+    bad_input(path.toStdString(), "is " + known->name + ", which a run of a model could read",
+              "open a model first, then drop the file again");
+  return OpenedAs::session;
 }
 
 }  // namespace stormcell::studio

@@ -230,6 +230,14 @@ class OpeningTest : public QObject {
     QCOMPARE(page(window)->data(), data);
   }
 
+  void data_without_a_model_say_what_to_open_first() {
+    MainWindow window;
+    window.show();
+    drop(window, {written("alone.txt", "Alice\n")});
+    QTRY_VERIFY2(notice(window).contains("alone.txt") && notice(window).contains("open a model first"),
+                 qPrintable(notice(window)));
+  }
+
   void a_wrong_setting_or_data_is_one_line_in_place() {
     MainWindow window;
     window.show();
