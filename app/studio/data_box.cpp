@@ -8,6 +8,7 @@ namespace stormcell::studio {
 
 DataBox::DataBox(QWidget* parent) : QPlainTextEdit(parent) {
   setTabChangesFocus(true);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // long lines wrap
   setAccessibleName(tr("Data"));
 }
 

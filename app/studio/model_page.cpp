@@ -24,13 +24,19 @@ namespace {
 /// A place where a line may break: a space without a width.
 constexpr QChar kBreak(0x200B);
 
+/// A path is one word: it must not make the page wider than the window.
+void take_any_width(QLabel* label) {
+  QSizePolicy policy = label->sizePolicy();
+  policy.setHorizontalPolicy(QSizePolicy::Ignored);
+  label->setSizePolicy(policy);
+}
+
 QLabel* selectable(const QString& text, QWidget* parent) {
   auto* label = new QLabel(text, parent);
   label->setTextFormat(Qt::PlainText);
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  // A path is one word: it must not make the page wider than the window.
-  label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  take_any_width(label);
   return label;
 }
 
@@ -70,15 +76,27 @@ ModelPage::ModelPage(OpenedModel model, QWidget* parent) : QWidget(parent), mode
   auto* rows = new QVBoxLayout(body);
   rows->setContentsMargins(20, 16, 20, 16);
   rows->setSpacing(12);
-  auto* upper = new QHBoxLayout();
-  upper->setSpacing(28);
-  rows->addLayout(upper, 1);
-  upper->addWidget(make_sheet(), 1);
+  auto* columns = new QHBoxLayout();
+  columns->setSpacing(28);
+  rows->addLayout(columns, 1);
+  QVBoxLayout *left = new QVBoxLayout(), *right = new QVBoxLayout();
+  for (QVBoxLayout* column : {left, right}) {
+    column->setSpacing(12);
+    columns->addLayout(column, 1);
+  }
   auto* shape = new ShapePicture(body);
   shape->set_routers(model_.routers);
   shape->setVisible(!model_.routers.empty());
-  upper->addWidget(shape, 1);
-  rows->addWidget(model_.runs ? make_run() : make_lacks());
+  // Lacks and the recorder need the height of their column.
+  left->addWidget(make_sheet());
+  (model_.runs ? right : left)->addWidget(shape, 1);
+  left->addStretch();
+  right->addWidget(model_.runs ? make_run() : make_lacks(), 1);
+  if (!model_.runs) return;
+  settings_ = new SettingsPanel(body);
+  settings_->set_session(model_.session);
+  settings_->hide();
+  rows->addWidget(settings_);
 }
 
 QWidget* ModelPage::make_sheet() {
@@ -94,7 +112,7 @@ QWidget* ModelPage::make_sheet() {
   auto* origin = new QLabel(about.join(", "), part);
   origin->setTextFormat(Qt::PlainText);
   origin->setWordWrap(true);
-  origin->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  take_any_width(origin);
   origin->setToolTip(model_.model);
   rows->addWidget(origin);
   auto* grid = new QGridLayout();
@@ -103,14 +121,13 @@ QWidget* ModelPage::make_sheet() {
   grid->setColumnStretch(1, 1);
   rows->addSpacing(6);
   rows->addLayout(grid);
-  rows->addStretch(1);
   const auto add = [&](const QString& what, const QString& text) {
     if (text.isEmpty()) return;
     const int row = grid->rowCount();
     auto* name = new QLabel(what, part);
     name->setEnabled(false);
     grid->addWidget(name, row, 0, Qt::AlignTop);
-    grid->addWidget(selectable(text, part), row, 1);
+    grid->addWidget(selectable(text, part), row, 1, Qt::AlignTop);
   };
   if (!model_.sheet) return part;
   for (const SheetRow& row : sheet_rows(*model_.sheet)) add(views::to_qstring(row.what), views::to_qstring(row.text));
@@ -133,7 +150,7 @@ QWidget* ModelPage::make_run() {
           : tr("Type text here, a sequence in each line, or drop a file: .txt, .jsonl, token ids as .npy or "
                ".safetensors. random:8x32 draws 8 sequences of 32 tokens."));
   data_->setToolTip(data_->placeholderText());
-  data_->setFixedHeight(data_->fontMetrics().lineSpacing() * kBoxLines + 12);
+  data_->setMinimumHeight(data_->fontMetrics().lineSpacing() * kBoxLines + 12);
   if (model_.has_data) data_->setPlainText(model_.model);
   auto* buttons = new QHBoxLayout();
   run_ = new QPushButton(part);
@@ -153,13 +170,9 @@ QWidget* ModelPage::make_run() {
   buttons->addWidget(settings_button_);
   buttons->addWidget(fault_, 1);
   buttons->addStretch(0);
-  settings_ = new SettingsPanel(part);
-  settings_->set_session(model_.session);
-  settings_->hide();
   rows->addWidget(heading(tr("Data"), 1, part));
-  rows->addWidget(data_);
+  rows->addWidget(data_, 1);
   rows->addLayout(buttons);
-  rows->addWidget(settings_);
   connect(run_, &QPushButton::clicked, this, &ModelPage::press_run);
   connect(data_, &DataBox::run_wanted, this, &ModelPage::press_run);
   connect(data_, &QPlainTextEdit::textChanged, this, [this] { set_state(state_); });
@@ -182,7 +195,10 @@ QWidget* ModelPage::make_lacks() {
   if (model_.sheet)
     for (const SheetLack& lack : model_.sheet->lacks)
       rows->addWidget(selectable(views::to_qstring(to_text(lack)), part));
-  if (model_.recorder_text.isEmpty()) return part;
+  if (model_.recorder_text.isEmpty()) {
+    rows->addStretch(1);
+    return part;
+  }
   const QString name = views::to_qstring(model_.sheet->recorder);
   rows->addSpacing(8);
   auto* line = new QHBoxLayout();

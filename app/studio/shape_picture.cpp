@@ -13,16 +13,24 @@ namespace {
 
 /// Smaller places have no line of their own between them: a row is drawn as one bar.
 constexpr double kLeastPlace = 4;
-constexpr double kMostHeight = 22;
+constexpr int kMostHeight = 36, kPicture = 200;  // of a row, and of the picture where the window is small
 
 }  // namespace
 
 ShapePicture::ShapePicture(QWidget* parent) : QWidget(parent) {
-  setMinimumHeight(120);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
 }
 
-QSize ShapePicture::sizeHint() const { return {480, 320}; }
+int ShapePicture::whole_height() const {
+  constexpr size_t kMostRows = 400;
+  const auto rows = static_cast<int>(std::min(routers_.size(), kMostRows));
+  return fontMetrics().height() + 6 + rows * kMostHeight;
+}
+
+QSize ShapePicture::sizeHint() const {
+  constexpr int kWidth = 480;
+  return {kWidth, std::min(kPicture, whole_height())};
+}
 
 void ShapePicture::set_routers(std::vector<RouterShape> routers) {
   routers_ = std::move(routers);
@@ -33,11 +41,13 @@ void ShapePicture::set_routers(std::vector<RouterShape> routers) {
                                 views::counted_text(most_branches_, "branch"));
   setAccessibleName(says);
   setToolTip(says);
+  setMaximumHeight(whole_height());
   update();
 }
 
 void ShapePicture::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
+  if (event->type() == QEvent::FontChange) setMaximumHeight(whole_height());
   if (event->type() == QEvent::FontChange || event->type() == QEvent::PaletteChange) update();
 }
 
@@ -53,7 +63,7 @@ void ShapePicture::paintEvent(QPaintEvent*) {
              tr("%1 with up to %2: nothing was routed yet")
                  .arg(views::counted_text(static_cast<qint64>(routers_.size()), "router"),
                       views::counted_text(most_branches_, "branch")));
-  const double height = std::min(kMostHeight, area.height() / static_cast<double>(routers_.size()));
+  const double height = std::min<double>(kMostHeight, area.height() / static_cast<double>(routers_.size()));
   const double width = area.width() / most_branches_;
   p.setPen(theme.grid);
   p.setBrush(theme.surface);

@@ -18,6 +18,8 @@ class ShapePicture : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
+  int whole_height() const;  ///< with rows as high as they get
+
   std::vector<RouterShape> routers_;
   int most_branches_ = 0;
 };

@@ -19,6 +19,14 @@ std::string three_digits(double value) {
   return text;
 }
 
+/// The same of a rate, which may be large: "13,300".
+std::string rate_words(double value) {
+  constexpr double kThousand = 1000;
+  if (value < kThousand) return three_digits(value);
+  const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
+  return with_commas(std::llround(std::round(value / unit) * unit));
+}
+
 std::string parameters_words(const ModelSheet& s) {
   if (s.parameters == 0) return {};
   std::string text = parameters_text(s.parameters);
@@ -66,7 +74,7 @@ std::vector<SheetRow> sheet_rows(const ModelSheet& s) {
   add("template", s.chat_template);
   add("memory", memory_words(s));
   if (s.tokens_per_s)
-    add("speed", three_digits(s.tokens_per_s->low) + " to " + three_digits(s.tokens_per_s->high) +
+    add("speed", rate_words(s.tokens_per_s->low) + " to " + rate_words(s.tokens_per_s->high) +
                      " tokens a second at most, by the measured ceilings of this machine");
   return rows;
 }
