@@ -2,11 +2,16 @@
 #pragma once
 #include <QHash>
 #include <QMainWindow>
+#include <QPointer>
 #include <QStringList>
+#include <QTimer>
+#include <functional>
+#include <optional>
 
 #include "app/studio/actions.h"
 #include "app/studio/background.h"
 #include "app/studio/document.h"
+#include "app/studio/opened_model.h"
 #include "app/studio/run_controller.h"
 #include "core/readings/session_contents.h"
 
@@ -20,7 +25,9 @@ class QToolButton;
 
 namespace stormcell::studio {
 
+class ModelPage;
 class NoticeBar;
+class OpenList;
 class SelectionBar;
 class WelcomePage;
 
@@ -31,8 +38,9 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void open(const QString& session) { document_.open(session); }
-  /// What was dropped or named: a session, a model's folder or a trace.
-  void open_anything(const QString& path);
+  /// Opens what was dropped or named: sessions, models, traces, or data for the model on show.
+  void open_anything(const QStringList& paths);
+  void open_anything(const QString& path) { open_anything(QStringList{path}); }
   void show_view(const QString& id);
   /// Keeps for the next start what restore() takes up.
   void keep() const;
@@ -101,7 +109,25 @@ class MainWindow : public QMainWindow {
   void run_into_copy(const Again& again, const QString& copy);
   int64_t newest_result() const;  ///< 0: none
   void run_demo();
-  void open_model(const QString& model);
+  // Models and their pages.
+  struct Opened;
+  static Opened find_opened(const QStringList& paths, bool takes_data);
+  void take_found(const Opened& found);
+  void show_model(const OpenedModel& model);
+  void show_entry(int index);
+  void close_entry();
+  void choose_model();
+  void name_model();
+  void save_session();
+  void keep_session_at(const QString& copy, const QString& before);
+  void start_run(ModelPage* page);
+  void begin_run(ModelPage* page, RunRequest request, const QString& data, int64_t last_run);
+  /// Opens the session of the run that goes on when its first batch is there.
+  void follow_run();
+  void show_followed(int64_t run);
+  void end_following();
+  void update_pages();
+  ModelPage* model_page() const;  ///< of the entry on show; null: it is a session
   /// Traces of other systems into a new session beside the first of them, then opens it.
   void import_traces(const QStringList& traces);
   void take_import(const ImportResult& result);
@@ -124,6 +150,8 @@ class MainWindow : public QMainWindow {
   QHash<QString, views::View*> views_;
   QStackedWidget* center_;
   WelcomePage* welcome_;
+  OpenList* open_list_ = nullptr;  ///< null while the constructor makes the actions
+  QLabel *open_title_, *runs_title_;
   QListWidget *view_list_, *run_list_;
   QPlainTextEdit* log_;
   NoticeBar* notice_;
@@ -140,6 +168,16 @@ class MainWindow : public QMainWindow {
   std::function<void()> after_opening_;  ///< what waits for the session that is being opened
   int64_t wanted_run_ = 0;               ///< to be shown when the session has it; 0: none
   bool show_new_run_ = false;            ///< the run that is going on was asked for to be looked at
+  /// The run of a page.
+  struct Followed {
+    QPointer<ModelPage> page;
+    int64_t last_run = 0;  ///< the newest run that its session had before
+    bool shown = false;
+  };
+  std::optional<Followed> followed_;
+  QStringList opening_;      ///< paths that are being opened
+  QStringList drop_faults_;  ///< of a drop whose session is being opened: shown when it is there
+  QTimer follow_timer_;
 };
 
 }  // namespace stormcell::studio

@@ -12,9 +12,7 @@
 
 #include "app/studio/command_line.h"
 #include "app/studio/main_window.h"
-#include "app/studio/opened_file.h"
 #include "app/studio/picture_export.h"
-#include "app/studio/run_dialog.h"
 #include "app/studio/trace_import.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
@@ -94,6 +92,7 @@ void MainWindow::run_into_session(const Again& again) {
     return *o;
   }();
   show_new_run_ = true;
+  followed_.reset();
   run_session_ = QString::fromStdString(document_.session().file);
   // A run with a time limit is repeated with a limit, which is longer if measuring takes longer.
   const double limit = time_limit_of(*document_.run()) * again.longer;
@@ -137,22 +136,11 @@ void MainWindow::run_demo() {
   request.experiment.record_inputs = true;
   const QString folder = QDir::homePath();  // unlike a folder for documents, always there
   show_new_run_ = false;
+  followed_.reset();
   run_session_ = folder + "/stormcell-demo.storm";
   request.optimize.session = run_session_.toStdString();
   runs_.start(request);
   say(tr("Running the demo into %1").arg(run_session_));
-}
-
-void MainWindow::open_model(const QString& model) {
-  auto* dialog = new RunDialog(model, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &QDialog::accepted, this, [this, dialog] {
-    run_session_ = dialog->session();
-    show_new_run_ = false;
-    runs_.start(dialog->request());
-    say(tr("Running %1").arg(QString::fromStdString(dialog->request().experiment.model)));
-  });
-  dialog->open();
 }
 
 void MainWindow::import_traces(const QStringList& traces) {
@@ -171,25 +159,6 @@ void MainWindow::take_import(const ImportResult& result) {
     say(tr("Import stopped; what was read is in %1").arg(result.session));
   }
   document_.open(result.session);
-}
-
-void MainWindow::open_anything(const QString& path) {
-  background_.start(
-      Job::open_path,
-      [this, path](const Progress&) -> views::View::Deliver {
-        switch (opened_as(path)) {
-          case OpenedAs::model:
-            return [this, path] { open_model(path); };
-          case OpenedAs::model_of_config:
-            return [this, folder = QFileInfo(path).absolutePath()] { open_model(folder); };
-          case OpenedAs::trace:
-            return [this, path] { import_traces({path}); };
-          case OpenedAs::session:
-            break;
-        }
-        return [this, path] { document_.open(path); };
-      },
-      [this](const QString& message) { complain(message); });
 }
 
 void MainWindow::export_picture() {

@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "app/studio/main_window.h"
+#include "app/studio/model_page.h"
 #include "app/studio/notice_bar.h"
+#include "app/studio/open_list.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
 #include "views/registry.h"
@@ -41,7 +43,9 @@ class WholeList : public QListWidget {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   }
   QSize sizeHint() const override {
-    return {QListWidget::sizeHint().width(), sizeHintForRow(0) * count() + 2 * frameWidth() + 2};
+    int shown = 0;
+    for (int i = 0; i < count(); ++i) shown += item(i)->isHidden() ? 0 : 1;
+    return {QListWidget::sizeHint().width(), sizeHintForRow(count() - 1) * shown + 2 * frameWidth() + 2};
   }
   QSize minimumSizeHint() const override { return {QListWidget::minimumSizeHint().width(), sizeHint().height()}; }
 
@@ -57,7 +61,7 @@ class WholeList : public QListWidget {
 void MainWindow::build_center() {
   center_ = new QStackedWidget(this);
   welcome_ =
-      new WelcomePage(actions_, {"open-sample", "run-demo", "open-session", "import-trace", "open-model"}, center_);
+      new WelcomePage(actions_, {"open-model", "open-sample", "run-demo", "open-session", "import-trace"}, center_);
   center_->addWidget(welcome_);
   for (const views::ViewEntry& entry : views::all_views()) {
     views::View* view = entry.make(center_);
@@ -85,16 +89,25 @@ void MainWindow::build_side() {
   auto* column = new QWidget(side_);
   auto* layout = new QVBoxLayout(column);
   layout->setContentsMargins(6, 6, 6, 6);
+  open_title_ = new QLabel(tr("Open"), column);
+  open_list_ = new OpenList(column);
+  open_list_->setMaximumHeight(open_list_->fontMetrics().lineSpacing() * 8);
+  open_title_->setBuddy(open_list_);
+  layout->addWidget(open_title_);
+  layout->addWidget(open_list_);
   view_list_ = new WholeList(column);
   view_list_->setAccessibleName(tr("Views"));
+  auto* model = new QListWidgetItem(tr("Model"), view_list_);
+  model->setData(Qt::UserRole, kModelView);
+  model->setToolTip(tr("The model's sheet, and data for another run"));
   for (const views::ViewEntry& entry : views::all_views()) {
     auto* item = new QListWidgetItem(tr(entry.title), view_list_);
     item->setData(Qt::UserRole, entry.id);
     item->setToolTip(tr(entry.help));
   }
   layout->addWidget(view_list_);
-  auto* runs_title = new QLabel(tr("Runs"), column);
-  layout->addWidget(runs_title);
+  runs_title_ = new QLabel(tr("Runs"), column);
+  layout->addWidget(runs_title_);
   run_list_ = new QListWidget(column);
   run_list_->setObjectName("runs");
   run_list_->setAccessibleName(tr("Runs of the session"));
@@ -102,7 +115,7 @@ void MainWindow::build_side() {
   run_list_->setWordWrap(true);
   run_list_->setSpacing(3);  // a run has two or three lines: which belong together must be seen
   layout->addWidget(run_list_, 1);
-  runs_title->setBuddy(run_list_);
+  runs_title_->setBuddy(run_list_);
   side_->setWidget(column);
   addDockWidget(Qt::LeftDockWidgetArea, side_);
   side_->setMinimumWidth(190);
@@ -145,6 +158,7 @@ void MainWindow::connect_lists() {
   connect(view_list_, &QListWidget::itemClicked, this, [this] {
     if (view()) view()->picture()->setFocus();
   });
+  connect(open_list_, &OpenList::chosen, this, &MainWindow::show_entry);
   connect(run_list_, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
     if (item) document_.show_run(item->data(Qt::UserRole).toLongLong());
   });
@@ -188,7 +202,10 @@ void MainWindow::connect_document() {
   connect(selection_bar_, &SelectionBar::selection_wanted, &document_, &Document::select);
   connect(&document_, &Document::failed, this, [this](const QString& message) {
     after_opening_ = nullptr;
-    complain(message);
+    if (!document_.empty())
+      open_list_->select(open_list_->find_session(QString::fromStdString(document_.session().file)));
+    drop_faults_ << message;
+    complain(std::exchange(drop_faults_, {}).join('\n'));
   });
   connect(&document_, &Document::looked_over, this, [this](const QString& damage) {
     if (!damage.isEmpty()) complain(damage);
@@ -206,13 +223,18 @@ void MainWindow::take_opened() {
     say(tr("Opened %1: %2, %3")
             .arg(recent_.constFirst(), QString::fromStdString(document_.session().model),
                  views::counted_text(static_cast<qint64>(runs), "run")));
-    if (view_list_->currentRow() < 0) view_list_->setCurrentRow(0);
+    const QString file = QString::fromStdString(document_.session().file);
+    const int known = open_list_->find_session(file);
+    open_list_->select(known >= 0 ? known : open_list_->add({nullptr, file}));
+    if (view_list_->currentRow() < 0) view_list_->setCurrentRow(1);
   } else {
     runs_.release_model();
   }
   update_side();
   update_runs();
   update_view();
+  if (const QStringList faults = std::exchange(drop_faults_, {}); !faults.isEmpty()) complain(faults.join('\n'));
+  show_wanted_run();
   if (const auto waiting = std::exchange(after_opening_, nullptr); waiting && !document_.empty()) waiting();
 }
 
@@ -233,8 +255,14 @@ void MainWindow::tell_progress(const QString& text, int permille) {
 void MainWindow::connect_runs() {
   connect(&runs_, &RunController::running_changed, this, [this](bool running) {
     show_progress(running);
+    document_.expect_changes(running);
+    if (!running) end_following();
+    update_pages();
     actions_.refresh();
   });
+  document_.set_busy([this] { return view() && background_.reads(view()); });
+  follow_timer_.setInterval(300);
+  connect(&follow_timer_, &QTimer::timeout, this, &MainWindow::follow_run);
   connect(&runs_, &RunController::progressed, this,
           [this](const QString& text, int permille) { tell_progress(text, permille); });
   // Of the view on show, where no run is going on.
@@ -290,6 +318,10 @@ QString outcome(const RunSummaryFigures& f) {
 void MainWindow::take_result(const RunSummaryFigures& f) {
   const QString both = f.decode ? tr("; decoding: %1").arg(outcome(*f.decode)) : QString();
   say(tr("Run finished: %1").arg(outcome(f)) + both);
+  if (followed_) {
+    if (followed_->page != model_page()) return;  // something else is on show now
+    if (!std::exchange(followed_->shown, true) && view_id() == kModelView) show_view("heatmap");
+  }
   wanted_run_ = show_new_run_ ? f.session_run : 0;
   if (document_.empty() || QString::fromStdString(document_.session().file) != run_session_)
     document_.open(run_session_);

@@ -14,6 +14,13 @@ std::vector<ActionRow> MainWindow::view_actions() {
   std::vector<ActionRow> rows;
   const QString menu = tr("&View");
   int key = 1;
+  rows.push_back({.id = QString("view-") + kModelView,
+                  .menu = menu,
+                  .text = tr("Model"),
+                  .tip = tr("The model's sheet, and data for another run"),
+                  .run = [this] { show_view(kModelView); },
+                  .blocked = [this] { return model_page() ? QString() : tr("open a model first"); },
+                  .checked = [this] { return view_id() == kModelView; }});
   for (const views::ViewEntry& entry : views::all_views()) {
     rows.push_back({.id = QString("view-") + entry.id,
                     .menu = menu,

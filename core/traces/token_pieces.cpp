@@ -12,7 +12,7 @@
 namespace stormcell {
 namespace {
 
-constexpr const char* kWriteTokensAgain = "write it again as docs/user-guide.md shows";
+constexpr const char* kWriteTokensAgain = "write it again as the guide's page recordings shows";
 
 }  // namespace
 
