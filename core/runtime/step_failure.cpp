@@ -12,6 +12,9 @@ std::string to_text(const StepFailure& f) {
     case StepFailure::missing_page:
       return "expected a page for place " + std::to_string(f.at) + " of sequence " + std::to_string(f.parent) +
              ", got none";
+    case StepFailure::elsewhere:
+      return "a submission goes on at leaf " + std::to_string(f.got) + ", the device waits " +
+             (f.at < 0 ? "nowhere" : "at leaf " + std::to_string(f.at));
     default:
       return "failed for a reason that this program does not know: " + std::to_string(f.what);
   }

@@ -7,7 +7,7 @@
 namespace stormcell::card {
 
 /// Changes with any change of the structs below.
-inline constexpr uint32_t kCardInterface = 1;
+inline constexpr uint32_t kCardInterface = 2;
 inline constexpr const char* kModuleFile = "stormcell_cuda.so";
 /// The module's one symbol: a function without arguments that gives a const ModuleFacts*.
 inline constexpr const char* kModuleEntry = "stormcell_cuda_module";
@@ -63,6 +63,11 @@ struct CardCalls {
   int (*destroy_graph)(int card, CardGraph graph);
   int (*add_node)(int card, CardGraph graph, int32_t kernel, int64_t blocks, const void* args, const CardNode* after,
                   int64_t count, CardNode* node);
+  /// What a loop asks before each turn. A kernel of the graph, or of the loop's body, gives it (flow_kernels.h).
+  int (*create_condition)(int card, CardGraph graph, uint64_t* condition);
+  /// A node that runs `body`, which is empty at first and the node's own, while the condition of the same graph holds.
+  int (*add_loop)(int card, CardGraph graph, uint64_t condition, const CardNode* after, int64_t count, CardNode* node,
+                  CardGraph* body);
   int (*instantiate)(int card, CardGraph graph, CardProgram* program);
   int (*destroy_program)(int card, CardProgram program);
   int (*launch_program)(int card, CardProgram program, CardStream stream);

@@ -1,8 +1,11 @@
-// A plan (gpu/plan) as a CUDA graph: a node for each of its nodes, an edge for each of its edges, made once. A
-// submission copies its call block to the card and launches the graph.
+// A plan (gpu/plan) as CUDA graphs, one for each leaf: a node for each of its nodes, an edge for each of its edges, made
+// once. A submission copies its call block to the card and launches the graphs from its leaf on. A loop is a WHILE node,
+// whose body is a graph of its own.
 #pragma once
 #include <array>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/runtime/device.h"
 #include "gpu/device/card_stream.h"
@@ -16,17 +19,20 @@ inline constexpr int kCallBlocks = 4;
 /// A graph that can be launched.
 class LaunchedGraph {
  public:
-  /// `call`: address of the call block, which the arguments of every node begin with. Throws Error(failed) that names
-  /// the node.
-  LaunchedGraph(const Card& card, const Program& program, const gpu::Plan& plan, DeviceAddress call);
+  /// Of a leaf. `call`: address of the call block, which the arguments of every node begin with. Throws Error(failed)
+  /// that names the node.
+  LaunchedGraph(const Card& card, const Program& program, const gpu::Plan& plan, int32_t leaf, DeviceAddress call);
   ~LaunchedGraph();
   LaunchedGraph(const LaunchedGraph&) = delete;
   LaunchedGraph& operator=(const LaunchedGraph&) = delete;
   CardProgram handle() const { return program_; }
+  /// For errors: "a graph of 12 nodes".
+  const std::string& text() const { return text_; }
 
  private:
   const Card& card_;
   CardProgram program_ = nullptr;
+  std::string text_;
 };
 
 class CudaExecutable final : public Executable {
@@ -51,8 +57,8 @@ class CudaExecutable final : public Executable {
   std::unique_ptr<PinnedBuffer> blocks_;
   std::array<std::unique_ptr<CudaEvent>, kCallBlocks> copied_;  // the call block has left the host
   int turn_ = 0;
-  std::unique_ptr<LaunchedGraph> graph_;
-  std::string text_;  // for errors
+  std::vector<std::unique_ptr<LaunchedGraph>> graphs_;  // by leaf
+  std::string text_;                                    // for errors: the size of a submission
 };
 
 }  // namespace stormcell::card

@@ -1,25 +1,29 @@
-// The kernels that a card launches: those of plans, and behind them those that measure the card. A place in this list
-// names a kernel on both sides of the module.
+// The kernels that a card launches: those of plans, and behind them those that measure the card and steer graphs. A
+// place in this list names a kernel on both sides of the module.
 #pragma once
 #include <cstdint>
 
+#include "gpu/device/flow_kernels.h"
 #include "gpu/device/probe_kernels.h"
 #include "gpu/plan/kernel_list.h"
 
 namespace stormcell::card {
 
-inline constexpr int32_t kPlanKernels = gpu::PlanKernels::kCount;
-inline constexpr int32_t kFmaProbe = kPlanKernels, kReadProbe = kPlanKernels + 1, kCardKernels = kPlanKernels + 2;
+/// The kernels beside those of plans.
+using OwnKernels = gpu::KernelTypes<FmaProbe, ReadProbe, ConditionKernel, ResumeKernel>;
+
+inline constexpr int32_t kPlanKernels = gpu::PlanKernels::kCount, kCardKernels = kPlanKernels + OwnKernels::kCount;
+/// The place of one of OwnKernels in the list.
+template <class Kernel>
+inline constexpr int32_t kPlaceOf = kPlanKernels + OwnKernels::place<Kernel>();
 
 /// body.operator()<Kernel>() for the kernel at a place.
 template <class Body>
 void with_kernel(int32_t place, Body&& body) {
-  if (place == kFmaProbe)
-    body.template operator()<FmaProbe>();
-  else if (place == kReadProbe)
-    body.template operator()<ReadProbe>();
-  else
+  if (place < kPlanKernels)
     gpu::PlanKernels::with(place, body);
+  else
+    OwnKernels::with(place - kPlanKernels, body);
 }
 
 /// Differs where the program and the module were built from kernels of other names, arguments, threads or shared

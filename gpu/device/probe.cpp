@@ -49,13 +49,13 @@ DeviceProbe probe_card(Device& device, StreamParts& parts, const ProbeLimits& li
   multiplied.factor = 0.5f;
   // The fewest turns show how long one takes; then as many as fill a tenth of the time.
   multiplied.turns = kFewTurns;
-  const double few = fastest(parts, kFmaProbe, blocks, multiplied, 0, cancel);
+  const double few = fastest(parts, kPlaceOf<FmaProbe>, blocks, multiplied, 0, cancel);
   if (few > 0)
     multiplied.turns = std::clamp<int64_t>(
         static_cast<int64_t>(static_cast<double>(kFewTurns) * limits.seconds / 10 / few), kFewTurns, kMostTurns);
   const double flops = 2.0 * FmaProbe::kSums * FmaProbe::kThreads * static_cast<double>(blocks * multiplied.turns);
   DeviceProbe probe;
-  probe.f32_gflops = per_second(flops, fastest(parts, kFmaProbe, blocks, multiplied, limits.seconds, cancel));
+  probe.f32_gflops = per_second(flops, fastest(parts, kPlaceOf<FmaProbe>, blocks, multiplied, limits.seconds, cancel));
   probe.bf16_gflops = probe.f32_gflops;
 
   const auto memory = device.allocate(std::max<int64_t>(limits.bytes, sizeof(gpu::Sixteen)), "probe");
@@ -64,7 +64,7 @@ DeviceProbe probe_card(Device& device, StreamParts& parts, const ProbeLimits& li
   read.count = memory->bytes() / static_cast<int64_t>(sizeof(gpu::Sixteen));
   read.sink = multiplied.sink;
   probe.read_gbs = per_second(static_cast<double>(read.count) * sizeof(gpu::Sixteen),
-                              fastest(parts, kReadProbe, blocks, read, limits.seconds, cancel));
+                              fastest(parts, kPlaceOf<ReadProbe>, blocks, read, limits.seconds, cancel));
   probe.kernels = parts.card.calls().architectures;
   probe.placement = "one GPU";
   return probe;

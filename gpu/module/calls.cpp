@@ -37,6 +37,13 @@ cudaGraph_t of(CardGraph graph) { return reinterpret_cast<cudaGraph_t>(graph); }
 cudaGraphExec_t of(CardProgram program) { return reinterpret_cast<cudaGraphExec_t>(program); }
 void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 
+std::vector<cudaGraphNode_t> nodes_of(const CardNode* nodes, int64_t count) {
+  std::vector<cudaGraphNode_t> of(static_cast<size_t>(count));
+  std::transform(nodes, nodes + count, of.begin(),
+                 [](CardNode node) { return reinterpret_cast<cudaGraphNode_t>(node); });
+  return of;
+}
+
 /// As the kernels lie in the list.
 const std::array<KernelLaunch, kCardKernels>& launches() {
   static const std::array<KernelLaunch, kCardKernels> all = [] {
@@ -200,12 +207,35 @@ int add_node(int card, CardGraph graph, int32_t kernel, int64_t blocks, const vo
     parameters.blockDim = dim3(static_cast<unsigned>(of_kernel->threads));
     parameters.sharedMemBytes = static_cast<unsigned>(of_kernel->shared_bytes);
     parameters.kernelParams = pointers;
-    std::vector<cudaGraphNode_t> before(static_cast<size_t>(count));
-    std::transform(after, after + count, before.begin(),
-                   [](CardNode other) { return reinterpret_cast<cudaGraphNode_t>(other); });
+    const std::vector<cudaGraphNode_t> before = nodes_of(after, count);
     cudaGraphNode_t made = nullptr;
     const cudaError_t error = cudaGraphAddKernelNode(&made, of(graph), before.data(), before.size(), &parameters);
     *node = reinterpret_cast<CardNode>(made);
+    return error;
+  });
+}
+int create_condition(int card, CardGraph graph, uint64_t* condition) {
+  return on(card, [&] {
+    cudaGraphConditionalHandle made = 0;
+    // Each launch begins with a loop that has no turn.
+    const cudaError_t error = cudaGraphConditionalHandleCreate(&made, of(graph), 0, cudaGraphCondAssignDefault);
+    *condition = made;
+    return error;
+  });
+}
+int add_loop(int card, CardGraph graph, uint64_t condition, const CardNode* after, int64_t count, CardNode* node,
+             CardGraph* body) {
+  return on(card, [&] {
+    cudaGraphNodeParams parameters{};
+    parameters.type = cudaGraphNodeTypeConditional;
+    parameters.conditional.handle = condition;
+    parameters.conditional.type = cudaGraphCondTypeWhile;
+    parameters.conditional.size = 1;
+    const std::vector<cudaGraphNode_t> before = nodes_of(after, count);
+    cudaGraphNode_t made = nullptr;
+    const cudaError_t error = cudaGraphAddNode(&made, of(graph), before.data(), nullptr, before.size(), &parameters);
+    *node = reinterpret_cast<CardNode>(made);
+    if (error == cudaSuccess) *body = reinterpret_cast<CardGraph>(parameters.conditional.phGraph_out[0]);
     return error;
   });
 }
@@ -250,6 +280,8 @@ constexpr CardCalls kCalls = {.architectures = STORMCELL_CUDA_ARCHITECTURES,
                               .create_graph = create_graph,
                               .destroy_graph = destroy_graph,
                               .add_node = add_node,
+                              .create_condition = create_condition,
+                              .add_loop = add_loop,
                               .instantiate = instantiate,
                               .destroy_program = destroy_program,
                               .launch_program = launch_program};

@@ -19,14 +19,13 @@ KernelLaunch find_launch(int32_t place) {
   const auto take_of_part = [&]<class Kernel>() {
     if constexpr (gpu::PlanKernels::place<Kernel>() % kLaunchParts == kPart) take.template operator()<Kernel>();
   };
-  if (place < kPlanKernels) {
+  const auto take_own = [&]<class Kernel>() {
+    if constexpr (kPlaceOf<Kernel> % kLaunchParts == kPart) take.template operator()<Kernel>();
+  };
+  if (place < kPlanKernels)
     gpu::PlanKernels::with(place, take_of_part);
-  } else {
-    if constexpr (kFmaProbe % kLaunchParts == kPart)
-      if (place == kFmaProbe) take.template operator()<FmaProbe>();
-    if constexpr (kReadProbe % kLaunchParts == kPart)
-      if (place == kReadProbe) take.template operator()<ReadProbe>();
-  }
+  else
+    OwnKernels::with(place - kPlanKernels, take_own);
   return launch;
 }
 

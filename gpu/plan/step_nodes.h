@@ -65,7 +65,8 @@ class PlanBuilder {
     static_assert(std::is_trivially_copyable_v<typename Kernel::Args>);
     static_assert(PlanKernels::place<Kernel>() < PlanKernels::kCount);
     args.word = word;
-    args.asks = may_fail_;
+    // A submission that goes on elsewhere than the device waits ends before its first leaf.
+    args.asks = may_fail_ || leaf_ > 0;
     args.listed = static_cast<int32_t>(list.size());
     if (!list.empty()) args.list = constants(list.data(), list.size());
     PlanNode node;

@@ -1,5 +1,6 @@
 // Places of the cells of a parent: counted along a mask, and turned into angles of rotary embedding. Bound: memory.
 #pragma once
+#include "gpu/base/sine.h"
 #include "gpu/rows/call.h"
 
 namespace stormcell::gpu {
@@ -62,11 +63,11 @@ struct RotaryKernel {
       const int64_t row = i / pairs, head = i % pairs / a.half, pair = i % a.half;
       const float place = static_cast<float>(a.in<int32_t>(a.ref[Args::kPlaces])[row]);
       const float angle = place * a.constants<float>(a.frequencies)[pair];
-      const float cosine = cosf(angle), sine = sinf(angle);
+      const SineAndCosine turned = sine_and_cosine(angle);
       const int64_t first = (row * a.heads + head) * 2 * a.half + pair, second = first + a.half;
       const float low = x.load(from + first), high = x.load(from + second);
-      x.store(to + first, low * cosine - high * sine);
-      x.store(to + second, high * cosine + low * sine);
+      x.store(to + first, low * turned.cosine - high * turned.sine);
+      x.store(to + second, high * turned.cosine + low * turned.sine);
     }
   }
 };

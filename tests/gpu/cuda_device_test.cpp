@@ -247,25 +247,6 @@ class CudaDeviceTest : public QObject {
     for (int i = 0; i < kSubmissions; ++i) QCOMPARE(came[i][3], 2.0f * static_cast<float>(i));
   }
 
-  void what_it_does_not_run_is_refused_in_words() {
-    FakeCard fake;
-    card::CudaDevice device(fake.calls(), 0, 1);
-    const RandomCase c = small_mixture(8);
-    WeightStore store(device, c.weights);
-    const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
-    const auto executable = device.compile(program, store, {c.bindings});
-    const auto stream = device.create_stream();
-    const auto told = [&](const Submission& submission) {
-      return complaint([&] { executable->submit(*stream, submission); });
-    };
-    Submission later;
-    later.leaf = 1;
-    QVERIFY(told(later).find("use --device cpu") != std::string::npos);
-    Submission replay;
-    replay.replayed.resize(1, DeviceAddress{64});
-    QVERIFY(told(replay).find("does not replay choices yet") != std::string::npos);
-  }
-
   void weights_larger_than_a_piece_arrive_whole_and_rounded() {
     FakeCard fake;
     card::CudaDevice device(fake.calls(), 0, 1);

@@ -19,6 +19,7 @@ FakeCard* the_card = nullptr;
 // As in the emulated device: a NaN as float, far out of range as index.
 constexpr int kUnwritten = 0xff;
 constexpr uint64_t kFakeAlignment = 256;
+constexpr int32_t kMostTurnsOfALoop = 1000;
 
 /// Runs a kernel on the host; empty, or what went wrong.
 std::string play(int32_t kernel, int64_t blocks, const std::vector<std::byte>& args, ThreadOrder order) {
@@ -58,17 +59,14 @@ struct FakeCard::State {
     std::shared_ptr<bool> reached = std::make_shared<bool>(true);
   };
   std::set<Event*> events;
-  struct Graph {
-    std::vector<FakeNode> nodes;
-  };
-  std::set<Graph*> graphs, programs;
+  std::set<FakeGraph*> graphs, programs;
   std::mt19937_64 random{1};  // the order of nodes
 };
 
 struct FakeCalls {
   using State = FakeCard::State;
   using Stream = FakeCard::Stream;
-  using Graph = State::Graph;
+  using Graph = FakeGraph;
 
   static FakeCard& fake() { return *the_card; }
   static State& state() { return *the_card->state_; }
@@ -111,8 +109,23 @@ struct FakeCalls {
     const std::string wrong = play(kernel, blocks, args, ThreadOrder::ascending);
     if (fake().wrong.empty()) fake().wrong = wrong;
   }
-  /// In an order that the edges allow: the ready node of the lowest drawn number first.
-  static void play_graph(const std::vector<FakeNode>& nodes) {
+  static void play_loop(const FakeNode& loop) {
+    for (int32_t turn = 0; *loop.condition != 0; ++turn) {
+      if (turn == kMostTurnsOfALoop) {
+        fake().wrong = "a loop has no end";
+        return;
+      }
+      ++fake().turns;
+      play_graph(*loop.body);
+    }
+  }
+  /// In an order that the edges allow: the ready node of the lowest drawn number first. Each time the conditions of
+  /// loops begin with 0.
+  static void play_graph(const Graph& graph) {
+    for (const std::shared_ptr<int32_t>& condition : graph.conditions) *condition = 0;
+    play_nodes(graph.nodes);
+  }
+  static void play_nodes(const std::vector<FakeNode>& nodes) {
     std::vector<int32_t> precedence(nodes.size()), waits(nodes.size());
     std::iota(precedence.begin(), precedence.end(), 0);
     std::shuffle(precedence.begin(), precedence.end(), state().random);
@@ -126,7 +139,10 @@ struct FakeCalls {
     while (!ready.empty()) {
       const int32_t n = ready.begin()->second;
       ready.erase(ready.begin());
-      play_on_fake(nodes[n].kernel, nodes[n].blocks, nodes[n].args);
+      if (nodes[n].body)
+        play_loop(nodes[n]);
+      else
+        play_on_fake(nodes[n].kernel, nodes[n].blocks, nodes[n].args);
       for (const int32_t next : behind[n])
         if (--waits[next] == 0) ready.emplace(precedence[next], next);
     }
@@ -253,15 +269,40 @@ struct FakeCalls {
     return 0;
   }
   static int destroy_graph(int, card::CardGraph graph) { return destroy(state().graphs, graph); }
+  static std::vector<int32_t> places_of(const card::CardNode* nodes, int64_t count) {
+    std::vector<int32_t> places;
+    for (int64_t i = 0; i < count; ++i)
+      places.push_back(static_cast<int32_t>(reinterpret_cast<uintptr_t>(nodes[i])) - 1);
+    return places;
+  }
   static int add_node(int, card::CardGraph graph, int32_t kernel, int64_t blocks, const void* args,
                       const card::CardNode* after, int64_t count, card::CardNode* node) {
     if (const int error = begin("add_node")) return error;
     auto& nodes = reinterpret_cast<Graph*>(graph)->nodes;
-    FakeNode made{kernel, blocks, copied_args(kernel, args), {}};
-    for (int64_t i = 0; i < count; ++i)
-      made.after.push_back(static_cast<int32_t>(reinterpret_cast<uintptr_t>(after[i])) - 1);
-    nodes.push_back(std::move(made));
+    nodes.push_back({kernel, blocks, copied_args(kernel, args), places_of(after, count), {}, {}});
     *node = reinterpret_cast<card::CardNode>(nodes.size());
+    return 0;
+  }
+  static int create_condition(int, card::CardGraph graph, uint64_t* condition) {
+    if (const int error = begin("create_condition")) return error;
+    auto& conditions = reinterpret_cast<Graph*>(graph)->conditions;
+    conditions.push_back(std::make_shared<int32_t>(0));
+    *condition = reinterpret_cast<uint64_t>(conditions.back().get());
+    return 0;
+  }
+  static int add_loop(int, card::CardGraph graph, uint64_t condition, const card::CardNode* after, int64_t count,
+                      card::CardNode* node, card::CardGraph* body) {
+    if (const int error = begin("add_loop")) return error;
+    auto& of = *reinterpret_cast<Graph*>(graph);
+    FakeNode made;
+    made.after = places_of(after, count);
+    made.body = std::make_shared<Graph>();
+    for (const std::shared_ptr<int32_t>& known : of.conditions)
+      if (reinterpret_cast<uint64_t>(known.get()) == condition) made.condition = known;
+    if (!made.condition) fake().wrong = "a loop has the condition of another graph";
+    *body = reinterpret_cast<card::CardGraph>(made.body.get());
+    of.nodes.push_back(std::move(made));
+    *node = reinterpret_cast<card::CardNode>(of.nodes.size());
     return 0;
   }
   static int instantiate(int, card::CardGraph graph, card::CardProgram* program) {
@@ -276,7 +317,7 @@ struct FakeCalls {
   static int launch_program(int, card::CardProgram program, card::CardStream stream) {
     if (const int error = begin("launch_program")) return error;
     ++fake().launches;
-    put(stream, [nodes = reinterpret_cast<Graph*>(program)->nodes] { play_graph(nodes); });
+    put(stream, [graph = *reinterpret_cast<Graph*>(program)] { play_graph(graph); });
     return 0;
   }
 
@@ -306,6 +347,8 @@ struct FakeCalls {
                                              .create_graph = create_graph,
                                              .destroy_graph = destroy_graph,
                                              .add_node = add_node,
+                                             .create_condition = create_condition,
+                                             .add_loop = add_loop,
                                              .instantiate = instantiate,
                                              .destroy_program = destroy_program,
                                              .launch_program = launch_program};

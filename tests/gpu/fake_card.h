@@ -13,12 +13,21 @@
 
 namespace stormcell::testing {
 
-/// A node as add_node() was told of it.
+struct FakeGraph;
+
+/// A node as add_node() or add_loop() was told of it.
 struct FakeNode {
-  int32_t kernel = -1;
+  int32_t kernel = -1;  ///< -1: a loop
   int64_t blocks = 0;
   std::vector<std::byte> args;
-  std::vector<int32_t> after;  ///< places in the graph
+  std::vector<int32_t> after;       ///< places in the graph
+  std::shared_ptr<FakeGraph> body;  ///< of a loop, which turns while the condition is not 0
+  std::shared_ptr<int32_t> condition;
+};
+
+struct FakeGraph {
+  std::vector<FakeNode> nodes;
+  std::vector<std::shared_ptr<int32_t>> conditions;
 };
 
 /// One at a time, in one thread: the functions of the table find it by themselves.
@@ -53,8 +62,8 @@ class FakeCard {
 
   /// The nodes of the graph that was instantiated last.
   std::vector<FakeNode> nodes;
-  int64_t launches = 0;
-  std::string wrong;  ///< what a kernel or the device did wrong
+  int64_t launches = 0, turns = 0;  ///< of graphs, and of loops
+  std::string wrong;                ///< what a kernel or the device did wrong
 
  private:
   friend struct FakeCalls;

@@ -1,4 +1,4 @@
-// Graphs with routers that several tests of the host device run.
+// Graphs that several tests of plans run, without Qt.
 #pragma once
 #include "tests/testing/mixture_case.h"
 
@@ -12,5 +12,10 @@ RandomCase chains(uint64_t seed);
 RandomCase many_branches(uint64_t seed);
 /// A router by label over cells of several tiles.
 RandomCase many_labels(uint64_t seed);
+
+/// A layer of an encoder: norms, attention with T5's bias and a mask with padding, a mixture of experts, the head.
+RandomCase encoder_layer(uint64_t seed, bool causal);
+/// Small operators: over parents, joined columns, the largest number, integers.
+RandomCase small_operators(uint64_t seed);
 
 }  // namespace stormcell::testing

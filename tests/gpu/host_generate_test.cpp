@@ -3,10 +3,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "core/cpu/cpu_device.h"
 #include "gpu/plan/kernel_list.h"
-#include "tests/core/models/model_run.h"
-#include "tests/gpu/host_run.h"
+#include "tests/gpu/decoding.h"
+#include "tests/gpu/host_device.h"
 #include "tests/gpu/planted_fault.h"
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
@@ -16,75 +15,6 @@ namespace {
 
 using gpu::Plan;
 using gpu::PlanNode;
-
-constexpr int64_t kTokens = 5;
-
-struct Decoding {
-  std::shared_ptr<const Model> model;
-  std::shared_ptr<const Graph> graph;
-  std::shared_ptr<const Program> program;
-  ModelInputs in;
-  ExecutionResult expected;
-
-  explicit Decoding(const std::string& name)
-      : model(open_model(reference_path(name))),
-        graph(model->generate()),
-        program(std::make_shared<Program>(lower(graph))),
-        in(read_inputs(reference_path(name) + "/input.safetensors")) {
-    cpu::CpuDevice cpu(1);
-    expected = run(cpu);
-  }
-  /// The bound leaves room for more turns than there are.
-  ExecutionResult run(Device& device, const ReplayedDecisions* replayed = nullptr, int times = 1) const {
-    WeightStore store(device, model->weights);
-    Executor executor(device, store, program, bindings_for(*graph, in, kTokens + 2));
-    InputValues values;
-    for (const Value& v : graph->values)
-      if (v.kind == ValueKind::input) values.integers[v.name] = in.values.at(v.name);
-    ExecuteOptions options;
-    options.outputs = options.record = true;
-    options.replayed = replayed;
-    ExecutionResult result;
-    for (int i = 0; i < times; ++i) executor.run(values, bindings_for(*graph, in, kTokens), options, result);
-    return result;
-  }
-  /// How a run differs from the CPU's; empty: it does not.
-  std::string difference(const ExecutionResult& came) const { return difference(came, expected); }
-  static std::string difference(const ExecutionResult& came, const ExecutionResult& expected) {
-    if (came.outputs.at(0).integers != expected.outputs.at(0).integers) return "other tokens";
-    if (came.decisions.size() != expected.decisions.size()) return "other executions";
-    for (size_t i = 0; i < came.decisions.size(); ++i) {
-      const ExecutedDecision &a = came.decisions[i], &b = expected.decisions[i];
-      const std::string of = "decision " + std::to_string(i);
-      if (a.router != b.router || a.turn != b.turn) return of + ": another router or turn";
-      if (a.choice != b.choice || a.ancestor != b.ancestor || a.padded != b.padded) return of + ": other choices";
-      if (a.free_choice != b.free_choice) return of + ": other free choices";
-    }
-    return {};
-  }
-  std::string difference_on(HostDevice& device) const {
-    try {
-      return difference(run(device));
-    } catch (const std::exception& e) {
-      return e.what();
-    }
-  }
-};
-
-/// A model whose decoder routes, in f32.
-const Decoding& sparse_decoder() {
-  static const Decoding made = [] {
-    for (const std::string& name : reference_cases("generated")) {
-      if (!name.starts_with("switch/")) continue;
-      Decoding d(name);
-      bool routes = false;
-      for (const ProgramRouter& r : d.program->routers) routes = routes || r.repeat != kNone;
-      if (routes && d.model->dtype == DType::f32) return d;
-    }
-    failed("test", "no fixture decodes with routers");
-  }();
-  return made;
-}
 
 template <class Kernel>
 int change_args(Plan& plan, const std::function<bool(typename Kernel::Args&)>& change) {

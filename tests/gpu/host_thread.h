@@ -35,6 +35,8 @@ class HostThread {
     check_alignment(to, sizeof(T));
     std::memcpy(to, &value, sizeof value);
   }
+  /// A condition of the card that the tests play is the address of an int32_t.
+  static void set_condition(uint64_t condition, bool value) { *reinterpret_cast<int32_t*>(condition) = value; }
 
  private:
   void check_alignment(const void* at, size_t bytes) {
