@@ -20,6 +20,9 @@ std::string to_text(const StepFailure& f) {
   }
 }
 
-void throw_failure(std::string_view node, const StepFailure& failure) { failed(node, to_text(failure)); }
+void throw_failure(std::string_view node, const StepFailure& failure, std::string_view device) {
+  const std::string where = std::string(node) + (device.empty() ? "" : " on " + std::string(device));
+  failed(where, to_text(failure));
+}
 
 }  // namespace stormcell

@@ -25,7 +25,7 @@ struct StepFailure {
 
 /// Says what was expected and what came, without the node.
 std::string to_text(const StepFailure& failure);
-/// Throws Error(failed) about the node of this name.
-[[noreturn]] void throw_failure(std::string_view node, const StepFailure& failure);
+/// Throws Error(failed) about the node of this name. `device`: that found the failure; empty: the host.
+[[noreturn]] void throw_failure(std::string_view node, const StepFailure& failure, std::string_view device = {});
 
 }  // namespace stormcell

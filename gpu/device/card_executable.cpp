@@ -15,18 +15,6 @@ namespace {
 
 constexpr int64_t kBlockGrain = 64;
 
-/// A graph under construction.
-struct GraphDraft {
-  explicit GraphDraft(const Card& of) : card(of) {
-    card.must(card.calls().create_graph(card.index(), &handle), "cudaGraphCreate");
-  }
-  ~GraphDraft() { (void)card.calls().destroy_graph(card.index(), handle); }
-  GraphDraft(const GraphDraft&) = delete;
-  GraphDraft& operator=(const GraphDraft&) = delete;
-  const Card& card;
-  CardGraph handle = nullptr;
-};
-
 std::string text_of(const Program& program, const gpu::PlanNode& node) {
   std::string text = std::string(node.kernel_name);
   const NodeId of = node.step < 0 ? NodeId(kNone) : program.steps[node.step].node;
@@ -124,16 +112,22 @@ ResumeArgs resume_args(DeviceAddress status, int32_t leaf) {
 
 }  // namespace
 
+NodeGraph::NodeGraph(const Card& card) : card_(card) {
+  card_.must(card_.calls().create_graph(card_.index(), &handle_), "cudaGraphCreate");
+}
+
+NodeGraph::~NodeGraph() { (void)card_.calls().destroy_graph(card_.index(), handle_); }
+
 LaunchedGraph::LaunchedGraph(const Card& card, const Program& program, const gpu::Plan& plan, int32_t leaf,
                              DeviceAddress call)
-    : card_(card) {
-  const GraphDraft graph(card);
-  NodeMaker(card, program, plan, leaf, call).add_all(graph.handle, -1);
+    : card_(card), graph_(card) {
+  NodeMaker(card, program, plan, leaf, call).add_all(graph_.handle(), -1);
   text_ = "a graph of " +
           std::to_string(std::count_if(plan.nodes.begin(), plan.nodes.end(),
                                        [&](const auto& node) { return node.leaf == leaf; })) +
-          " nodes";
-  card.must(card.calls().instantiate(card.index(), graph.handle, &program_), "cudaGraphInstantiate", "of " + text_);
+          " nodes over " + std::to_string(plan.layout.memory.arena_bytes + plan.layout.scratch_bytes) +
+          " bytes of activations";
+  card.must(card.calls().instantiate(card.index(), graph_.handle(), &program_), "cudaGraphInstantiate", "of " + text_);
 }
 
 LaunchedGraph::~LaunchedGraph() { (void)card_.calls().destroy_program(card_.index(), program_); }
@@ -161,7 +155,6 @@ CudaExecutable::CudaExecutable(Device& device, StreamParts& parts, std::shared_p
   // Not counted: it belongs to no execution.
   card.must(card.calls().synchronize(card.index(), stream.handle()), "cudaStreamSynchronize",
             "after the copy of " + std::to_string(plan_.constants.size()) + " bytes of constants");
-  text_ = " over " + std::to_string(l.memory.arena_bytes + l.scratch_bytes) + " bytes of activations";
 }
 
 CudaExecutable::~CudaExecutable() = default;
@@ -198,10 +191,10 @@ void CudaExecutable::submit(Stream& stream, const Submission& submission) {
               "of " + std::string(ResumeKernel::kName) + " at leaf " + std::to_string(submission.leaf));
   }
   for (auto leaf = submission.leaf; leaf < std::ssize(graphs_); ++leaf) {
-    const std::string text = graphs_[leaf]->text() + text_;
-    on.tell_launch(text);
-    card.must(card.calls().launch_program(card.index(), graphs_[leaf]->handle(), on.handle()), "cudaGraphLaunch",
-              "of " + text);
+    const LaunchedGraph& graph = *graphs_[leaf];
+    on.tell_launch(graph.text());
+    card.must(card.calls().launch_program(card.index(), graph.handle(), on.handle()), "cudaGraphLaunch",
+              "of " + graph.text());
   }
 }
 

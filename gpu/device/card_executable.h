@@ -16,7 +16,22 @@ namespace stormcell::card {
 /// Pinned call blocks of submissions that a stream has not reached yet. A submission beyond them waits for the first.
 inline constexpr int kCallBlocks = 4;
 
-/// A graph that can be launched.
+/// A graph as its nodes are added.
+class NodeGraph {
+ public:
+  explicit NodeGraph(const Card& card);
+  ~NodeGraph();
+  NodeGraph(const NodeGraph&) = delete;
+  NodeGraph& operator=(const NodeGraph&) = delete;
+  CardGraph handle() const { return handle_; }
+
+ private:
+  const Card& card_;
+  CardGraph handle_ = nullptr;
+};
+
+/// A graph that can be launched. It keeps its nodes: a condition belongs to the graph that it was made for, and CUDA does
+/// not say that it outlives that graph.
 class LaunchedGraph {
  public:
   /// Of a leaf. `call`: address of the call block, which the arguments of every node begin with. Throws Error(failed)
@@ -26,11 +41,12 @@ class LaunchedGraph {
   LaunchedGraph(const LaunchedGraph&) = delete;
   LaunchedGraph& operator=(const LaunchedGraph&) = delete;
   CardProgram handle() const { return program_; }
-  /// For errors: "a graph of 12 nodes".
+  /// For errors: "a graph of 12 nodes over 1024 bytes of activations".
   const std::string& text() const { return text_; }
 
  private:
   const Card& card_;
+  NodeGraph graph_;
   CardProgram program_ = nullptr;
   std::string text_;
 };
@@ -58,7 +74,6 @@ class CudaExecutable final : public Executable {
   std::array<std::unique_ptr<CudaEvent>, kCallBlocks> copied_;  // the call block has left the host
   int turn_ = 0;
   std::vector<std::unique_ptr<LaunchedGraph>> graphs_;  // by leaf
-  std::string text_;                                    // for errors: the size of a submission
 };
 
 }  // namespace stormcell::card

@@ -12,14 +12,14 @@ namespace stormcell::testing {
 
 inline constexpr int64_t kDecodedTokens = 5;
 
-struct Decoding {
+struct DecodedFixture {
   std::shared_ptr<const Model> model;
   std::shared_ptr<const Graph> graph;
   std::shared_ptr<const Program> program;
   ModelInputs in;
   ExecutionResult expected;
 
-  explicit Decoding(const std::string& name)
+  explicit DecodedFixture(const std::string& name)
       : model(open_model(reference_path(name))),
         graph(model->generate()),
         program(std::make_shared<Program>(lower(graph))),
@@ -55,6 +55,16 @@ struct Decoding {
     }
     return {};
   }
+  /// Each turn goes elsewhere than it went.
+  ReplayedDecisions other_choices() const {
+    ReplayedDecisions replayed(program->routers.size());
+    for (const ExecutedDecision& d : expected.decisions) {
+      std::vector<int32_t> choice = d.choice;
+      for (int32_t& branch : choice) branch = (branch_of(branch) + 1 + d.turn) % d.shape.branches;
+      replayed[d.router].push_back({choice, d.ancestor});
+    }
+    return replayed;
+  }
   std::string difference_on(Device& device) const {
     try {
       return difference(run(device));
@@ -65,11 +75,11 @@ struct Decoding {
 };
 
 /// A model whose decoder routes, in f32.
-inline const Decoding& sparse_decoder() {
-  static const Decoding made = [] {
+inline const DecodedFixture& sparse_decoder() {
+  static const DecodedFixture made = [] {
     for (const std::string& name : reference_cases("generated")) {
       if (!name.starts_with("switch/")) continue;
-      Decoding d(name);
+      DecodedFixture d(name);
       bool routes = false;
       for (const ProgramRouter& r : d.program->routers) routes = routes || r.repeat != kNone;
       if (routes && d.model->dtype == DType::f32) return d;

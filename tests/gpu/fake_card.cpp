@@ -268,7 +268,12 @@ struct FakeCalls {
     *graph = reinterpret_cast<card::CardGraph>(made);
     return 0;
   }
-  static int destroy_graph(int, card::CardGraph graph) { return destroy(state().graphs, graph); }
+  static int destroy_graph(int, card::CardGraph graph) {
+    const auto* of = reinterpret_cast<const Graph*>(graph);
+    for (const Graph* program : state().programs)
+      if (program->made_of == of && !of->conditions.empty()) fake().wrong = "a graph went before a loop made of it";
+    return destroy(state().graphs, graph);
+  }
   static std::vector<int32_t> places_of(const card::CardNode* nodes, int64_t count) {
     std::vector<int32_t> places;
     for (int64_t i = 0; i < count; ++i)
@@ -308,6 +313,7 @@ struct FakeCalls {
   static int instantiate(int, card::CardGraph graph, card::CardProgram* program) {
     if (const int error = begin("instantiate")) return error;
     auto* made = new Graph(*reinterpret_cast<Graph*>(graph));
+    made->made_of = reinterpret_cast<const Graph*>(graph);
     state().programs.insert(made);
     fake().nodes = made->nodes;
     *program = reinterpret_cast<card::CardProgram>(made);

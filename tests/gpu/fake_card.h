@@ -28,6 +28,7 @@ struct FakeNode {
 struct FakeGraph {
   std::vector<FakeNode> nodes;
   std::vector<std::shared_ptr<int32_t>> conditions;
+  const FakeGraph* made_of = nullptr;  ///< of one that can be launched
 };
 
 /// One at a time, in one thread: the functions of the table find it by themselves.

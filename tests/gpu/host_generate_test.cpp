@@ -41,7 +41,7 @@ class HostGenerateTest : public QObject {
   }
   void decoding_writes_the_cpu_s_tokens_in_several_orders() {
     QFETCH(QString, name);
-    const Decoding c(name.toStdString());
+    const DecodedFixture c(name.toStdString());
     HostDevice device;
     device.order_seed = 3;
     for (const bool isolates : {true, false}) {
@@ -55,14 +55,8 @@ class HostGenerateTest : public QObject {
   }
 
   void turns_replay_their_own_choices() {
-    const Decoding& c = sparse_decoder();
-    // Each turn goes elsewhere than it went.
-    ReplayedDecisions replayed(c.program->routers.size());
-    for (const ExecutedDecision& d : c.expected.decisions) {
-      std::vector<int32_t> choice = d.choice;
-      for (int32_t& branch : choice) branch = (branch_of(branch) + 1 + d.turn) % d.shape.branches;
-      replayed[d.router].push_back({choice, d.ancestor});
-    }
+    const DecodedFixture& c = sparse_decoder();
+    const ReplayedDecisions replayed = c.other_choices();
     cpu::CpuDevice cpu(1);
     HostDevice device;
     device.order_seed = 2;
@@ -74,7 +68,7 @@ class HostGenerateTest : public QObject {
       QSKIP("other choices take more turns");
     }
     far = c.run(device, &replayed);
-    const std::string wrong = Decoding::difference(far, near);
+    const std::string wrong = DecodedFixture::difference(far, near);
     QVERIFY2(wrong.empty(), wrong.c_str());
   }
 
@@ -86,7 +80,7 @@ class HostGenerateTest : public QObject {
   }
   void faults_of_a_loop_are_found() {
     QFETCH(QString, fault);
-    const Decoding& c = sparse_decoder();
+    const DecodedFixture& c = sparse_decoder();
     const auto tamper = [&](Plan& plan) {
       if (fault == "no further turn")
         return change_args<gpu::TurnKernel>(plan, [](gpu::TurnArgs& a) {
@@ -130,7 +124,7 @@ class HostGenerateTest : public QObject {
 
   /// Edges of nodes in the loop that put, attend, record, or say whether there is another turn.
   void edges_within_a_loop_that_are_missing_are_found() {
-    const Decoding& c = sparse_decoder();
+    const DecodedFixture& c = sparse_decoder();
     HostDevice whole;
     c.run(whole);
     const std::vector<PlanNode>& nodes = whole.plan().nodes;

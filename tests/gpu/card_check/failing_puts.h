@@ -1,5 +1,6 @@
 // A step that fails where its data say so.
 #pragma once
+#include "core/runtime/device.h"
 #include "tests/testing/graph_case.h"
 
 namespace stormcell::testing {
@@ -20,7 +21,9 @@ inline RandomCase put_at(std::vector<int32_t> places_of_sequences) {
   made.inputs["at"] = std::move(places_of_sequences);
   return made;
 }
-/// The words for put_at({.., 4}).
-inline constexpr const char* kBeyondPlaces = "keep: expected rows that fit 5 places, got 3 from place 4";
+/// The words for put_at({.., 4}) on a device with memory of its own.
+inline std::string beyond_places_on(const Device& device) {
+  return "keep on " + device.info().name + ": expected rows that fit 5 places, got 3 from place 4";
+}
 
 }  // namespace stormcell::testing

@@ -26,7 +26,7 @@ namespace {
 
 using device_check::Report;
 
-constexpr int kRunsOfACase = 3, kMixtures = 48, kGraphs = 80;
+constexpr int kMixtures = 48, kGraphs = 80;
 /// Seeds of graphs that decode begin here, as in RandomGraphsTest.
 constexpr uint64_t kDecoding = 3000;
 /// On the card that the tests play, which is slow.
@@ -38,6 +38,8 @@ class Checked {
   Device& device() { return device_; }
   /// As many cases as there are, or a few on a card that is played.
   int cases(int all, int played) const { return played_ ? played : all; }
+  /// Of each case, so that leftovers of one would show in the next.
+  int runs() const { return cases(3, 2); }
 
   /// A case passes where `wrong` gives nothing. What is thrown is a failure of it.
   template <class Wrong>
@@ -58,7 +60,7 @@ class Checked {
   void check_beside_the_oracle(const RandomCase& c) {
     check(c.name, [&] {
       HostRun run(device_, c);
-      for (int i = 0; i < kRunsOfACase; ++i)
+      for (int i = 0; i < runs(); ++i)
         if (std::string wrong = difference(c, run.program(), run.run()); !wrong.empty()) return wrong;
       return std::string();
     });
@@ -106,13 +108,13 @@ void check_mixtures(Checked& on) {
 }
 
 /// The choices are the oracle's: margins may leave them open.
-std::string difference_of_outputs_alone(Device& device, const RandomCase& c) {
+std::string difference_of_outputs_alone(Device& device, const RandomCase& c, int runs) {
   OracleOptions options;
   options.round_inputs = device.info().rounds_bf16_inputs;
   const OracleResult<float> expected = Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings, options);
   const ReplayedDecisions replayed = decisions_by_router(expected, c.graph);
   HostRun run(device, c);
-  for (int i = 0; i < kRunsOfACase; ++i) {
+  for (int i = 0; i < runs; ++i) {
     const std::string wrong =
         difference_of_outputs(run.run(&replayed), expected, c.weight_dtype == DType::bf16 ? 2e-2 : 1e-4);
     if (!wrong.empty()) return wrong;
@@ -126,14 +128,14 @@ void check_graphs(Checked& on) {
       RandomOptions options;
       options.states = decodes;
       const RandomCase c = make_random_case(static_cast<uint64_t>(seed) + (decodes ? kDecoding : 0), options);
-      if (!on.is_refused(c)) on.check(c.name, [&] { return difference_of_outputs_alone(on.device(), c); });
+      if (!on.is_refused(c)) on.check(c.name, [&] { return difference_of_outputs_alone(on.device(), c, on.runs()); });
     }
 }
 
 void check_replays(Checked& on) {
   const auto check = [&](RandomCase made, uint64_t seed) {
     const ReplayCase c(std::move(made), seed);
-    on.check(c.of.name + ", replayed", [&] { return c.first_difference(on.device(), kRunsOfACase); });
+    on.check(c.of.name + ", replayed", [&] { return c.first_difference(on.device(), on.runs()); });
   };
   for (uint64_t seed = 1; seed <= 2; ++seed) {
     check(chains(seed), seed);
@@ -161,7 +163,8 @@ void check_failures(Checked& on) {
   on.check("rows beyond the places of a state", [&] {
     HostRun fails(on.device(), beyond);
     const std::string told = complaint([&] { fails.run(); });
-    if (told != kBeyondPlaces) return "expected \"" + std::string(kBeyondPlaces) + "\", got \"" + told + "\"";
+    const std::string expected = beyond_places_on(on.device());
+    if (told != expected) return "expected \"" + expected + "\", got \"" + told + "\"";
     HostRun run(on.device(), fits);
     return difference(fits, run.program(), run.run());
   });
