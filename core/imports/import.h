@@ -29,7 +29,7 @@ struct ImportedSession {
 struct ImportFigures {
   std::string format;     ///< of all files, or "mixed"
   int64_t rows_read = 0;  ///< a row is one choice of one cell at one router, of counts that of one branch in one step
-  int64_t choices = 0;  ///< choices of all cells at all routers; of counts their sum, as the loads of analyze
+  int64_t choices = 0;    ///< choices of all cells at all routers; of counts their sum, as the loads of analyze
   int64_t rows_skipped = 0;  ///< of layers without branches
   int64_t rows_masked = 0;   ///< that name no branch
   int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
