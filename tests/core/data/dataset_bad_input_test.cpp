@@ -45,7 +45,7 @@ class DatasetBadInputTest : public QObject {
     row("a profile as JSON lines", "x.jsonl", "{\"traceEvents\": []}\n",
         "is a profile of PyTorch or Chrome, not data for a model");
     row("answers as JSON lines", "x.jsonl", "{\"object\":\"text_completion\",\"choices\":[]}\n",
-        "is a file of answers of an OpenAI-style");
+        "is a file of answers of a server without routed_experts, not data for a model");
     row("white space only", "x.txt", " \n\t\n\n", "no sequence");
     row("invalid UTF-8", "x.txt", "ab\na\xffz\n", "line 2: byte 2 is not valid UTF-8");
     row("empty JSON lines", "x.jsonl", "\n", "no sequence");

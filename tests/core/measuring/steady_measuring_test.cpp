@@ -168,7 +168,7 @@ class SteadyMeasuringTest : public QObject {
 
   void a_time_limit_leaves_a_twentieth_of_its_rest_for_readings() {
     std::vector<double> rates;
-    for (int i = 0; i < 40; ++i) rates.push_back(60 - i);
+    for (double rate = 60; rate > 0.1; rate *= 0.8) rates.push_back(rate);  // no two of them agree
     for (const auto& [left, probes] : {std::pair{kNoLimit, size_t{21}}, {10.0, size_t{5}}, {0.0, size_t{3}}}) {
       MovingMachine machine(rates);
       machine.flicker();

@@ -99,11 +99,11 @@ class ConfigKeysTest : public QObject {
     row("routing", R"({"norm_topk_prob": false})", "\"norm_topk_prob\"");
     row("activation", R"({"hidden_act": "xielu"})", "\"hidden_act\"");
     row("quantised", R"({"quantization_config": {"quant_method": "gptq"}})", "\"quantization_config\"");
-    row("two names", R"({"num_experts": 4})", "\"num_experts\": expected the value of \"num_local_experts\"");
+    row("two names", R"({"num_experts": 4})", "\"num_experts\": expected 8, the value of \"num_local_experts\"");
     row("switch, gates", R"({"is_gated_act": true})", "\"is_gated_act\"");
     row("switch, window", R"({"sliding_window": 8})", "\"sliding_window\"");
     row("switch, rotary", R"({"rope_parameters": {"rope_theta": 500.0}})", "\"rope_parameters\"");
-    row("switch, two names", R"({"hidden_size": 31})", "\"hidden_size\": expected the value of \"d_model\"");
+    row("switch, two names", R"({"hidden_size": 31})", "\"hidden_size\": expected 32, the value of \"d_model\"");
   }
   void what_changes_the_result_is_refused() {
     QFETCH(QString, name);

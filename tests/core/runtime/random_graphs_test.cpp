@@ -27,7 +27,7 @@ OracleResult<float> oracle_of(const RandomCase& c, const Device& device) {
   return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings, options);
 }
 
-struct Ran {
+struct RanGraph {
   ExecutionResult result;
   int64_t synchronizations = 0;
   double arena_over_bound = 0;
@@ -39,14 +39,14 @@ Bindings larger(Bindings b) {
   return b;
 }
 
-Ran run_on(Device& device, const RandomCase& c, const ReplayedDecisions* replayed) {
+RanGraph run_on(Device& device, const RandomCase& c, const ReplayedDecisions* replayed) {
   WeightStore store(device, c.weights);
   auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
   Executor executor(device, store, program, larger(c.bindings));
   ExecuteOptions options;
   options.outputs = options.record = options.events = true;
   options.replayed = replayed;
-  Ran ran;
+  RanGraph ran;
   executor.run(input_values(c), c.bindings, options,
                ran.result);  // a first time, so that leftovers of a run would show in the second
   const int64_t before = device.synchronizations();
@@ -132,7 +132,7 @@ class RandomGraphsTest : public QObject {
   static void agrees_with_the_oracle(Device& device, const RandomCase& c) {
     const OracleResult<float> reference = oracle_of(c, device);
     const auto replayed = decisions_by_router(reference, c.graph);
-    const Ran ran = run_on(device, c, &replayed);
+    const RanGraph ran = run_on(device, c, &replayed);
     const double tolerance = c.weight_dtype == DType::bf16 ? 2e-2 : 1e-4;
     for (const OutputValue& out : ran.result.outputs) {
       const OracleTensor<float>& expected = reference.output(out.name);
@@ -170,7 +170,7 @@ class RandomGraphsTest : public QObject {
     const RandomCase c = make(seed);
     cpu::CpuDevice cpu_device(threads_for(seed));
     EmulatedDevice emulated(other_threads_for(seed));
-    const Ran here = run_on(cpu_device, c, nullptr), there = run_on(emulated, c, nullptr);
+    const RanGraph here = run_on(cpu_device, c, nullptr), there = run_on(emulated, c, nullptr);
     QCOMPARE(there.synchronizations, kSynchronizations);
     QCOMPARE(here.result.outputs.size(), there.result.outputs.size());
     for (size_t i = 0; i < here.result.outputs.size(); ++i) {

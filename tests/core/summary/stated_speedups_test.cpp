@@ -202,6 +202,7 @@ class StatedSpeedupsTest : public QObject {
   void only_few_batches_are_of_a_number() {
     RunSummaryFigures f;
     f.verb = "optimize";
+    f.verified.emplace().passed = true;
     const auto of = [&](const SpeedupWithheld& why) {
       f.withheld = why;
       return nlohmann::json::parse(to_json(f))["speedup_withheld_by"]["of"];
