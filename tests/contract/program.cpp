@@ -36,8 +36,7 @@ Ended ended(QProcess& process) {
 
 std::string program_path() { return checkout_build_folder() + "/bin/stormcell"; }
 
-namespace {
-Ended run_once(const Arguments& arguments, const Surroundings& around) {
+Ended run_program(const Arguments& arguments, const Surroundings& around) {
   QProcess process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   for (const auto& [name, value] : around.environment)
@@ -72,16 +71,6 @@ Ended run_once(const Arguments& arguments, const Surroundings& around) {
     return e;
   }
   return ended(process);
-}
-
-}  // namespace
-
-Ended run_program(const Arguments& arguments, const Surroundings& around) {
-  Ended ended = run_once(arguments, around);
-  // LeakSanitizer of clang 14 may itself crash where a thread ends beside it: that is no finding, and no exit code.
-  if (ended.err.find("LeakSanitizer has encountered a fatal error") != std::string::npos)
-    ended = run_once(arguments, around);
-  return ended;
 }
 
 nlohmann::json json_of(Arguments arguments) {
