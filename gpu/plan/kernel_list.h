@@ -14,6 +14,7 @@
 #include "gpu/rows/move.h"
 #include "gpu/rows/places.h"
 #include "gpu/rows/put.h"
+#include "gpu/rows/ragged.h"
 #include "gpu/rows/record.h"
 #include "gpu/rows/settle.h"
 
@@ -53,6 +54,6 @@ using PlanKernels =
                 OneBlockRoute<16, 8>, OneBlockRoute<32, 8>, ChooseRoute<8, 1>, ChooseRoute<32, 1>, ChooseRoute<8, 8>,
                 ChooseRoute<16, 8>, ChooseRoute<32, 8>, ChooseRoute<32, 32>, RouteKernel<IndexOneTileKernel>,
                 RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
-                RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>>;
+                RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel>;
 
 }  // namespace stormcell::gpu

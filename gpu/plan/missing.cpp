@@ -6,23 +6,18 @@
 namespace stormcell::gpu {
 namespace {
 
-constexpr std::string_view kRagged = "the rows table has no offsets of ragged cells",
-                           kMaps = "there is no kernel for maps (gpu/maps)", kRanks = "no rows leave a card";
+constexpr std::string_view kMaps = "there is no kernel for maps (gpu/maps)", kRanks = "no rows leave a card";
 
 constexpr std::array kMissing = {
-    Missing{"compact", {}, kRagged},
     Missing{"conv2d", {}, kMaps},
     Missing{"exchange_back", {}, kRanks},
     Missing{"exchange_decision", {}, kRanks},
     Missing{"exchange_rows", {}, kRanks},
-    Missing{"expand", {}, kRagged},
     Missing{"fold", {}, kMaps},
     Missing{"grouped_conv2d", {}, kMaps},
     Missing{"grouped_layer_norm", {}, "a norm has one weight"},
     Missing{"grouped_residual_blocks", {}, kMaps},
-    Missing{"members", {}, kRagged},
     Missing{"merge_cells", {}, kMaps},
-    Missing{"pack", {}, kRagged},
     Missing{"pixel_shuffle", {}, kMaps},
     Missing{"pool", {}, kMaps},
     Missing{"residual_blocks", {}, kMaps},
@@ -36,16 +31,21 @@ constexpr std::array kMissing = {
     Missing{"choice_weight", "of one branch", "a join looks it up, and no other kernel"},
     Missing{"concat", "maps", kMaps},
     Missing{"extent", "one that no space and no repeat has", "the call block holds the extents of the program"},
-    Missing{"gather", "rows that a residual or a placing takes from several routers", "a join knows rows by slots"},
-    Missing{"grouped_linear", "members, or more than 256 branches", kRagged},
+    Missing{"expand", "rows of one format to another", "a move of places has one format"},
+    Missing{"gather", "rows that a residual or a placing takes from several routers, members of some branches alone",
+            "a join knows rows by slots, and members by the cells of their parents"},
+    Missing{"grouped_linear", "members, or more than 256 branches",
+            "the tile map takes the offsets of slots, 256 at most"},
     Missing{"linear", "weights in blocks", "tiles are read in f32 and bf16 alone"},
     Missing{"route", "priorities, grids of capacities, more than 1,024 branches",
             "no kernel sorts the cells of a batch, and none pads loads"},
+    Missing{"members", "of a base whose extent no space of the program has",
+            "the call block holds the extents of the program"},
+    Missing{"pack", "outputs in several formats", "a move has one format"},
     Missing{"scatter", "outputs in several formats", "a move has one format"},
     Missing{"standardize", "maps", kMaps},
     Missing{"copies of whole states in pages", {}, "no kernel copies pages"},
     Missing{"fallbacks within repeats", {}, "a turn would have to be left and entered again"},
-    Missing{"ragged cells", {}, kRagged},
     Missing{"weights under a budget", {}, "a plan is one leaf"},
     Missing{"programs of several ranks", {}, kRanks},
 };

@@ -86,6 +86,8 @@ void add_route(StepNodes& nodes, const Routing& routing) {
   args.ref[RouteArgs::kScores] = nodes.reads(0);
   args.ref[RouteArgs::kDecision] = nodes.writes(0);
   args.ref[RouteArgs::kDecision].access = Access::both;
+  if (routing.args.by_parent && args.rule.capacity > 0)
+    args.ref[RouteArgs::kCells] = nodes.cells_of(nodes.input(0), args.ragged);
   args.ref[RouteArgs::kWorkspace] = nodes.plan().scratch(args.counts + rows * 4);
   args.ref[RouteArgs::kWorkspace].access = Access::both;
   RouteArgs replaying = args;
