@@ -6,9 +6,12 @@
 
 #include "gpu/attention/attention.h"
 #include "gpu/grouped/planned_product.h"
+#include "gpu/maps/conv.h"
+#include "gpu/maps/pool.h"
 #include "gpu/pointwise/pointwise.h"
 #include "gpu/reduce/reduce.h"
 #include "gpu/routing/planned_route.h"
+#include "gpu/routing/priority.h"
 #include "gpu/rows/decide.h"
 #include "gpu/rows/join.h"
 #include "gpu/rows/move.h"
@@ -54,6 +57,7 @@ using PlanKernels =
                 OneBlockRoute<16, 8>, OneBlockRoute<32, 8>, ChooseRoute<8, 1>, ChooseRoute<32, 1>, ChooseRoute<8, 8>,
                 ChooseRoute<16, 8>, ChooseRoute<32, 8>, ChooseRoute<32, 32>, RouteKernel<IndexOneTileKernel>,
                 RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
-                RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel>;
+                RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel,
+                ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel>;
 
 }  // namespace stormcell::gpu

@@ -6,10 +6,9 @@
 namespace stormcell::gpu {
 namespace {
 
-constexpr std::string_view kMaps = "there is no kernel for maps (gpu/maps)", kRanks = "no rows leave a card";
+constexpr std::string_view kMaps = "there is no kernel for it (gpu/maps)", kRanks = "no rows leave a card";
 
 constexpr std::array kMissing = {
-    Missing{"conv2d", {}, kMaps},
     Missing{"exchange_back", {}, kRanks},
     Missing{"exchange_decision", {}, kRanks},
     Missing{"exchange_rows", {}, kRanks},
@@ -19,7 +18,6 @@ constexpr std::array kMissing = {
     Missing{"grouped_residual_blocks", {}, kMaps},
     Missing{"merge_cells", {}, kMaps},
     Missing{"pixel_shuffle", {}, kMaps},
-    Missing{"pool", {}, kMaps},
     Missing{"residual_blocks", {}, kMaps},
     Missing{"resize", {}, kMaps},
     Missing{"separable_conv2d", {}, kMaps},
@@ -31,14 +29,15 @@ constexpr std::array kMissing = {
     Missing{"choice_weight", "of one branch", "a join looks it up, and no other kernel"},
     Missing{"concat", "maps", kMaps},
     Missing{"extent", "one that no space and no repeat has", "the call block holds the extents of the program"},
+    Missing{"conv2d", "weights in blocks, more than 2^31 pixels of a batch",
+            "tiles are read in f32, and count their rows"},
     Missing{"expand", "rows of one format to another", "a move of places has one format"},
-    Missing{"gather", "rows that a residual or a placing takes from several routers, members of some branches alone",
+    Missing{"gather", "rows that a residual or a placing takes from several routers, compacted cells",
             "a join knows rows by slots, and members by the cells of their parents"},
-    Missing{"grouped_linear", "members, or more than 256 branches",
-            "the tile map takes the offsets of slots, 256 at most"},
+    Missing{"grouped_linear", "more than 256 branches", "the tile map has room for 256"},
     Missing{"linear", "weights in blocks", "tiles are read in f32 and bf16 alone"},
-    Missing{"route", "priorities, grids of capacities, more than 1,024 branches",
-            "no kernel sorts the cells of a batch, and none pads loads"},
+    Missing{"route", "branches that are off, more than 1,024 branches",
+            "kernels choose among all branches, and an index counts 1,024"},
     Missing{"members", "of a base whose extent no space of the program has",
             "the call block holds the extents of the program"},
     Missing{"pack", "outputs in several formats", "a move has one format"},

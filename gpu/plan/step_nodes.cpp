@@ -393,19 +393,27 @@ Ref PlanBuilder::scratch(int64_t bytes) {
   return control(at, bytes, Access::write);
 }
 
-Ref PlanBuilder::map_of(OperandId decision) {
-  const auto known = maps_.find({leaf_, loop_, guarded(), decision});
+PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged) {
+  const OperandId rows = ragged == kNone ? decision : ragged;
+  const auto known = maps_.find({leaf_, loop_, guarded(), rows});
   if (known != maps_.end()) return known->second;
   PlannedMapArgs args;
   args.decision = places(decision);
   args.limits.gemv_rows = 0;
   args.ref[PlannedMapArgs::kDecision] = ref(decision, Access::read);
-  Ref map = scratch(sizeof(int32_t) * kTileMapInts);
-  args.ref[PlannedMapArgs::kMap] = map;
+  TileMap made;
+  made.map = args.ref[PlannedMapArgs::kMap] = scratch(sizeof(int32_t) * kTileMapInts);
+  made.map.access = Access::read;
+  if (ragged != kNone) {
+    args.members = ragged_places(ragged);
+    args.ref[PlannedMapArgs::kMembers] = ref(ragged, Access::read);
+    made.offsets = args.ref[PlannedMapArgs::kOffsets] =
+        scratch((args.decision.branches + 1) * int64_t{sizeof(int32_t)});
+    made.offsets.access = Access::read;
+  }
   // In every branch: an absent one has an empty decision. In a body of a guard that is not due nobody has made one.
   add<PlannedMapKernel>(args, 1, -1, guarded());
-  map.access = Access::read;
-  return maps_[{leaf_, loop_, guarded(), decision}] = map;
+  return maps_[{leaf_, loop_, guarded(), rows}] = made;
 }
 
 void PlanBuilder::add_range(PlanNode& node, const Ref& of) {

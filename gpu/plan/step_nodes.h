@@ -47,8 +47,12 @@ class PlanBuilder {
     if (bytes > 0) std::memcpy(plan_.constants.data() + at, from, bytes);
     return static_cast<int64_t>(at);
   }
-  /// The tile map of products over the slots of a decision; its node is added where it is asked for first.
-  Ref map_of(OperandId decision);
+  struct TileMap {
+    Ref map, offsets;  ///< offsets: the first member of each branch; nothing for slots
+  };
+  /// The tile map of products over the slots of a decision, or over their members, which `ragged` tells; its node is
+  /// added where it is asked for first.
+  TileMap map_of(OperandId decision, OperandId ragged);
   RouterId router_of(int32_t step) const { return steps_.needs[step].router; }
   /// The place of a router's choices to replay. `list` gets the decisions that are followed.
   Replaying replaying(RouterId router, std::vector<Ref>& list) const;
@@ -128,8 +132,8 @@ class PlanBuilder {
   std::map<OperandId, std::pair<int32_t, int32_t>> entries_of_, words_of_;
   std::vector<int32_t> word_branches_;                        // by word
   std::map<std::pair<OperandId, int32_t>, int32_t> word_of_;  // by decision and branch: its number
-  /// By leaf and loop, the body of a guard, and the decision.
-  std::map<std::tuple<int32_t, int32_t, int32_t, OperandId>, Ref> maps_;
+  /// By leaf and loop, the body of a guard, and the decision, or the ragged value of its members.
+  std::map<std::tuple<int32_t, int32_t, int32_t, OperandId>, TileMap> maps_;
   /// A region: the step that it ends before, its word, and whether it is the body of a guard.
   struct Region {
     int32_t end = 0, word = -1;

@@ -38,6 +38,7 @@ struct JoinArgs : KernelArgs<5> {
   JoinMode mode = JoinMode::sum;
   bool by_slots = false;        ///< all inputs are branches, or the slots, of kDecision
   bool all_slots = false;       ///< one input holds all slots
+  bool some_branches = false;   ///< members of all slots count where of_branch names their branch
   bool weighs_dropped = false;  ///< a dropped choice adds `otherwise` times its weight
   DecisionPlaces decision;
 };
@@ -124,6 +125,7 @@ struct JoinKernel {
       if (choice < 0 && choice != kNoBranch && k == 0 && a.weighs_dropped)
         add_row(x, a, a.ref[Args::kOtherwise], cell, column, d.choice_weight[i], sum);
       if (choice < 0 || (link.branch >= 0 && choice != link.branch)) continue;
+      if (a.some_branches && a.constants<int32_t>(a.of_branch)[choice] < 0) continue;
       const float w = a.mode == JoinMode::weighted ? d.choice_weight[i] : 1.0f;
       walk<1>(x, a, of, r.offsets[d.slot[i]] + place - first, column, w, sum);
     }

@@ -256,9 +256,8 @@ class HostDeviceTest : public QObject {
 
   void what_a_card_does_not_run_yet_is_refused_in_words() {
     MixtureBuilder b(1);
-    const ValueId maps = b.maps(1, 4, 4, 3);
-    b.output("y", b.conv(maps, 4, 3, 1, "conv"));
-    const RandomCase c = b.take("convolution");
+    b.output("y", b.value("pixel_shuffle", {b.maps(1, 4, 4, 4)}, {{"factor", int64_t{2}}}, "shuffle"));
+    const RandomCase c = b.take("shuffle");
     HostDevice device;
     std::string refused;
     try {
@@ -266,7 +265,7 @@ class HostDeviceTest : public QObject {
     } catch (const Error& e) {
       refused = e.what();
     }
-    QCOMPARE(refused, std::string("conv2d \"conv\": no CUDA kernel"));
+    QCOMPARE(refused, std::string("pixel_shuffle \"shuffle\": no CUDA kernel"));
   }
 };
 

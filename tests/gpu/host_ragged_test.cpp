@@ -2,6 +2,7 @@
 // several orders against the oracle. And faults in their plans.
 #include <cstring>
 
+#include "core/graph/operator.h"
 #include "gpu/plan/kernel_list.h"
 #include "tests/gpu/host_run.h"
 #include "tests/gpu/planted_fault.h"
@@ -137,6 +138,21 @@ class HostRaggedTest : public QObject {
     for (int seed = 1; seed <= (kSanitized ? 3 : 12); ++seed)
       agrees(random_sequence_experts(static_cast<uint64_t>(seed)));
     agrees(nested_capacity(true));
+  }
+
+  void products_of_all_members_give_the_oracle_s_answers() {
+    int over_members = 0;
+    for (int seed = 1; seed <= (kSanitized ? 3 : 12); ++seed) {
+      RandomCase c = random_sequence_experts(static_cast<uint64_t>(seed));
+      c.graph = optimised_for(HostDevice(), c.graph);
+      c.graph.for_each_node([&](NodeId id, int) {
+        const Node& node = c.graph.node(id);
+        over_members +=
+            node.op->name == "grouped_linear" && c.graph.holds_members(SpaceId(node.attributes.integer("slots")));
+      });
+      agrees(c);
+    }
+    QVERIFY(over_members > 0);
   }
 
   void cells_of_ragged_values_are_counted() {

@@ -50,6 +50,13 @@ bool find_slots(const KernelBuildContext& m, Joining& j) {
   return true;
 }
 
+/// The rows are members of all slots, of which some branches' count.
+void count_branches(const KernelBuildContext& m, const std::vector<int64_t>& computed, Joining& j) {
+  const CellSpace& slots = m.graph().space(m.graph().space(m.type(0).space).parent);
+  j.of_branch.assign(m.graph().value(slots.decision).branches, -1);
+  for (const int64_t b : computed) j.of_branch[b] = 0;
+}
+
 void add_join(StepNodes& nodes, const Joining& j) {
   JoinArgs args;
   std::vector<Ref> list;
@@ -79,6 +86,7 @@ void add_join(StepNodes& nodes, const Joining& j) {
   args.count = static_cast<int32_t>(inputs.size());
   args.of_branch = nodes.plan().constants(j.of_branch.data(), j.of_branch.size());
   args.mode = j.mode, args.by_slots = j.by_slots, args.all_slots = j.all_slots;
+  args.some_branches = !j.by_slots && !j.of_branch.empty();
   args.weighs_dropped = j.otherwise && j.mode == JoinMode::weighted;
   args.width = static_cast<int32_t>(nodes.output(0).width);
   args.ref[JoinArgs::kTo] = nodes.writes(0);
@@ -116,8 +124,10 @@ std::unique_ptr<PlanKernel> plan_gather(const KernelBuildContext& m) {
   if (!find_slots(m, j)) {
     j.by_slots = j.all_slots = false;
     j.of_branch.clear();
-    // Rows that are not computed are known by slots alone, dropped choices by slots and by the cells of parents.
-    if (branches_computed(m) || (j.otherwise && j.mode == JoinMode::weighted && !members)) return nullptr;
+    // Rows that are not computed, and dropped choices, are known by slots and by the cells of parents.
+    const auto computed = branches_computed(m);
+    if (!members && (computed || (j.otherwise && j.mode == JoinMode::weighted))) return nullptr;
+    if (computed) count_branches(m, *computed, j);
   }
   return planned("gather", [j](StepNodes& nodes) { add_join(nodes, j); });
 }
