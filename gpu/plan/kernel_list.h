@@ -7,6 +7,7 @@
 #include "gpu/attention/attention.h"
 #include "gpu/grouped/planned_product.h"
 #include "gpu/maps/conv.h"
+#include "gpu/maps/pixels.h"
 #include "gpu/maps/pool.h"
 #include "gpu/pointwise/pointwise.h"
 #include "gpu/reduce/reduce.h"
@@ -58,6 +59,6 @@ using PlanKernels =
                 ChooseRoute<16, 8>, ChooseRoute<32, 8>, ChooseRoute<32, 32>, RouteKernel<IndexOneTileKernel>,
                 RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
                 RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel,
-                ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel>;
+                ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel, PixelKernel>;
 
 }  // namespace stormcell::gpu

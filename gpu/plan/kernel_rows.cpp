@@ -24,6 +24,8 @@ std::unique_ptr<PlanKernel> plan_activation(const KernelBuildContext&), plan_add
     plan_scale(const KernelBuildContext&), plan_scatter(const KernelBuildContext&),
     plan_standardize(const KernelBuildContext&), plan_state_fill(const KernelBuildContext&),
     plan_state_put(const KernelBuildContext&), plan_state_write(const KernelBuildContext&),
+    plan_fold(const KernelBuildContext&), plan_pixel_shuffle(const KernelBuildContext&),
+    plan_resize(const KernelBuildContext&), plan_unfold(const KernelBuildContext&),
     plan_zeros(const KernelBuildContext&);
 
 namespace {
@@ -45,6 +47,7 @@ constexpr std::array kRows = {
     PlanRow{"end_sequences", "end_sequences", plan_end_sequences},
     PlanRow{"expand", "expand", plan_expand},
     PlanRow{"extent", "extent", plan_extent},
+    PlanRow{"fold", "fold", plan_fold},
     PlanRow{"gather", "gather", plan_gather},
     PlanRow{"grouped_linear",
             "grouped_linear.plain",
@@ -55,9 +58,11 @@ constexpr std::array kRows = {
     PlanRow{"members", "members", plan_members},
     PlanRow{"multiply", "multiply", plan_multiply, {.bf16_out = true}},
     PlanRow{"pack", "pack", plan_pack, {.bf16_in = true, .bf16_out = true}},
+    PlanRow{"pixel_shuffle", "pixel_shuffle", plan_pixel_shuffle},
     PlanRow{"pool", "pool", plan_pool},
     PlanRow{"positions", "positions", plan_positions},
     PlanRow{"reduce", "reduce", plan_reduce},
+    PlanRow{"resize", "resize", plan_resize},
     PlanRow{"rms_norm", "rms_norm", plan_rms_norm, {.bf16_out = true}},
     PlanRow{"rotary", "rotary", plan_rotary},
     PlanRow{"route", "route", plan_route},
@@ -67,6 +72,7 @@ constexpr std::array kRows = {
     PlanRow{"state_fill", "state_fill", plan_state_fill},
     PlanRow{"state_put", "state_put", plan_state_put},
     PlanRow{"state_write", "state_write", plan_state_write},
+    PlanRow{"unfold", "unfold", plan_unfold},
     PlanRow{"zeros", "zeros", plan_zeros},
 };
 }  // namespace

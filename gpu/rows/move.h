@@ -24,6 +24,7 @@ struct MoveArgs : KernelArgs<2> {
   RaggedPlaces ragged;
   int32_t table = -1;  ///< handle of the weight that is the source instead of kFrom
   int32_t width = 1;   ///< numbers of a row
+  int32_t pixels = 1;  ///< of a row of the operands: each is a row here, of the maps `same` and `fill` alone
   int32_t from_column = 0, to_column = 0, from_width = 1, to_width = 1;  ///< rows of which `width` numbers are moved
   int32_t piece = 4;         ///< bytes at once, where the formats are the same
   int32_t number_bytes = 4;  ///< of the output
@@ -46,7 +47,8 @@ struct MoveKernel {
     const int stripes = x.blocks() / a.listed, stripe = x.block() / a.listed;
     if (stripe >= stripes) return;
     const Ref& output = a.listed_ref(x.block() % a.listed);
-    const RowsEntry to = rows_of(a, output);
+    RowsEntry to = rows_of(a, output);
+    to.rows *= a.pixels;
     const int64_t first = static_cast<int64_t>(stripe) * kThreads + x.thread(),
                   step = static_cast<int64_t>(stripes) * kThreads;
     if (a.map == RowMap::fill) return fill(x, a, to, first, step);

@@ -256,8 +256,9 @@ class HostDeviceTest : public QObject {
 
   void what_a_card_does_not_run_yet_is_refused_in_words() {
     MixtureBuilder b(1);
-    b.output("y", b.value("pixel_shuffle", {b.maps(1, 4, 4, 4)}, {{"factor", int64_t{2}}}, "shuffle"));
-    const RandomCase c = b.take("shuffle");
+    const ValueId x = b.floats("x", b.root_space("cells", b.bound_symbol("N", 3)), {4});
+    b.output("y", b.value("squared_distance", {x, b.drawn("centres", {2, 4}, 1)}, {}, "apart"));
+    const RandomCase c = b.take("distances");
     HostDevice device;
     std::string refused;
     try {
@@ -265,7 +266,7 @@ class HostDeviceTest : public QObject {
     } catch (const Error& e) {
       refused = e.what();
     }
-    QCOMPARE(refused, std::string("pixel_shuffle \"shuffle\": no CUDA kernel"));
+    QCOMPARE(refused, std::string("squared_distance \"apart\": no CUDA kernel"));
   }
 };
 

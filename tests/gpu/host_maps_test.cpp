@@ -54,6 +54,68 @@ RandomCase pooled(const MapSizes& of, const char* kind, int64_t size, int64_t st
   return b.take(std::string("pool, ") + kind);
 }
 
+RandomCase shuffled(const MapSizes& of, int64_t factor) {
+  MixtureBuilder b(34);
+  const ValueId x = b.maps(of.maps, of.height, of.width, of.channels);
+  // The map of a product is nobody else's: its memory becomes the result's. That of an input does not.
+  const ValueId made = b.value("scale", {x}, {{"factor", 2.0}}, "made");
+  b.output("made", b.value("pixel_shuffle", {made}, {{"factor", factor}}, "of.made"));
+  b.output("given", b.value("pixel_shuffle", {x}, {{"factor", factor}}, "of.given"));
+  return b.take("pixel shuffle");
+}
+
+RandomCase resized(const MapSizes& of, const char* mode, int64_t height, int64_t width) {
+  MixtureBuilder b(35);
+  b.output("y", b.value("resize", {b.maps(of.maps, of.height, of.width, of.channels)},
+                        {{"height", height}, {"width", width}, {"mode", std::string(mode)}}, "resized"));
+  return b.take(std::string("resize, ") + mode);
+}
+
+struct Patches {
+  int64_t height, width, stride;
+  const char* border = "shift";
+};
+
+/// Pictures to patches, flat ones too; where no pixel is cut, back to pictures.
+RandomCase patches_of(const MapSizes& of, const Patches& cut) {
+  MixtureBuilder b(36);
+  const ValueId x = b.maps(of.maps, of.height, of.width, of.channels);
+  const bool shifts = std::string(cut.border) == "shift";
+  const auto steps = [&](int64_t room) { return (shifts ? room + cut.stride - 1 : room) / cut.stride + 1; };
+  const SpaceId cells =
+      b.dense_space("patches", b.space_of(x), Dim(steps(of.height - cut.height) * steps(of.width - cut.width)));
+  const auto unfolded = [&](int64_t flat, const char* name) {
+    return b.value("unfold", {x},
+                   {{"space", int64_t{cells}},
+                    {"height", cut.height},
+                    {"width", cut.width},
+                    {"stride", cut.stride},
+                    {"border", std::string(cut.border)},
+                    {"flat", flat}},
+                   name);
+  };
+  b.output("flat", unfolded(1, "flat"));
+  const ValueId patches = unfolded(0, "patches.of");
+  b.output("patches", patches);
+  if (shifts)
+    b.output("picture", b.value("fold", {b.value("activation", {patches}, {{"kind", std::string("relu")}}, "active")},
+                                {{"height", of.height}, {"width", of.width}, {"stride", cut.stride}}, "picture"));
+  return b.take(std::string("patches, ") + cut.border);
+}
+
+/// Maps side by side, channel by channel, and each channel about a mean of its own.
+RandomCase channels_of(const MapSizes& of) {
+  MixtureBuilder b(37);
+  const ValueId x = b.maps(of.maps, of.height, of.width, of.channels);
+  const ValueId y = b.conv(x, 5, 3, 1, "more"), joined = b.value("concat", {x, y, x}, {}, "joined");
+  b.output("joined", joined);
+  const int64_t channels = b.width_of(joined);
+  b.output("standard",
+           b.value("standardize", {joined, b.drawn("mean", {channels}, 0.5), b.drawn("deviation", {channels}, 0.1, 1)},
+                   {}, "standard"));
+  return b.take("channels");
+}
+
 /// Maps to three branches by label, each with a convolution of its own.
 RandomCase branches_of_maps(const std::vector<int32_t>& labels) {
   MixtureBuilder b(33);
@@ -125,6 +187,24 @@ class HostMapsTest : public QObject {
     agrees(pooled({1, 1, 1, 1}, "max", 1, 1, 0));
   }
 
+  void pixels_in_other_places_give_the_oracle_s_answers() {
+    agrees(shuffled({2, 3, 5, 12}, 2));
+    agrees(shuffled({1, 1, 1, 9}, 3));
+    for (const char* mode : {"nearest", "bilinear"}) {
+      agrees(resized({2, 7, 5, 3}, mode, 3, 11));
+      agrees(resized({2, 4, 6, 3}, mode, 9, 4));
+      agrees(resized({1, 1, 1, 1}, mode, 2, 3));
+    }
+    for (const Patches& cut : {Patches{3, 2, 2}, Patches{3, 3, 1}, Patches{7, 5, 3}, Patches{1, 1, 1}})
+      agrees(patches_of({2, 7, 5, 3}, cut));
+    agrees(patches_of({2, 7, 5, 3}, {2, 2, 2, "cut"}));
+  }
+
+  void channels_give_the_oracle_s_answers() {
+    for (const MapSizes& of : {MapSizes{2, 7, 5, 3}, MapSizes{1, 1, 1, 1}, MapSizes{2, 3, 3, 4}})
+      agrees(channels_of(of));
+  }
+
   void branches_of_maps_give_the_oracle_s_answers() {
     for (const auto& labels : std::vector<std::vector<int32_t>>{{0, 1, 2, 1}, {2, 2}, {1}})
       agrees(branches_of_maps(labels));
@@ -135,6 +215,16 @@ class HostMapsTest : public QObject {
     const RandomCase grouped = convolution({2, 7, 5, 6}, {.outputs = 9, .groups = 3});
     const RandomCase largest = pooled({2, 7, 5, 3}, "max", 3, 2, 1);
     const RandomCase mean = pooled({2, 7, 5, 3}, "average", 3, 2, 1);
+    const RandomCase shuffle = shuffled({2, 3, 5, 12}, 2), between = resized({2, 7, 5, 3}, "bilinear", 3, 11);
+    const RandomCase patches = patches_of({2, 7, 5, 3}, {3, 2, 2});
+    const auto in_fold = [](gpu::PixelArgs& a) {
+      if (a.map == gpu::PixelMap::fold) a.grid_columns = 1;
+    };
+    const auto in_place = [](gpu::PixelArgs& a) {
+      // Where the copy would be read, the result's own memory is.
+      if (a.ref[gpu::PixelArgs::kX].memory == gpu::Memory::control)
+        a.ref[gpu::PixelArgs::kX] = a.ref[gpu::PixelArgs::kTo];
+    };
     struct Fault {
       const char* name;
       std::function<void(gpu::Plan&)> plant;
@@ -147,6 +237,12 @@ class HostMapsTest : public QObject {
         {"the residual first", maps_fault<gpu::ConvKernel>([](gpu::ConvArgs& a) { a.residual_first = true; }), dense},
         {"one group", maps_fault<gpu::GroupedConvKernel>([](gpu::ConvArgs& a) { a.groups = 1; }), grouped},
         {"the mean", maps_fault<gpu::PoolKernel>([](gpu::PoolArgs& a) { a.largest = false; }), largest},
+        {"a map read where it is written", maps_fault<gpu::PixelKernel>(in_place), shuffle},
+        {"another factor", maps_fault<gpu::PixelKernel>([](gpu::PixelArgs& a) { a.factor = 1; }), shuffle},
+        {"the nearest pixel", maps_fault<gpu::PixelKernel>([](gpu::PixelArgs& a) { a.map = gpu::PixelMap::nearest; }),
+         between},
+        {"patches beside each other", maps_fault<gpu::PixelKernel>([](gpu::PixelArgs& a) { a.stride = 3; }), patches},
+        {"patches of a column", maps_fault<gpu::PixelKernel>(in_fold), patches},
         {"another window", maps_fault<gpu::PoolKernel>([](gpu::PoolArgs& a) { a.size_h = 2; }), mean},
     };
     for (const Fault& fault : faults)
