@@ -11,6 +11,7 @@ enum class PixelMap : uint8_t {
   nearest,   ///< the nearest pixel
   bilinear,  ///< the four nearest pixels, weighed by their distances
   unfold,    ///< the pixel that the patch holds
+  merge,     ///< as unfold, of patches of two by two whose pixels lie one behind the other as channels
   fold,      ///< the mean over the patches that hold the pixel
 };
 
@@ -21,6 +22,7 @@ struct PixelArgs : KernelArgs<2> {
   int32_t factor = 1;                                       ///< of a shuffle
   int32_t grid_rows = 1, grid_columns = 1, stride = 1;      ///< patches of a picture (core/graph/patch_grid.h)
   PixelMap map = PixelMap::shuffle;
+  bool by_columns = false;  ///< of a merge: the pixels of a patch column by column, else row by row
 };
 
 struct PixelKernel {
@@ -76,6 +78,8 @@ struct PixelKernel {
                       column = first(static_cast<int32_t>(place % a.grid_columns), a.stride, a.width - a.out_width);
         return at(x, a, from, p.map / patches, row + p.y, column + p.x, p.channel);
       }
+      case PixelMap::merge:
+        return merged(x, a, from, p);
       default:
         return folded(x, a, from, p);
     }
@@ -105,6 +109,16 @@ struct PixelKernel {
              at(x, a, from, p.map, y, column.second, p.channel) * column.share;
     };
     return along(row.first) * (1 - row.share) + along(row.second) * row.share;
+  }
+
+  template <class X>
+  STORMCELL_DEVICE static float merged(X& x, const Args& a, const float* from, const Place& p) {
+    const int64_t patches = static_cast<int64_t>(a.grid_rows) * a.grid_columns;
+    const auto patch = static_cast<int32_t>(p.map % patches);
+    const int32_t part = p.channel / a.channels, down = a.by_columns ? part % 2 : part / 2,
+                  right = a.by_columns ? part / 2 : part % 2;
+    return at(x, a, from, p.map / patches, patch / a.grid_columns * 2 + down, patch % a.grid_columns * 2 + right,
+              p.channel % a.channels);
   }
 
   /// The maps that come are the patches of the picture, in the order of the grid.

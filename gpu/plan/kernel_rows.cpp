@@ -24,9 +24,9 @@ std::unique_ptr<PlanKernel> plan_activation(const KernelBuildContext&), plan_add
     plan_scale(const KernelBuildContext&), plan_scatter(const KernelBuildContext&),
     plan_standardize(const KernelBuildContext&), plan_state_fill(const KernelBuildContext&),
     plan_state_put(const KernelBuildContext&), plan_state_write(const KernelBuildContext&),
-    plan_fold(const KernelBuildContext&), plan_pixel_shuffle(const KernelBuildContext&),
-    plan_resize(const KernelBuildContext&), plan_unfold(const KernelBuildContext&),
-    plan_zeros(const KernelBuildContext&);
+    plan_fold(const KernelBuildContext&), plan_merge_cells(const KernelBuildContext&),
+    plan_pixel_shuffle(const KernelBuildContext&), plan_resize(const KernelBuildContext&),
+    plan_unfold(const KernelBuildContext&), plan_zeros(const KernelBuildContext&);
 
 namespace {
 constexpr std::array kRows = {
@@ -56,6 +56,7 @@ constexpr std::array kRows = {
     PlanRow{"layer_norm", "layer_norm", plan_layer_norm},
     PlanRow{"linear", "linear.plain", plan_linear, {.bf16_in = true, .bf16_out = true, .formats = true}},
     PlanRow{"members", "members", plan_members},
+    PlanRow{"merge_cells", "merge_cells", plan_merge_cells},
     PlanRow{"multiply", "multiply", plan_multiply, {.bf16_out = true}},
     PlanRow{"pack", "pack", plan_pack, {.bf16_in = true, .bf16_out = true}},
     PlanRow{"pixel_shuffle", "pixel_shuffle", plan_pixel_shuffle},

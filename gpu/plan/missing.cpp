@@ -15,7 +15,6 @@ constexpr std::array kMissing = {
     Missing{"grouped_conv2d", {}, kMaps},
     Missing{"grouped_layer_norm", {}, "a norm has one weight"},
     Missing{"grouped_residual_blocks", {}, kMaps},
-    Missing{"merge_cells", {}, kMaps},
     Missing{"residual_blocks", {}, kMaps},
     Missing{"separable_conv2d", {}, kMaps},
     Missing{"squared_distance", {}, "a sum over two rows, which no kernel does"},

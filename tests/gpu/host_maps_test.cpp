@@ -103,6 +103,19 @@ RandomCase patches_of(const MapSizes& of, const Patches& cut) {
   return b.take(std::string("patches, ") + cut.border);
 }
 
+/// Cells of a grid, four to one.
+RandomCase merged_cells(int64_t parents, int64_t height, int64_t width, const char* order) {
+  MixtureBuilder b(38);
+  const SpaceId pictures = b.root_space("pictures", b.bound_symbol("N", parents)),
+                cells = b.dense_space("cells", pictures, Dim(height * width)),
+                squares = b.dense_space("squares", pictures, Dim(height * width / 4));
+  b.output("y",
+           b.value("merge_cells", {b.floats("x", cells, {3})},
+                   {{"space", int64_t{squares}}, {"height", height}, {"width", width}, {"order", std::string(order)}},
+                   "merged"));
+  return b.take(std::string("merged cells, ") + order);
+}
+
 /// Maps side by side, channel by channel, and each channel about a mean of its own.
 RandomCase channels_of(const MapSizes& of) {
   MixtureBuilder b(37);
@@ -198,6 +211,10 @@ class HostMapsTest : public QObject {
     for (const Patches& cut : {Patches{3, 2, 2}, Patches{3, 3, 1}, Patches{7, 5, 3}, Patches{1, 1, 1}})
       agrees(patches_of({2, 7, 5, 3}, cut));
     agrees(patches_of({2, 7, 5, 3}, {2, 2, 2, "cut"}));
+    for (const char* order : {"columns", "rows"}) {
+      agrees(merged_cells(3, 4, 6, order));
+      agrees(merged_cells(1, 2, 2, order));
+    }
   }
 
   void channels_give_the_oracle_s_answers() {
@@ -225,6 +242,7 @@ class HostMapsTest : public QObject {
       if (a.ref[gpu::PixelArgs::kX].memory == gpu::Memory::control)
         a.ref[gpu::PixelArgs::kX] = a.ref[gpu::PixelArgs::kTo];
     };
+    const RandomCase squares = merged_cells(3, 4, 6, "columns");
     struct Fault {
       const char* name;
       std::function<void(gpu::Plan&)> plant;
@@ -242,6 +260,7 @@ class HostMapsTest : public QObject {
         {"the nearest pixel", maps_fault<gpu::PixelKernel>([](gpu::PixelArgs& a) { a.map = gpu::PixelMap::nearest; }),
          between},
         {"patches beside each other", maps_fault<gpu::PixelKernel>([](gpu::PixelArgs& a) { a.stride = 3; }), patches},
+        {"squares row by row", maps_fault<gpu::PixelKernel>([](gpu::PixelArgs& a) { a.by_columns = false; }), squares},
         {"patches of a column", maps_fault<gpu::PixelKernel>(in_fold), patches},
         {"another window", maps_fault<gpu::PoolKernel>([](gpu::PoolArgs& a) { a.size_h = 2; }), mean},
     };
