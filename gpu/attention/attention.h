@@ -5,15 +5,18 @@
 #pragma once
 #include "gpu/dispatch/dispatch.h"
 #include "gpu/routing/rule.h"
+#include "gpu/rows/groups.h"
 #include "gpu/rows/state_rows.h"
 
 namespace stormcell::gpu {
 
-struct AttentionArgs : KernelArgs<7> {
+struct AttentionArgs : KernelArgs<9> {
   static constexpr int kMostValueColumns = 4;  ///< of a lane
   /// kStep: keys and values lie in a cache; by parent the place of its first query, whose keys are those up to the last
   /// query. Where they are not there, kFailure says so.
-  enum { kQueries, kKeys, kValues, kTo, kMask, kStep, kFailure };
+  /// kQueryCells, kKeyCells: the ragged values of queries and of keys; none: they are dense.
+  enum { kQueries, kKeys, kValues, kTo, kMask, kStep, kFailure, kQueryCells, kKeyCells };
+  RaggedPlaces query_cells, key_cells;
   FailurePlaces failure;
   int32_t paged_keys = -1, paged_values = -1;  ///< as in state_rows()
   Format kept = Format::f32;                   ///< of keys and values
@@ -39,14 +42,17 @@ struct AttentionKernel {
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     if (!a.is_due() && !(a.has(Args::kFailure) && failed_here(a.failure, a.in<char>(a.ref[Args::kFailure])))) return;
-    const RowsEntry queries = a.rows(a.ref[Args::kQueries]), keys = a.rows(a.ref[Args::kKeys]);
-    const int64_t all = static_cast<int64_t>(queries.rows) * a.heads, warps = static_cast<int64_t>(x.blocks()) * kWarps;
+    const Cells cells{groups_of(a, a.ref[Args::kQueries], a.ref[Args::kQueryCells], a.query_cells),
+                      groups_of(a, a.ref[Args::kKeys], a.ref[Args::kKeyCells], a.key_cells)};
+    const int64_t all = static_cast<int64_t>(a.rows(a.ref[Args::kQueries]).rows) * a.heads,
+                  warps = static_cast<int64_t>(x.blocks()) * kWarps;
     const Cache cache(a);
     if (a.has(Args::kStep))
-      leave_first_fault(a.failure, a.out<char>(a.ref[Args::kFailure]), queries.parents, grid_thread(x, kThreads),
-                        grid_threads(x, kThreads), [&](int64_t p) { return fault(a, cache, p, queries.per_parent); });
+      leave_first_fault(a.failure, a.out<char>(a.ref[Args::kFailure]), cells.queries.parents, grid_thread(x, kThreads),
+                        grid_threads(x, kThreads),
+                        [&](int64_t p) { return fault(a, cache, p, cells.queries.count(p)); });
     for (int64_t i = static_cast<int64_t>(x.block()) * kWarps + x.thread() / 32; i < all; i += warps)
-      attend(x, a, cache, i / a.heads, static_cast<int32_t>(i % a.heads), queries.per_parent, keys.per_parent);
+      attend(x, a, cache, cells, i / a.heads, static_cast<int32_t>(i % a.heads));
   }
 
  private:
@@ -59,12 +65,18 @@ struct AttentionKernel {
       values = state_rows(a, a.ref[Args::kValues], a.paged_values, number * a.kv_heads * a.value_dim);
     }
   };
+  struct Cells {
+    Groups queries, keys;
+  };
   /// One query of one head.
   struct Query {
     int64_t row;    ///< of the query
-    int64_t first;  ///< row of the parent's first key, where all parents have all their keys
+    int64_t first;  ///< row of the parent's first key
     int64_t parent;
     int32_t head, place, keys;
+    const int32_t* places = nullptr;  ///< of the parent's keys; null: the first is at 0, the next at 1, and so on
+
+    STORMCELL_DEVICE int32_t place_of(int32_t key) const { return places ? places[key] : key; }
   };
 
   /// The queries of a parent, and the keys up to its last one, must be there.
@@ -80,34 +92,41 @@ struct AttentionKernel {
 
   STORMCELL_DEVICE static bool is_allowed(const Args& a, const Query& q, const int32_t* mask, int32_t key) {
     if (key >= q.keys) return false;
-    if (a.causal && key > q.place) return false;
-    if (a.window > 0 && key <= q.place - a.window) return false;
+    const int32_t place = q.place_of(key);
+    if (a.causal && place > q.place) return false;
+    if (a.window > 0 && place <= q.place - a.window) return false;
     return !mask || mask[q.first + key] != 0;
+  }
+  /// Rows of ragged cells lie one parent after another, those of a cache as the state says.
+  STORMCELL_DEVICE static const char* row_of(const Args& a, const StateRowsOf& rows, const Query& q, int32_t key) {
+    return a.has(Args::kKeyCells) ? rows.data + (q.first + key) * rows.row_bytes : rows.row(q.parent, key);
   }
   STORMCELL_DEVICE static float score(const Args& a, const Cache& cache, const Query& q, const float* query,
                                       int32_t key) {
     const int32_t first = q.head / (a.heads / a.kv_heads) * a.head_dim;
-    const char* at = cache.keys.row(q.parent, key);
+    const char* at = row_of(a, cache.keys, q, key);
     float sum = 0;
     for (int32_t d = 0; d < a.head_dim; ++d) sum += query[d] * number(a, at, first + d);
     sum *= a.scale;
     if (a.bias >= 0) {
-      const int32_t bucket = a.constants<int32_t>(a.buckets)[key - q.place + a.origin];
+      const int32_t bucket = a.constants<int32_t>(a.buckets)[q.place_of(key) - q.place + a.origin];
       sum += a.weight<float>(a.bias)[bucket * a.heads + q.head];
     }
     return sum;
   }
 
   template <class X>
-  STORMCELL_DEVICE static void attend(X& x, const Args& a, const Cache& cache, int64_t row, int32_t head,
-                                      int32_t per_parent, int32_t keys_of_parent) {
+  STORMCELL_DEVICE static void attend(X& x, const Args& a, const Cache& cache, const Cells& cells, int64_t row,
+                                      int32_t head) {
     const int lane = x.thread() % 32;
-    const int64_t parent = row / per_parent;
-    Query q{row, parent * keys_of_parent, parent, head, static_cast<int32_t>(row % per_parent), keys_of_parent};
+    const int64_t parent = cells.queries.parent(row);
+    Query q{row, cells.keys.begin(parent), parent, head, cells.queries.place(parent, row), cells.keys.count(parent)};
+    if (cells.keys.ragged.offsets) q.places = cells.keys.ragged.place + cells.keys.first + q.first;
     if (a.has(Args::kStep)) {
-      if (fault(a, cache, parent, per_parent).what != 0) return;
+      const int32_t queries = cells.queries.count(parent);
+      if (fault(a, cache, parent, queries).what != 0) return;
       const int32_t step = a.in<int32_t>(a.ref[Args::kStep])[parent];
-      q.place += step, q.keys = step + per_parent;
+      q.place = step + static_cast<int32_t>(row - cells.queries.begin(parent)), q.keys = step + queries;
     }
     const float* query = a.in<float>(a.ref[Args::kQueries]) + (row * a.heads + head) * a.head_dim;
     const int32_t* mask = a.has(Args::kMask) ? a.in<int32_t>(a.ref[Args::kMask]) : nullptr;
@@ -144,7 +163,7 @@ struct AttentionKernel {
         if (column >= a.value_dim) continue;
         float sum = sums[c] * before;
         for (int32_t j = 0; j < some; ++j)
-          sum += shared[j] * number(a, cache.values.row(parent, first + j), first_column + column);
+          sum += shared[j] * number(a, row_of(a, cache.values, q, first + j), first_column + column);
         sums[c] = sum;
       }
     }

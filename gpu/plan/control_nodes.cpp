@@ -117,6 +117,7 @@ void PlanBuilder::move_rows(int32_t at, int32_t word) {
   if (step.inputs.size() > 1) args.ref[PutArgs::kAt] = ref(step.inputs[1], Access::read);
   args.ref[PutArgs::kFailure] = failure(at, args.failure);
   StepNodes nodes(*this, at, word);
+  args.ref[PutArgs::kCells] = nodes.cells_of(program_.operands[rows], args.ragged);
   nodes.add<PutKernel>(
       args, nodes.blocks(nodes.most_rows(program_.operands[rows]) * args.row_bytes, 4 * PutKernel::kThreads));
 }

@@ -6,14 +6,19 @@
 
 #include "gpu/attention/attention.h"
 #include "gpu/grouped/planned_product.h"
+#include "gpu/maps/conv.h"
+#include "gpu/maps/pixels.h"
+#include "gpu/maps/pool.h"
 #include "gpu/pointwise/pointwise.h"
 #include "gpu/reduce/reduce.h"
 #include "gpu/routing/planned_route.h"
+#include "gpu/routing/priority.h"
 #include "gpu/rows/decide.h"
 #include "gpu/rows/join.h"
 #include "gpu/rows/move.h"
 #include "gpu/rows/places.h"
 #include "gpu/rows/put.h"
+#include "gpu/rows/ragged.h"
 #include "gpu/rows/record.h"
 #include "gpu/rows/settle.h"
 
@@ -53,6 +58,7 @@ using PlanKernels =
                 OneBlockRoute<16, 8>, OneBlockRoute<32, 8>, ChooseRoute<8, 1>, ChooseRoute<32, 1>, ChooseRoute<8, 8>,
                 ChooseRoute<16, 8>, ChooseRoute<32, 8>, ChooseRoute<32, 32>, RouteKernel<IndexOneTileKernel>,
                 RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
-                RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>>;
+                RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel,
+                ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel, PixelKernel>;
 
 }  // namespace stormcell::gpu

@@ -80,26 +80,26 @@ void PlanBuilder::refuse_what_is_missing() const {
         not_yet(where, "programs of several ranks");
     }
   }
-  if (!program_.raggeds.empty()) not_yet("plan", "ragged cells");
   if (!steps_.layout.sites.empty()) not_yet("plan", "weights under a budget");
   for (const Leaf& leaf : steps_.layout.segments.leaves)
     if (!leaf.repeats.empty()) not_yet("plan", "fallbacks within repeats");
 }
 
-// Entries of one decision lie together, so that the node that fills them declares one range.
+// Entries of one decision, or of one ragged value, lie together, so that the node that fills them declares one range.
 void PlanBuilder::place_entries() {
   entry_of_.assign(program_.operands.size(), -1);
-  const auto add_all = [&](OperandId decision) {
+  const auto has_rows = [](const Operand& o) { return !o.is_decision && !o.is_ragged && o.kind != BufferKind::weight; };
+  const auto add_all = [&](OperandId by) {
     const auto first = static_cast<int32_t>(entries_.size());
     for (const OperandId id : program_.operands.ids()) {
       const Operand& o = program_.operands[id];
-      if (!o.is_decision && o.kind != BufferKind::weight && o.decision == decision) add_entry(id);
+      if (has_rows(o) && (o.ragged != kNone ? o.ragged : o.decision) == by) add_entry(id);
     }
-    entries_of_[decision] = {first, static_cast<int32_t>(entries_.size()) - first};
+    entries_of_[by] = {first, static_cast<int32_t>(entries_.size()) - first};
   };
   add_all(kNone);
   for (const OperandId id : program_.operands.ids())
-    if (program_.operands[id].is_decision) add_all(id);
+    if (program_.operands[id].is_decision || program_.operands[id].is_ragged) add_all(id);
   plans_at_ = constants(entries_.data(), entries_.size());
   control_bytes_ = align_up(std::ssize(entries_) * static_cast<int64_t>(sizeof(RowsEntry)));
 }
@@ -118,6 +118,7 @@ void PlanBuilder::add_entry(OperandId id) {
   e.row_bytes = o.row_bytes();
   e.rows = place(o.rows), e.times = place(o.times), e.per_parent = place(o.per_parent);
   e.is_routed = o.decision != kNone, e.branch = o.branch, e.in_slots = o.in_slots;
+  e.is_ragged = o.ragged != kNone;
   entry_of_[id] = static_cast<int32_t>(entries_.size());
   entries_.push_back(e);
 }
@@ -143,12 +144,7 @@ void PlanBuilder::place_words() {
 }
 
 void PlanBuilder::begin() {
-  const auto [first, count] = entries_of_.at(kNone);
-  SettleArgs args;
-  args.plans = plans_at_;
-  args.first_entry = first, args.entries = count;
-  args.ref[SettleArgs::kEntries] =
-      control(first * int64_t{sizeof(RowsEntry)}, count * int64_t{sizeof(RowsEntry)}, Access::write);
+  SettleArgs args = settling(kNone, -1);
   const int64_t status = StatusArea(status_.data(), program_).without_events;
   args.status_words = static_cast<int32_t>(status / 4);
   Ref& of = args.ref[SettleArgs::kStatus];
@@ -156,27 +152,36 @@ void PlanBuilder::begin() {
   add<SettleKernel>(args, 1, -1, -1);
 }
 
-void PlanBuilder::settle(OperandId decision, RouterId router, int32_t step, int32_t word) {
-  const auto [first, count] = entries_of_.at(decision);
+SettleArgs PlanBuilder::settling(OperandId by, int32_t word) const {
+  const auto [first, count] = entries_of_.at(by);
   SettleArgs args;
   args.region = word;
-  args.ref[SettleArgs::kExecutions] =
-      counter(&StatusArea(status_.data(), program_).executions[static_cast<size_t>(router)]);
   args.plans = plans_at_;
-  args.decision = places(decision);
-  args.ref[SettleArgs::kDecision] = ref(decision, Access::read);
   args.first_entry = first, args.entries = count;
   if (count > 0)
     args.ref[SettleArgs::kEntries] =
         control(first * int64_t{sizeof(RowsEntry)}, count * int64_t{sizeof(RowsEntry)}, Access::write);
+  return args;
+}
+
+void PlanBuilder::add_settle(const SettleArgs& args, int32_t step, int32_t word) {
+  std::vector<Ref> list;
+  if (word >= 0) list.push_back(control(word, sizeof(int32_t), Access::read));
+  add<SettleKernel>(args, 1, step, -1, list);
+}
+
+void PlanBuilder::settle(OperandId decision, RouterId router, int32_t step, int32_t word) {
+  SettleArgs args = settling(decision, word);
+  args.ref[SettleArgs::kExecutions] =
+      counter(&StatusArea(status_.data(), program_).executions[static_cast<size_t>(router)]);
+  args.decision = places(decision);
+  args.ref[SettleArgs::kDecision] = ref(decision, Access::read);
   if (const auto words = words_of_.find(decision); words != words_of_.end()) {
     args.words = words->second.second;
     args.branches = constants(word_branches_.data() + words->second.first, static_cast<size_t>(args.words));
     args.ref[SettleArgs::kWords] = control(words_at_ + 4 * words->second.first, 4 * args.words, Access::write);
   }
-  std::vector<Ref> list;
-  if (word >= 0) list.push_back(control(word, sizeof(int32_t), Access::read));
-  add<SettleKernel>(args, 1, step, -1, list);
+  add_settle(args, step, word);
 }
 
 void PlanBuilder::add_step(int32_t at, int32_t word) {
@@ -186,6 +191,7 @@ void PlanBuilder::add_step(int32_t at, int32_t word) {
       StepNodes nodes(*this, at, word);
       steps_.kernels[at]->add_nodes(nodes);
       if (steps_.needs[at].router != kNone) settle(step.outputs[0], steps_.needs[at].router, at, word);
+      if (steps_.needs[at].ragged >= 0) settle_ragged(step.outputs[0], steps_.needs[at].ragged, at, word);
       return;
     }
     case StepKind::record:
@@ -232,19 +238,6 @@ void PlanBuilder::record(int32_t at, int32_t word) {
       std::clamp<int64_t>(parts<int64_t>(choices, RecordKernel::kThreads), 1, options_.multiprocessors);
   // Scores live as long as the router's own step: the record reads them as if it stood there.
   add<RecordKernel>(args, blocks, at - 1, word, list);
-}
-
-UpChain PlanBuilder::chain_of(RouterId router, std::vector<Ref>& list) const {
-  const RecordRoom::Router& room = steps_.records[router];
-  UpChain chain;
-  for (const CellChain::Link& link : room.chain.links()) {
-    if (chain.links == UpChain::kMostLinks)
-      not_yet(program_.routers[router].name, "routers below more than " + std::to_string(chain.links) + " others");
-    const OperandId decision = room.operands[link.input];
-    chain.link[chain.links++] = {static_cast<int32_t>(list.size()), link.branch, places(decision)};
-    list.push_back(ref(decision, Access::read));
-  }
-  return chain;
 }
 
 Replaying PlanBuilder::replaying(RouterId router, std::vector<Ref>& list) const {
@@ -400,19 +393,27 @@ Ref PlanBuilder::scratch(int64_t bytes) {
   return control(at, bytes, Access::write);
 }
 
-Ref PlanBuilder::map_of(OperandId decision) {
-  const auto known = maps_.find({leaf_, loop_, guarded(), decision});
+PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged) {
+  const OperandId rows = ragged == kNone ? decision : ragged;
+  const auto known = maps_.find({leaf_, loop_, guarded(), rows});
   if (known != maps_.end()) return known->second;
   PlannedMapArgs args;
   args.decision = places(decision);
   args.limits.gemv_rows = 0;
   args.ref[PlannedMapArgs::kDecision] = ref(decision, Access::read);
-  Ref map = scratch(sizeof(int32_t) * kTileMapInts);
-  args.ref[PlannedMapArgs::kMap] = map;
+  TileMap made;
+  made.map = args.ref[PlannedMapArgs::kMap] = scratch(sizeof(int32_t) * kTileMapInts);
+  made.map.access = Access::read;
+  if (ragged != kNone) {
+    args.members = ragged_places(ragged);
+    args.ref[PlannedMapArgs::kMembers] = ref(ragged, Access::read);
+    made.offsets = args.ref[PlannedMapArgs::kOffsets] =
+        scratch((args.decision.branches + 1) * int64_t{sizeof(int32_t)});
+    made.offsets.access = Access::read;
+  }
   // In every branch: an absent one has an empty decision. In a body of a guard that is not due nobody has made one.
   add<PlannedMapKernel>(args, 1, -1, guarded());
-  map.access = Access::read;
-  return maps_[{leaf_, loop_, guarded(), decision}] = map;
+  return maps_[{leaf_, loop_, guarded(), rows}] = made;
 }
 
 void PlanBuilder::add_range(PlanNode& node, const Ref& of) {

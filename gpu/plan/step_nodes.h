@@ -36,6 +36,7 @@ class PlanBuilder {
   /// The memory of an operand: its rows by the rows table, a decision at its place.
   Ref ref(OperandId operand, Access access) const;
   DecisionPlaces places(OperandId decision) const;
+  RaggedPlaces ragged_places(OperandId ragged) const;
   Ref scratch(int64_t bytes);
   /// The place of a copy of `count` objects among the constants.
   template <class T>
@@ -46,8 +47,12 @@ class PlanBuilder {
     if (bytes > 0) std::memcpy(plan_.constants.data() + at, from, bytes);
     return static_cast<int64_t>(at);
   }
-  /// The tile map of products over the slots of a decision; its node is added where it is asked for first.
-  Ref map_of(OperandId decision);
+  struct TileMap {
+    Ref map, offsets;  ///< offsets: the first member of each branch; nothing for slots
+  };
+  /// The tile map of products over the slots of a decision, or over their members, which `ragged` tells; its node is
+  /// added where it is asked for first.
+  TileMap map_of(OperandId decision, OperandId ragged);
   RouterId router_of(int32_t step) const { return steps_.needs[step].router; }
   /// The place of a router's choices to replay. `list` gets the decisions that are followed.
   Replaying replaying(RouterId router, std::vector<Ref>& list) const;
@@ -91,6 +96,11 @@ class PlanBuilder {
   void begin();
   /// `word`: of the region that the router stands in.
   void settle(OperandId decision, RouterId router, int32_t step, int32_t word);
+  /// The same behind the step of a ragged value; `index`: of it in the program.
+  void settle_ragged(OperandId ragged, int32_t index, int32_t step, int32_t word);
+  /// `by`: the decision or the ragged value that the entries wait for; kNone: the extents.
+  SettleArgs settling(OperandId by, int32_t word) const;
+  void add_settle(const SettleArgs& args, int32_t step, int32_t word);
   void add_step(int32_t at, int32_t word);
   void record(int32_t at, int32_t word);
   void absent(int32_t at, int32_t word);
@@ -102,7 +112,7 @@ class PlanBuilder {
   void begin_loop(int32_t at, int32_t word);
   void end_loop(int32_t at);
   RecordsOf records_of(RouterId router) const;
-  /// From the cells of a router up to those of its dense space; the decisions that this takes go to `list`.
+  /// From the cells of a router up to those of its dense space; what tells the way goes to `list`.
   UpChain chain_of(RouterId router, std::vector<Ref>& list) const;
   Ref control(int64_t offset, int64_t bytes, Access access) const;
   Ref counter(const int32_t* of) const;
@@ -118,12 +128,13 @@ class PlanBuilder {
   std::vector<std::byte> status_;  // laid out as the device's
   IdVector<OperandId, int32_t> entry_of_;
   std::vector<EntryPlan> entries_;
-  /// Entries, and words, that one decision settles: the first, and how many. kNone: the extents.
+  /// Entries that one decision or ragged value settles, words that a decision does: the first, and how many. kNone: the
+  /// extents.
   std::map<OperandId, std::pair<int32_t, int32_t>> entries_of_, words_of_;
   std::vector<int32_t> word_branches_;                        // by word
   std::map<std::pair<OperandId, int32_t>, int32_t> word_of_;  // by decision and branch: its number
-  /// By leaf and loop, the body of a guard, and the decision.
-  std::map<std::tuple<int32_t, int32_t, int32_t, OperandId>, Ref> maps_;
+  /// By leaf and loop, the body of a guard, and the decision, or the ragged value of its members.
+  std::map<std::tuple<int32_t, int32_t, int32_t, OperandId>, TileMap> maps_;
   /// A region: the step that it ends before, its word, and whether it is the body of a guard.
   struct Region {
     int32_t end = 0, word = -1;
@@ -153,6 +164,13 @@ class StepNodes {
   /// A state that is an input and is changed.
   Ref changes(size_t input) const { return plan_.ref(step().inputs[input], Access::write); }
   DecisionPlaces decision(size_t input) const { return plan_.places(step().inputs[input]); }
+  /// The ragged value that says how the cells of an operand lie below their parents, and its places; nothing where they
+  /// lie in equal groups.
+  Ref cells_of(const Operand& of, RaggedPlaces& places) const {
+    if (of.ragged == kNone || of.per_parent != kNone) return {};
+    places = plan_.ragged_places(of.ragged);
+    return plan_.ref(of.ragged, Access::read);
+  }
   /// The place of an input among states in pages; -1: it is none.
   int32_t paged(size_t input) const { return plan_.paged(step().inputs[input]); }
   /// The memory in which the step leaves a failure.

@@ -24,9 +24,11 @@ enum class CellRule : uint8_t {
   residual,  ///< a cell takes the residual branch where the sum of its scores is below the threshold
 };
 
-/// The list: decisions of the chain. kTurn: of the repeat that the router stands in.
-struct RouteArgs : KernelArgs<5> {
-  enum { kScores, kDecision, kWorkspace, kNotReplayed, kTurn };
+/// The list: what the chain takes. kTurn: of the repeat that the router stands in. kCells: the ragged value of the
+/// router's cells, where capacity counts those of one parent.
+struct RouteArgs : KernelArgs<6> {
+  enum { kScores, kDecision, kWorkspace, kNotReplayed, kTurn, kCells };
+  RaggedPlaces ragged;
   DecisionPlaces decision;
   Replaying replaying;
   CellRule by_cell = CellRule::label;
@@ -54,6 +56,7 @@ struct RouteArgs : KernelArgs<5> {
     args.decision = view();
     args.cells = scores.rows;
     args.parents.per_parent = by_parent ? scores.per_parent : 0;
+    if (has(kCells)) args.parents.parent = ragged.at(const_cast<char*>(in<char>(ref[kCells]))).parent + scores.first;
     args.capacity = rule.capacity;
     args.tiles = static_cast<int32_t>(
         most<int64_t>(1, parts<int64_t>(static_cast<int64_t>(scores.rows) * decision.fan_out, int64_t{kTileChoices})));

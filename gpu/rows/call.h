@@ -37,11 +37,12 @@ struct Ref {
 
 /// The rows of an operand that came. Sixteen bytes twice.
 struct alignas(16) RowsEntry {
-  uint64_t data = 0;      ///< address of the first row
-  uint64_t reserved = 0;  ///< for ragged spaces: where their offsets lie
+  uint64_t data = 0;         ///< address of the first row
+  int32_t first_parent = 0;  ///< ragged: the first parent, among those of the ragged value
+  int32_t reserved = 0;
   int32_t rows = 0;
-  int32_t parents = 0, per_parent = 0;  ///< over a dense space
-  int32_t first = 0;                    ///< routed: the first slot
+  int32_t parents = 0, per_parent = 0;  ///< over a dense space; ragged: its parents, and 0
+  int32_t first = 0;                    ///< routed: the first slot; ragged: the first cell of the ragged value
 };
 
 /// How the rows of an operand are found: a constant of the plan.
@@ -49,9 +50,9 @@ struct EntryPlan {
   int64_t offset = 0, row_bytes = 0;
   int32_t input = -1;                              ///< >= 0: the operand is this input of the graph
   int32_t rows = -1, times = -1, per_parent = -1;  ///< places of extents in the call block; -1: none
-  int32_t branch = -1;                             ///< routed: kAllBranches (-1) or the branch
+  int32_t branch = -1;                             ///< routed, or members: kAllBranches (-1) or the branch
   Memory memory = Memory::activations;
-  bool is_routed = false, in_slots = false;
+  bool is_routed = false, in_slots = false, is_ragged = false;
 };
 
 /// One submission, in the device's memory. Nothing of it changes while the submission runs.

@@ -1,12 +1,13 @@
 // Places of the cells of a parent: counted along a mask, and turned into angles of rotary embedding. Bound: memory.
 #pragma once
 #include "gpu/base/sine.h"
-#include "gpu/rows/call.h"
+#include "gpu/rows/groups.h"
 
 namespace stormcell::gpu {
 
-struct PositionsArgs : KernelArgs<3> {
-  enum { kMask, kTo, kFrom };  ///< kFrom: by parent the place of its first cell; none: 0
+struct PositionsArgs : KernelArgs<4> {
+  enum { kMask, kTo, kFrom, kCells };  ///< kFrom: by parent the place of its first cell; none: 0. kCells: ragged
+  RaggedPlaces ragged;
 };
 
 /// Cells that the mask names get places one after another, the others get 1. A warp takes a parent.
@@ -20,7 +21,7 @@ struct PositionsKernel {
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     if (!a.is_due()) return;
-    const RowsEntry cells = a.rows(a.ref[Args::kMask]);
+    const Groups cells = groups_of(a, a.ref[Args::kMask], a.ref[Args::kCells], a.ragged);
     const int32_t* mask = a.in<int32_t>(a.ref[Args::kMask]);
     int32_t* to = a.out<int32_t>(a.ref[Args::kTo]);
     const int lane = x.thread() % 32;
@@ -28,9 +29,11 @@ struct PositionsKernel {
     for (int64_t parent = static_cast<int64_t>(x.block()) * (kThreads / 32) + x.thread() / 32; parent < cells.parents;
          parent += warps) {
       int32_t seen = a.has(Args::kFrom) ? a.in<int32_t>(a.ref[Args::kFrom])[parent] : 0;
-      for (int32_t first = 0; first < cells.per_parent; first += 32) {
-        const int64_t cell = parent * cells.per_parent + first + lane;
-        const bool is_there = first + lane < cells.per_parent, counts = is_there && x.load(mask + cell) != 0;
+      const int64_t begin = cells.begin(parent);
+      const int32_t count = cells.count(parent);
+      for (int32_t first = 0; first < count; first += 32) {
+        const int64_t cell = begin + first + lane;
+        const bool is_there = first + lane < count, counts = is_there && x.load(mask + cell) != 0;
         const uint32_t counted = x.ballot(counts);
         if (is_there) x.store(to + cell, counts ? seen + x.count_bits(counted & ((1u << lane) - 1)) : 1);
         seen += x.count_bits(counted);

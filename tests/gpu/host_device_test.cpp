@@ -256,9 +256,9 @@ class HostDeviceTest : public QObject {
 
   void what_a_card_does_not_run_yet_is_refused_in_words() {
     MixtureBuilder b(1);
-    const ValueId maps = b.maps(1, 4, 4, 3);
-    b.output("y", b.conv(maps, 4, 3, 1, "conv"));
-    const RandomCase c = b.take("convolution");
+    const ValueId x = b.floats("x", b.root_space("cells", b.bound_symbol("N", 3)), {4});
+    b.output("y", b.value("squared_distance", {x, b.drawn("centres", {2, 4}, 1)}, {}, "apart"));
+    const RandomCase c = b.take("distances");
     HostDevice device;
     std::string refused;
     try {
@@ -266,7 +266,7 @@ class HostDeviceTest : public QObject {
     } catch (const Error& e) {
       refused = e.what();
     }
-    QCOMPARE(refused, std::string("conv2d \"conv\": no CUDA kernel"));
+    QCOMPARE(refused, std::string("squared_distance \"apart\": no CUDA kernel"));
   }
 };
 

@@ -8,13 +8,14 @@ struct Attending {
   AttentionArgs args;
   std::optional<size_t> mask, step;
   int32_t buckets = 0, max_distance = 0;
+  int64_t query_places = 0, key_places = 0;  ///< of a parent, at most
   bool bidirectional = true;
 };
 
 /// The bucket of each distance, from the farthest key before a query to the farthest behind: worked out here, because
 /// a logarithm of another library may round to another bucket.
 void add_buckets(StepNodes& nodes, const Attending& of, AttentionArgs& args) {
-  const int64_t queries = nodes.most(nodes.input(0).per_parent), keys = nodes.most(nodes.input(1).per_parent);
+  const int64_t queries = of.query_places, keys = of.key_places;
   // In a cache a query may stand behind all keys but its own.
   args.origin = static_cast<int32_t>(std::max<int64_t>((of.step ? keys : queries) - 1, 0));
   std::vector<int32_t> buckets;
@@ -24,13 +25,19 @@ void add_buckets(StepNodes& nodes, const Attending& of, AttentionArgs& args) {
   args.buckets = nodes.plan().constants(buckets.data(), buckets.size());
 }
 
+/// Places that a parent's cells may have, ragged ones in the dense space whose cells they are.
+int64_t most_places(const KernelBuildContext& m, size_t input) {
+  SpaceId space = m.type(input).space;
+  while (m.graph().space(space).kind == SpaceKind::ragged) space = m.graph().space(space).base;
+  return m.graph().space(space).per_parent.evaluate(m.bounds);
+}
+
 }  // namespace
 
 std::unique_ptr<PlanKernel> plan_attention(const KernelBuildContext& m) {
   const Node& node = m.node();
-  for (const size_t input : {0, 1})
-    if (m.graph().space(m.type(input).space).kind != SpaceKind::dense) return nullptr;
   Attending of;
+  of.query_places = most_places(m, 0), of.key_places = most_places(m, 1);
   AttentionArgs& a = of.args;
   a.heads = static_cast<int32_t>(node.attributes.integer("heads"));
   a.kv_heads = static_cast<int32_t>(node.attributes.integer("kv_heads"));
@@ -55,6 +62,8 @@ std::unique_ptr<PlanKernel> plan_attention(const KernelBuildContext& m) {
     args.ref[AttentionArgs::kKeys] = nodes.reads(1);
     args.ref[AttentionArgs::kValues] = nodes.reads(2);
     args.ref[AttentionArgs::kTo] = nodes.writes(0);
+    args.ref[AttentionArgs::kQueryCells] = nodes.cells_of(nodes.input(0), args.query_cells);
+    args.ref[AttentionArgs::kKeyCells] = nodes.cells_of(nodes.input(1), args.key_cells);
     if (of.step) {
       args.ref[AttentionArgs::kStep] = nodes.reads(*of.step);
       args.ref[AttentionArgs::kFailure] = nodes.failure(args.failure);

@@ -9,6 +9,7 @@ std::unique_ptr<PlanKernel> plan_positions(const KernelBuildContext& m) {
     PositionsArgs args;
     args.ref[PositionsArgs::kMask] = nodes.reads(0);
     args.ref[PositionsArgs::kTo] = nodes.writes(0);
+    args.ref[PositionsArgs::kCells] = nodes.cells_of(nodes.input(0), args.ragged);
     if (from) args.ref[PositionsArgs::kFrom] = nodes.reads(*from);
     nodes.add<PositionsKernel>(args, nodes.blocks(nodes.most_rows(nodes.input(0)), PositionsKernel::kThreads));
   });

@@ -13,6 +13,9 @@ struct Routing {
   RouteArgs args;
   bool by_cell = false;
   std::vector<int32_t> table;  ///< of a hash
+  double by_confidence = 0;    ///< capacity factor of a batch whose most confident cells come first; 0: it is not so
+  std::vector<int32_t> supported;  ///< capacities; empty: loads are reported as they are
+  bool padding = false, path_wise = false;
 };
 
 std::optional<CellRule> cell_rule(ProtocolKind kind) {
@@ -76,6 +79,34 @@ bool add_one_block(StepNodes& nodes, const RouteArgs& args, int64_t cells, int64
   });
 }
 
+/// Drops what has no place, between the choices and the index.
+void add_priority(StepNodes& nodes, const RouteArgs& route, double factor, int64_t cells) {
+  PriorityArgs args;
+  args.decision = route.decision;
+  args.factor = factor;
+  args.branch_at = align_up<int64_t>(cells * 4, 256);
+  args.ref[PriorityArgs::kScores] = nodes.reads(0);
+  args.ref[PriorityArgs::kDecision] = route.ref[RouteArgs::kDecision];
+  args.ref[PriorityArgs::kDecision].access = Access::read;
+  args.ref[PriorityArgs::kRanking] = nodes.plan().scratch(args.branch_at + cells * 4);
+  nodes.add<ConfidenceKernel>(args, nodes.blocks(cells, ConfidenceKernel::kThreads));
+  args.ref[PriorityArgs::kScores].bytes = 0;  // how many rows came is all that is asked
+  args.ref[PriorityArgs::kDecision].access = Access::both;
+  args.ref[PriorityArgs::kRanking].access = Access::read;
+  nodes.add<PriorityKernel>(args, nodes.blocks(cells, PriorityKernel::kThreads));
+}
+
+void add_padding(StepNodes& nodes, const Routing& routing, const RouteArgs& route) {
+  if (routing.supported.empty()) return;
+  PadArgs args;
+  args.decision = route.decision;
+  args.supported = nodes.plan().constants(routing.supported.data(), routing.supported.size());
+  args.count = static_cast<int32_t>(routing.supported.size());
+  args.padding = routing.padding, args.path_wise = routing.path_wise;
+  args.ref[PadArgs::kDecision] = route.ref[RouteArgs::kDecision];
+  nodes.add<PadKernel>(args, 1);
+}
+
 void add_route(StepNodes& nodes, const Routing& routing) {
   RouteArgs args = routing.args;
   args.decision = nodes.plan().places(nodes.step().outputs[0]);
@@ -86,6 +117,8 @@ void add_route(StepNodes& nodes, const Routing& routing) {
   args.ref[RouteArgs::kScores] = nodes.reads(0);
   args.ref[RouteArgs::kDecision] = nodes.writes(0);
   args.ref[RouteArgs::kDecision].access = Access::both;
+  if (routing.args.by_parent && args.rule.capacity > 0)
+    args.ref[RouteArgs::kCells] = nodes.cells_of(nodes.input(0), args.ragged);
   args.ref[RouteArgs::kWorkspace] = nodes.plan().scratch(args.counts + rows * 4);
   args.ref[RouteArgs::kWorkspace].access = Access::both;
   RouteArgs replaying = args;
@@ -96,8 +129,8 @@ void add_route(StepNodes& nodes, const Routing& routing) {
   if (routing.by_cell) {
     args.table = nodes.plan().constants(routing.table.data(), routing.table.size());
     nodes.add<CellRuleKernel>(args, nodes.blocks(cells, CellRuleKernel::kThreads));
-  } else if (add_one_block(nodes, replaying, cells, tiles, above)) {
-    return;
+  } else if (routing.by_confidence == 0 && add_one_block(nodes, replaying, cells, tiles, above)) {
+    return add_padding(nodes, routing, args);
   } else {
     with_choose_shape(args.decision.branches, [&](auto shape) {
       using Shape = decltype(shape);
@@ -105,7 +138,19 @@ void add_route(StepNodes& nodes, const Routing& routing) {
           args, nodes.blocks(cells, ChooseKernel<Shape::kLanes, Shape::kHeld>::kCells));
     });
   }
+  if (routing.by_confidence > 0) add_priority(nodes, args, routing.by_confidence, cells);
   add_index(nodes, replaying, tiles, above);
+  add_padding(nodes, routing, args);
+}
+
+/// The rule that the kernels of choices and of the index follow. A choice by confidence is that of Switch, and its drops
+/// are made by kernels of their own: then nothing is dropped in order, but wanted loads are counted.
+Rule rule_in_plan(const Protocol& protocol, int32_t branches) {
+  Protocol chosen = protocol;
+  if (protocol.kind == ProtocolKind::batch_prioritized) chosen.kind = ProtocolKind::switch_top1, chosen.capacity = 0;
+  Rule rule = rule_of(chosen, branches);
+  if (mixes_batch(protocol)) rule.capacity = INT32_MAX;
+  return rule;
 }
 
 }  // namespace
@@ -113,12 +158,14 @@ void add_route(StepNodes& nodes, const Routing& routing) {
 std::unique_ptr<PlanKernel> plan_route(const KernelBuildContext& m) {
   const Protocol protocol = protocol_of(m.node().attributes);
   const int32_t branches = m.graph().value(m.node().outputs[0]).branches;
-  const bool no_grid =
-      protocol.supported_capacities.empty() && !protocol.capacity_padding && !protocol.path_wise_padding;
   const std::optional<CellRule> by_cell = cell_rule(protocol.kind);
-  if (branches > kMostBranches || !no_grid || (!by_cell && !is_decided_on_device(protocol))) return nullptr;
+  if (branches > kMostBranches || !protocol.off.empty()) return nullptr;
   Routing routing;
-  routing.args.rule = rule_of(protocol, branches);
+  routing.args.rule = rule_in_plan(protocol, branches);
+  if (!by_cell && routing.args.rule.choose == DeviceChoice::none) return nullptr;
+  if (mixes_batch(protocol)) routing.by_confidence = protocol.capacity_factor;
+  routing.supported = protocol.supported_capacities;
+  routing.padding = protocol.capacity_padding, routing.path_wise = protocol.path_wise_padding;
   const TensorType& scores = m.type(0);
   const int64_t columns = scores.content.empty() ? 1 : scores.content[0].constant();
   if (by_cell) {
@@ -130,7 +177,7 @@ std::unique_ptr<PlanKernel> plan_route(const KernelBuildContext& m) {
     return nullptr;  // one number a cell is one branch
   }
   if (const auto bias = extra_input(m.node(), "bias")) routing.args.bias = static_cast<int32_t>(m.f32_weight(*bias));
-  routing.args.by_parent = is_grouped(m.graph(), m.type(0).space);
+  routing.args.by_parent = !mixes_batch(protocol) && is_grouped(m.graph(), m.type(0).space);
   return planned("route", [routing](StepNodes& nodes) { add_route(nodes, routing); });
 }
 

@@ -14,6 +14,7 @@ std::unique_ptr<PlanKernel> plan_state_put(const KernelBuildContext& m) {
     args.rounds = plan_format(state.dtype) == Format::bf16 && plan_format(rows.dtype) == Format::f32;
     args.ref[PutArgs::kState] = nodes.changes(0);
     args.ref[PutArgs::kRows] = nodes.reads(1);
+    args.ref[PutArgs::kCells] = nodes.cells_of(rows, args.ragged);
     if (at) args.ref[PutArgs::kAt] = nodes.reads(*at);
     args.ref[PutArgs::kFailure] = nodes.failure(args.failure);
     const int64_t numbers = nodes.most_rows(rows) * rows.width;
