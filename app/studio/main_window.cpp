@@ -38,6 +38,7 @@ MainWindow::MainWindow() : document_(background_), actions_(this) {
   build_center();
   build_side();
   build_log();
+  build_what_if();
   build_status_bar();
   for (const auto& rows : {view_actions(), edit_actions(), look_actions(), help_actions()}) actions_.add(rows);
   actions_.fill(menuBar());

@@ -30,6 +30,7 @@ class NoticeBar;
 class OpenList;
 class SelectionBar;
 class WelcomePage;
+class WhatIfPanel;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -80,6 +81,7 @@ class MainWindow : public QMainWindow {
   void build_center();
   void build_side();
   void build_log();
+  void build_what_if();
   void build_status_bar();
   void connect_lists();
   void connect_views();
@@ -101,10 +103,15 @@ class MainWindow : public QMainWindow {
     double longer = 1;
     std::optional<PassSelection> passes = {};  ///< none: those of the run on show
     bool alone = true;                         ///< also each pass on its own
+    std::optional<TrySettings> attempt = {};   ///< a try in the place of an optimisation
   };
   PassSelection passes_of_run() const;
   void run_again(const Again& again);
   void run_into_session(const Again& again);
+  /// A try: answered by the session where it has one, else by a run.
+  void try_out(const TrySettings& wanted);
+  void start_try(const TrySettings& wanted);
+  void update_what_if();
   void ask_for_copy(const Again& again);
   void run_into_copy(const Again& again, const QString& copy);
   int64_t newest_result() const;  ///< 0: none
@@ -156,7 +163,8 @@ class MainWindow : public QMainWindow {
   QPlainTextEdit* log_;
   NoticeBar* notice_;
   SelectionBar* selection_bar_;
-  QDockWidget *side_, *log_dock_;
+  QDockWidget *side_, *log_dock_, *what_if_dock_;
+  WhatIfPanel* what_if_ = nullptr;  ///< null while the constructor makes the others
   QLabel* progress_label_;
   QProgressBar* progress_;
   QToolButton* stop_;

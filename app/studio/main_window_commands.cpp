@@ -14,6 +14,7 @@
 #include "app/studio/main_window.h"
 #include "app/studio/picture_export.h"
 #include "app/studio/trace_import.h"
+#include "app/studio/tries.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/exports/export_formats.h"
@@ -85,6 +86,7 @@ PassSelection MainWindow::passes_of_run() const {
 }
 
 void MainWindow::run_into_session(const Again& again) {
+  if (again.attempt) return start_try(*again.attempt);
   const PassSelection passes = again.passes.value_or(passes_of_run());
   const auto options = [&] {
     auto o = parse_settings(document_.run()->settings);
@@ -99,6 +101,26 @@ void MainWindow::run_into_session(const Again& again) {
   runs_.start(
       {options, {passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone, limit}});
   say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, passes, limit)));
+}
+
+void MainWindow::try_out(const TrySettings& wanted) {
+  if (document_.empty()) return;
+  if (const QString refused = refusal_of(wanted); !refused.isEmpty()) return say(refused);
+  if (const int64_t run = run_of_try(document_.session(), wanted)) {
+    say(tr("Run #%1 of this session was this try").arg(run));
+    return document_.show_run(run);
+  }
+  run_again({.attempt = wanted});
+}
+
+void MainWindow::start_try(const TrySettings& wanted) {
+  const TryRequest request = try_request(document_.session(), *document_.run(), wanted);
+  show_new_run_ = true;
+  followed_.reset();
+  run_session_ = QString::fromStdString(document_.session().file);
+  runs_.start({.attempt = request});
+  const QStringList changes = changes_between(request.base, request.changed);
+  say(tr("Trying: %1").arg(changes.isEmpty() ? tr("the model as it came") : changes.join(", ")));
 }
 
 void MainWindow::ask_for_copy(const Again& again) {

@@ -18,6 +18,8 @@
 #include "app/studio/open_list.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
+#include "app/studio/what_if_panel.h"
+#include "core/base/run_kind.h"
 #include "views/registry.h"
 #include "views/words/figure_text.h"
 
@@ -135,6 +137,32 @@ void MainWindow::build_log() {
   log_dock_->hide();
 }
 
+void MainWindow::build_what_if() {
+  what_if_dock_ = new QDockWidget(tr("What if"), this);
+  what_if_dock_->setObjectName("what-if-dock");
+  what_if_dock_->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetFloatable);
+  what_if_ = new WhatIfPanel(what_if_dock_);
+  what_if_dock_->setWidget(what_if_);
+  addDockWidget(Qt::RightDockWidgetArea, what_if_dock_);
+  what_if_dock_->setMinimumWidth(280);
+  what_if_dock_->hide();
+  connect(what_if_, &WhatIfPanel::try_wanted, this, &MainWindow::try_out);
+  connect(what_if_, &WhatIfPanel::run_chosen, &document_, &Document::show_run);
+  connect(what_if_, &WhatIfPanel::compare_wanted, this, [this](qint64 first, qint64 second) {
+    document_.show_run(second);
+    document_.compare_with(QString::fromStdString(document_.session().file) + "#" + QString::number(first));
+    show_view("compare");
+  });
+  connect(what_if_, &WhatIfPanel::save_wanted, this, &MainWindow::save);
+  connect(what_if_, &WhatIfPanel::copied, this, [this](const QString& what) { say(tr("Copied: %1").arg(what)); });
+}
+
+void MainWindow::update_what_if() {
+  if (!what_if_) return;
+  what_if_->set_session(document_.context().session, document_.context().main.run);
+  what_if_->set_selection(document_.selection());
+}
+
 void MainWindow::build_status_bar() {
   progress_label_ = new QLabel(this);
   progress_ = new QProgressBar(this);
@@ -176,6 +204,12 @@ void MainWindow::connect_views() {
     connect(view, &views::View::said, this, &MainWindow::say);
     connect(view, &views::View::run_wanted, this,
             [this](const PassSelection& passes) { run_again({.passes = passes, .alone = false}); });
+    connect(view, &views::View::thresholds_wanted, this, [this](const RouterThresholds& exits) {
+      auto wanted = document_.run() ? try_settings(*document_.run()) : std::nullopt;
+      if (!wanted) return say(tr("How this run was made is not known"));
+      wanted->exits = exits;
+      try_out(*wanted);
+    });
     connect(view, &views::View::save_wanted, this, &MainWindow::save);
     connect(view, &views::View::work_wanted, &runs_, &RunController::start_work);
     connect(view, &views::View::edit_wanted, this,
@@ -190,14 +224,19 @@ void MainWindow::connect_document() {
   connect(&document_, &Document::opened, this, &MainWindow::take_opened);
   connect(&document_, &Document::runs_changed, this, [this](const QString& what) {
     update_runs();
+    update_what_if();
     if (!what.isEmpty()) say(tr("The session changed: %1").arg(what));
     show_wanted_run();
   });
   connect(&document_, &Document::context_changed, this, [this] {
     update_runs();
+    update_what_if();
     update_view();
   });
-  connect(&document_, &Document::selection_changed, this, [this] { update_view(); });
+  connect(&document_, &Document::selection_changed, this, [this] {
+    update_view();
+    what_if_->set_selection(document_.selection());
+  });
   connect(&document_, &Document::choices_changed, this, [this] { selection_bar_->set_choices(document_.choices()); });
   connect(selection_bar_, &SelectionBar::selection_wanted, &document_, &Document::select);
   connect(&document_, &Document::failed, this, [this](const QString& message) {
@@ -257,6 +296,7 @@ void MainWindow::connect_runs() {
     show_progress(running);
     document_.expect_changes(running);
     if (!running) end_following();
+    what_if_->set_running(running);
     update_pages();
     actions_.refresh();
   });
@@ -283,8 +323,10 @@ void MainWindow::connect_runs() {
   connect(&runs_, &RunController::imported, this, &MainWindow::take_import);
   connect(&runs_, &RunController::finished, this,
           [this](const std::shared_ptr<const RunSummaryFigures>& figures) { take_result(*figures); });
-  connect(&runs_, &RunController::failed, this,
-          [this](const QString& message) { complain(tr("Failed: %1").arg(message)); });
+  connect(&runs_, &RunController::failed, this, [this](const QString& message) {
+    complain(tr("Failed: %1").arg(message));
+    what_if_->show_fault(message);
+  });
   connect(&runs_, &RunController::work_stopped, this, [this] { say(tr("Stopped: nothing was changed")); });
   connect(&runs_, &RunController::cancelled, this, [this] {
     const QString message =
@@ -301,6 +343,8 @@ namespace {
 /// How an optimisation ended, in a sentence without its end.
 QString outcome(const RunSummaryFigures& f) {
   const auto& ci = f.speedup_ci95;
+  if (run_kind(f.verb) == RunKind::run)
+    return f.is_verified() ? MainWindow::tr("verified") : MainWindow::tr("its result could not be verified");
   if (!f.optimized && f.verified && f.verified->passed)
     return MainWindow::tr("verified: nothing was gained, the plan is the baseline's");
   if (f.withheld)

@@ -55,6 +55,14 @@ std::vector<ActionRow> MainWindow::view_actions() {
                       },
                   .blocked = [this] { return needs_session(); },
                   .checked = [this] { return side_wanted_; }});
+  rows.push_back({.id = "what-if",
+                  .menu = menu,
+                  .text = tr("What if"),
+                  .tip = tr("Changes one thing of the run on show, runs it again and lists all tries"),
+                  .keys = {QKeySequence("Ctrl+Shift+W")},
+                  .run = [this] { what_if_dock_->setVisible(what_if_dock_->isHidden()); },
+                  .blocked = [this] { return needs_session(); },
+                  .checked = [this] { return !what_if_dock_->isHidden(); }});
   rows.push_back({.id = "log",
                   .menu = menu,
                   .text = tr("Log"),

@@ -7,7 +7,6 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
-#include "core/experiment/answer_changes.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/run_workload.h"
 #include "core/graph/intervened.h"
@@ -86,16 +85,16 @@ std::shared_ptr<const WhatIfFigures> Experiment::what_if(const WhatIfOptions& op
   RunOptions run;
   run.session = options.session;
   run.measure_seconds = options.measure_seconds, run.measuring_program = options.measuring_program;
-  AnswerChanges changes(s);
-  const auto seen_by = [&](AnswerChanges::Side side) {
-    return [&changes, side](const Batch& batch, const ReadyPlan& plan) { changes.add(side, batch, plan); };
-  };
+  std::shared_ptr<const RunAnswers> answers;
+  run.answered = [&](const std::shared_ptr<const RunAnswers>& kept) { answers = kept; };
   auto f = std::make_shared<WhatIfFigures>();
-  const auto before = run_workload(plain, run, seen_by(AnswerChanges::Side::before), progress);
-  const auto after = run_workload(changed, run, seen_by(AnswerChanges::Side::after), progress);
+  const auto before = run_workload(plain, run, progress);
+  run.answered = {};
+  run.beside = answers, run.beside_run = before->session_run;
+  const auto after = run_workload(changed, run, progress);
   f->changes = sentences_of(changed);
-  f->item = before->item_costs ? before->item_costs->item : "item";
-  changes.write_to(*f);
+  f->item = after->changed->item, f->outputs = after->changed->outputs;
+  f->answer = after->changed->answer, f->answers = after->changed->answers;
   set_quality(s.model->answer.task, *before, *after, *f);
   if (before->item_costs && after->item_costs) {
     f->operations_before = before->item_costs->operations;

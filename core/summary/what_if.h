@@ -7,16 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/summary/changed_answers.h"
 #include "core/summary/results.h"
 
 namespace stormcell {
-
-/// Things that came out otherwise, of all.
-struct ChangedCount {
-  int64_t changed = 0, of = 0;
-  std::optional<std::array<double, 2>> share_ci95;  ///< over the items; nothing: too few of them
-  double share() const { return of > 0 ? static_cast<double>(changed) / static_cast<double>(of) : 0; }
-};
 
 /// A measure before and after.
 struct QualityChange {

@@ -81,6 +81,8 @@ class View : public QWidget {
   void said(const QString& message);
   /// The run on show once more, with these passes.
   void run_wanted(const stormcell::PassSelection& passes);
+  /// The run on show once more, with these thresholds of its exits.
+  void thresholds_wanted(const stormcell::RouterThresholds& exits);
   /// A long piece of work that the user asked for, as load() describes reading: the shell shows how far it is and lets
   /// it be stopped.
   void work_wanted(const stormcell::views::View::Load& work);
