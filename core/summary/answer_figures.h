@@ -18,7 +18,7 @@ struct PlanQuality {
   int64_t items = 0;                                ///< that were judged
   std::optional<int64_t> counted;                   ///< of them, where the measure counts: those that are right
 };
-/// Of the items of one class.
+/// Quality over the items of one class.
 struct GroupQuality {
   std::string name;
   int64_t items = 0;
@@ -60,7 +60,7 @@ struct ExitFigures {
   std::optional<double> value_of_all;  ///< the measure where every item answers there
   std::optional<double> baseline_cost = {};  ///< as `cost`, in the model's own order; nothing: `cost` is of that
 };
-/// What thresholds give: which items leave where, at which mean cost, with which quality.
+/// The result of thresholds: which items leave where, at which mean cost, with which quality.
 struct ExitPoint {
   double threshold = 0;  ///< one for all exits
   double mean_cost = 1;  ///< operations as a share of those through the whole network, each item's of its own size
@@ -92,10 +92,10 @@ struct ExitCurve {
   std::vector<ExitPoint> curve;    ///< one threshold for all exits, ascending
   std::vector<ExitClass> classes;
   int64_t judged = 0;  ///< items of which the data say what is right
-  /// Whose operations all costs are, of both an exit and the whole network. Null: an older summary.
+  /// The plan whose operations all costs are, both of an exit and of the whole network. Null: an older summary.
   std::optional<CurvePlan> plan = {};
 };
-/// What a target bounds.
+/// The figure that a target bounds.
 enum class Bounded : uint8_t { quality, operations, latency, unknown };
 /// Thresholds that were found for a target, one for each exit: searched on the profiled part of the data by replaying
 /// one recorded run, judged on the other part by a real run. No answer of the model's own thresholds is what they are
@@ -166,7 +166,7 @@ struct GroupSpent {
   std::optional<double> fewer;        ///< by which part the share of those without is smaller than that of those with
   std::optional<std::array<double, 2>> fewer_ci95;
 };
-/// What each item cost: operations counted from the recorded decisions of the baseline's routers, beside those of the
+/// The cost of each item: operations counted from the recorded decisions of the baseline's routers, beside those of the
 /// plan of --dense, every cell through every branch. Padding is left out. Intervals by bootstrap over the items.
 struct ItemCostFigures {
   std::string item;  ///< "picture", "sequence", "item"

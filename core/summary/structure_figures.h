@@ -31,7 +31,7 @@ struct GridStructure {
   int64_t rows = 0, columns = 0;
   int64_t patch_height = 0, patch_width = 0, stride = 0;  ///< in pixels
 };
-/// What the data have to bring.
+/// An input that the data have to bring.
 struct InputStructure {
   std::string name, role, cell_space;
   std::vector<int64_t> content;  ///< of one cell; empty: one number
@@ -52,7 +52,7 @@ struct SegmentStructure {
   std::string ends, at;  ///< why, and at which node, a submission may end with a leaf; empty: it does not
   std::vector<SegmentStructure> children;
 };
-/// What of a plan runs on the device without the host.
+/// A plan in segments, each of which the device runs without the host.
 struct PlanStructure {
   WorkPhase phase = WorkPhase::forward;     ///< forward or decode
   int64_t weight_budget = 0;                ///< bytes; 0: none

@@ -40,7 +40,7 @@ struct RouterDifference {
   int64_t flips = 0, explained_flips = 0;
 };
 
-/// What another number format than the stored one costs: the plan beside the oracle on the stored weights.
+/// The price of another number format than the stored one: the plan beside the oracle on the stored weights.
 struct FormatCost {
   std::string dtype;
   double max_rel_diff = 0,
@@ -51,8 +51,8 @@ struct FormatCost {
   int64_t choices = 0,
           /// of the oracle; those that the plan, running freely, makes otherwise; 0, 0: not counted
       differing_choices = 0;
-  /// Of decoding, where each sequence counts up to the first token that differs: all, and those without one, running
-  /// freely.
+  /// Decoded sequences, and those of them in which no token differs although they run freely. A sequence counts up to
+  /// its first token that differs.
   int64_t sequences = 0, equal_sequences = 0;
 };
 
@@ -60,7 +60,7 @@ struct FormatCost {
 /// counted.
 std::string free_cost_text(const FormatCost& cost);
 
-/// What else is compared where tokens are decoded: the first ones of each sequence.
+/// The further comparisons where tokens are decoded: the first ones of each sequence.
 struct DecodedTokens {
   int64_t sequences = 0, equal = 0;  ///< equal: all tokens that were compared
   int64_t tokens = 0;                ///< of each sequence, at most
@@ -106,7 +106,7 @@ std::string flips_text(const Verification& verification);
 /// Decoding beside the oracle: the first tokens of the first batches. Where a token differs, its sequence is compared
 /// up to that token, and where sequences share a capacity all of its batch are: from there on another text is decoded.
 /// A token whose logit is nearly equal to another's may differ; so may one behind a routing choice that was explained.
-/// Where too few tokens are left, it did not pass.
+/// It did not pass if too few tokens are left.
 struct DecodedVerification {
   bool passed = false;
   std::vector<std::string> reasons;  ///< why it did not pass, a sentence each
