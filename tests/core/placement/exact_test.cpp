@@ -14,6 +14,7 @@
 #include "core/placement/step_work.h"
 #include "core/placement/traffic.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/core/placement/slow_machine.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
@@ -87,16 +88,6 @@ double cost_of_all(const ExactAim& aim, const Placement& p) {
   return cost;
 }
 
-const CostModel kModel{.memory_bytes_per_s = 100,
-                       .flops_per_s = 1000,
-                       .fabric_bytes_per_s = 10,
-                       .network_bytes_per_s = 2,
-                       .product_t0_s = 0,
-                       .branch_bytes = 50,
-                       .flops_per_row = 1,
-                       .dispatch_row_bytes = 1,
-                       .combine_row_bytes = 2};
-
 }  // namespace
 
 class ExactTest : public QObject {
@@ -149,7 +140,7 @@ class ExactTest : public QObject {
       std::vector<std::vector<size_t>> steps(4);
       for (size_t t = 0; t < routes.size(); ++t) steps[t / 6].push_back(t);
       const auto cost = [&](const Placement& p) {
-        StepWork work(p, 1, Backend::per_rank, kModel, ReplicaRule::even, Residence::follow);
+        StepWork work(p, 1, Backend::per_rank, kSlowMachine, ReplicaRule::even, Residence::follow);
         double mean = 0;
         for (const std::vector<size_t>& step : steps)
           mean += work.of_tokens(routes, step).seconds() / static_cast<double>(steps.size());
@@ -166,7 +157,8 @@ class ExactTest : public QObject {
         for (const LayerSlots& b : layers)
           for (const LayerSlots& c : layers) least = std::min(least, cost({kTwo, kFour, {a, b, c}}));
       const Placement start = contiguous_placement(kFew, kFour, kFour, kTwo);
-      PlacedSteps placed(routes, steps, start, 1, Backend::per_rank, kModel, ReplicaRule::even, Residence::follow);
+      PlacedSteps placed(routes, steps, start, 1, Backend::per_rank, kSlowMachine, ReplicaRule::even,
+                         Residence::follow);
       const auto of_layer = [&](size_t l, const LayerSlots& s) {
         placed.set_layer(l, s);
         return placed.layer_s(l);
@@ -190,7 +182,7 @@ class ExactTest : public QObject {
     std::vector<std::vector<size_t>> steps(20);
     for (size_t t = 0; t < routes.size(); ++t) steps[t / 8].push_back(t);
     const Placement start = eplb_of(routes);
-    PlacedSteps placed(routes, steps, start, 2, Backend::per_rank, kModel), tried = placed;
+    PlacedSteps placed(routes, steps, start, 2, Backend::per_rank, kSlowMachine), tried = placed;
     const ExactPlacement best = exact_placement({[&](size_t l, const LayerSlots& s) {
                                                    tried.set_layer(l, s);
                                                    return tried.layer_s(l);

@@ -8,21 +8,11 @@
 #include "core/placement/eplb.h"
 #include "core/placement/step_work.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/core/placement/slow_machine.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 namespace {
-
-/// Reading an expert takes 0.5 s, a row of it 1 ms.
-const CostModel kRates{.memory_bytes_per_s = 100,
-                       .flops_per_s = 1000,
-                       .fabric_bytes_per_s = 10,
-                       .network_bytes_per_s = 2,
-                       .product_t0_s = 0,
-                       .branch_bytes = 50,
-                       .flops_per_row = 1,
-                       .dispatch_row_bytes = 1,
-                       .combine_row_bytes = 2};
 
 bool is_close(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({1., std::abs(a), std::abs(b)}); }
 
@@ -36,7 +26,7 @@ class StepComputeTest : public QObject {
     routes.layers = 1, routes.branches = 2, routes.k = 1;
     for (int t = 0; t < 256; ++t) routes.tokens.push_back({t, 0, 0, Phase::decode, -1}), routes.choice.push_back(0);
     const Placement one{2, 2, {{0, 1}}}, two{2, 2, {{0, 1, 0, 1}}};
-    CostModel slow = kRates;
+    CostModel slow = kSlowMachine;
     slow.memory_bytes_per_s = 1e12;
     QVERIFY(is_close(StepWork(one, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s,
                      256 / 1000.));
@@ -45,7 +35,7 @@ class StepComputeTest : public QObject {
   }
 
   void replicas_take_rows_by_turns() {
-    CostModel slow = kRates;
+    CostModel slow = kSlowMachine;
     slow.memory_bytes_per_s = 1e12;
     const auto compute = [](const Placement& p, double count, const CostModel& model) {
       std::vector<double> loads(static_cast<size_t>(p.branches));
@@ -62,10 +52,10 @@ class StepComputeTest : public QObject {
     // Three rows meet three of four replicas: each reads 3/4 of an expert as an expectation, but some rank a whole one,
     // 0.5 s.
     const Placement four{4, 2, {{0, 1, 0, 1, 0, 1, 0, 1}}};
-    QVERIFY(is_close(compute(four, 3, kRates), 0.5));
+    QVERIFY(is_close(compute(four, 3, kSlowMachine), 0.5));
     double active = 0;
     const LayerLoads loads = {{3., 0.}};
-    StepWork(four, 1, Backend::per_expert, kRates)
+    StepWork(four, 1, Backend::per_expert, kSlowMachine)
         .of_loads(loads, 1, [&](size_t, const LayerWork& work, const LayerCost&) {
           for (const RankWork& r : work.ranks) active += r.active;
         });
@@ -82,7 +72,8 @@ class StepComputeTest : public QObject {
       for (const ReplicaRule replicas : {ReplicaRule::even, ReplicaRule::nearest}) {
         const Placement p{4, 4, {layer}};
         QVERIFY(is_close(
-            StepWork(p, 1, Backend::per_rank, kRates, replicas).of_tokens(routes, all_of(routes)).cost.compute_s, 0.5));
+            StepWork(p, 1, Backend::per_rank, kSlowMachine, replicas).of_tokens(routes, all_of(routes)).cost.compute_s,
+            0.5));
       }
   }
 
@@ -90,7 +81,7 @@ class StepComputeTest : public QObject {
     // A token of each of eight experts on eight ranks, which hold 1, 2, ... 8 of them: a tile a rank at all times, 6.4
     // s.
     constexpr int32_t kEight = 8;
-    CostModel slow = kRates;
+    CostModel slow = kSlowMachine;
     slow.flops_per_s = 10;
     const std::vector<double> loads(kEight, 1);
     for (int32_t held = 1; held <= kEight; ++held) {
@@ -103,7 +94,7 @@ class StepComputeTest : public QObject {
   }
 
   void experts_take_what_was_measured_of_their_rows() {
-    CostModel model = kRates;
+    CostModel model = kSlowMachine;
     model.product_t0_s = 0;
     const auto curve = std::make_shared<const RowCurve>(RowCurve({{1, 2e6, {0}}, {100, 2e6, {1}}, {200, 12e6, {2}}}));
     model.expert_curve = curve;
@@ -130,11 +121,11 @@ class StepComputeTest : public QObject {
     QVERIFY(shares[0].size() == 1 && shares[0][0].part == 1 && shares[1][0].part == 1);
     const Placement nine{2, 2, {layer}}, one{2, 2, {{0, 1}}};
     const std::vector<std::vector<double>> loads = {{2.5, 7.5}};
-    const double cost = StepWork(nine, 1, Backend::per_expert, kRates).of_loads(loads, 1).seconds();
+    const double cost = StepWork(nine, 1, Backend::per_expert, kSlowMachine).of_loads(loads, 1).seconds();
     QVERIFY(std::isfinite(cost) &&
-            is_close(cost, StepWork(one, 1, Backend::per_expert, kRates).of_loads(loads, 1).seconds()));
+            is_close(cost, StepWork(one, 1, Backend::per_expert, kSlowMachine).of_loads(loads, 1).seconds()));
     const std::vector<RankWork> wrong = {{.active = std::nan("")}};
-    QVERIFY_THROWS_EXCEPTION(Error, cost_of_layer(wrong, kRates));
+    QVERIFY_THROWS_EXCEPTION(Error, cost_of_layer(wrong, kSlowMachine));
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/placement/eplb.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/core/placement/slow_machine.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
@@ -16,16 +17,6 @@ namespace stormcell::testing {
 namespace {
 
 constexpr int32_t kBranches = 12, kRanks = 6, kNodes = 2, kK = 3;
-
-const CostModel kModel{.memory_bytes_per_s = 100,
-                       .flops_per_s = 1000,
-                       .fabric_bytes_per_s = 10,
-                       .network_bytes_per_s = 2,
-                       .product_t0_s = 0,
-                       .branch_bytes = 50,
-                       .flops_per_row = 1,
-                       .dispatch_row_bytes = 1,
-                       .combine_row_bytes = 2};
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({1., std::abs(a), std::abs(b)}); }
 
@@ -87,7 +78,7 @@ class StepWorkTest : public QObject {
     routes.tokens = {{0, 0, 0, Phase::decode, 0}, {1, 0, 0, Phase::decode, 1}};
     routes.choice = {1, 2, 2, 3};
     const Placement p = contiguous_placement(1, 4, 4, 2);
-    StepWork work(p, 1, Backend::per_rank, kModel);
+    StepWork work(p, 1, Backend::per_rank, kSlowMachine);
     const StepCost step = work.of_tokens(routes, all_of(routes));
     // Rank 1 reads two experts, 100 bytes, and computes 2 x 64 rows; one row goes from rank 0 to rank 1.
     QVERIFY(near(step.cost.compute_s, 1.) && near(step.cost.dispatch_s, 0.1) && near(step.cost.combine_s, 0.2));
@@ -105,7 +96,7 @@ class StepWorkTest : public QObject {
     const auto b = static_cast<Backend>(backend);
     const TokenRoutes routes = drawn(3, 200, true, 5);
     const Placement p = contiguous_placement(3, kBranches, kBranches, kRanks);
-    StepWork work(p, kNodes, b, kModel);
+    StepWork work(p, kNodes, b, kSlowMachine);
     const StepCost step = work.of_tokens(routes, all_of(routes)), expected = counted(routes, p, b);
     QVERIFY2(near(step.fabric_rows, expected.fabric_rows) && near(step.network_rows, expected.network_rows),
              (std::to_string(step.fabric_rows) + " " + std::to_string(expected.fabric_rows) + " " +
@@ -140,11 +131,11 @@ class StepWorkTest : public QObject {
       for (const RankWork& r : ranks) rows += r.fabric_out + r.network_out;
       return rows;
     };
-    StepWork work(p, kNodes, b, kModel, ReplicaRule::even, Residence::follow);
+    StepWork work(p, kNodes, b, kSlowMachine, ReplicaRule::even, Residence::follow);
     work.of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& w, const LayerCost& cost) {
       there.push_back(sent(w.ranks)), back.push_back(sent(w.combined));
-      QVERIFY(near(cost.combine_s, cost_of_layer(w.combined, kModel).combine_s) &&
-              near(cost.dispatch_s, cost_of_layer(w.ranks, kModel).dispatch_s));
+      QVERIFY(near(cost.combine_s, cost_of_layer(w.combined, kSlowMachine).combine_s) &&
+              near(cost.dispatch_s, cost_of_layer(w.ranks, kSlowMachine).dispatch_s));
     });
     // Layer by layer, by the count of tokens that live somewhere.
     TokenRoutes one = routes;
@@ -175,7 +166,7 @@ class StepWorkTest : public QObject {
     routes.choice = {0, 2, 1, -1};
     const Placement p{3, 3, {{0, 0, 0, 1, 1, 2}, {0, 0, 0, 1, 1, 2}}};
     std::vector<double> delivered;
-    StepWork work(p, 1, Backend::per_rank, kModel, ReplicaRule::even, Residence::follow);
+    StepWork work(p, 1, Backend::per_rank, kSlowMachine, ReplicaRule::even, Residence::follow);
     const auto visit = [&](size_t, const LayerWork& w, const LayerCost&) {
       for (const auto& ranks : {w.ranks, w.combined}) {
         delivered.push_back(0);
@@ -205,7 +196,7 @@ class StepWorkTest : public QObject {
     QVERIFY(routes.heaviest(0, 0) == 0 && routes.moved_at(0, 1) == 0 && routes.moved_at(0, 0) == -1);
     const Placement p{3, 3, {{0, 1, 2}, {0, 1, 2}}};
     std::vector<double> sent;  // by ranks 0, 1, 2 of each layer
-    StepWork(p, 1, Backend::per_rank, kModel, ReplicaRule::even, Residence::follow)
+    StepWork(p, 1, Backend::per_rank, kSlowMachine, ReplicaRule::even, Residence::follow)
         .of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& w, const LayerCost&) {
           for (const RankWork& r : w.ranks) sent.push_back(r.fabric_out);
         });
@@ -219,7 +210,7 @@ class StepWorkTest : public QObject {
     Placement p = contiguous_placement(2, kBranches, kBranches, kRanks);
     for (int i = 0; i < 5; ++i) {
       for (LayerSlots& layer : p.layers) std::shuffle(layer.begin(), layer.end(), random);
-      StepWork work(p, kNodes, Backend::per_expert, kModel);
+      StepWork work(p, kNodes, Backend::per_expert, kSlowMachine);
       const StepCost step = work.of_tokens(routes, all_of(routes));
       QVERIFY(near(step.delivered_rows, expected) && near(step.fabric_rows + step.network_rows, expected));
     }
@@ -233,7 +224,7 @@ class StepWorkTest : public QObject {
         for (const int32_t c : routes.at(t, l)) ++loads[static_cast<size_t>(l)][static_cast<size_t>(c)];
     const Placement p = eplb_placement(loads, {18, 1, 1, kRanks});
     for (const Backend b : {Backend::per_expert, Backend::gather}) {
-      StepWork work(p, kNodes, b, kModel);
+      StepWork work(p, kNodes, b, kSlowMachine);
       const StepCost x = work.of_tokens(routes, all_of(routes)), y = work.of_loads(loads, kK);
       QVERIFY(near(x.seconds(), y.seconds()) && near(x.delivered_rows, y.delivered_rows) &&
               near(x.network_rows, y.network_rows));
@@ -274,7 +265,7 @@ class StepWorkTest : public QObject {
       }
       if (b != Backend::per_expert) fabric += static_cast<double>(others.size());
     }
-    StepWork work(p, kNodes, b, kModel, ReplicaRule::nearest);
+    StepWork work(p, kNodes, b, kSlowMachine, ReplicaRule::nearest);
     const StepCost step = work.of_tokens(routes, all_of(routes), [&](size_t, const LayerWork& done, const LayerCost&) {
       for (size_t r = 0; r < done.ranks.size(); ++r) {
         double rows = 0;
@@ -286,8 +277,8 @@ class StepWorkTest : public QObject {
     QVERIFY2(near(step.network_rows, 0) && near(step.fabric_rows, fabric) && near(step.delivered_rows, fabric),
              (std::to_string(step.fabric_rows) + " " + std::to_string(fabric)).c_str());
     QVERIFY(step.fabric_rows + step.network_rows <
-            StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).fabric_rows +
-                StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).network_rows);
+            StepWork(p, kNodes, b, kSlowMachine).of_tokens(routes, all_of(routes)).fabric_rows +
+                StepWork(p, kNodes, b, kSlowMachine).of_tokens(routes, all_of(routes)).network_rows);
   }
 
   void tokens_that_live_anywhere_are_the_mean_over_homes_data() { what_is_sent_is_what_is_counted_data(); }
@@ -301,7 +292,7 @@ class StepWorkTest : public QObject {
     for (int round = 0; round < 20; ++round) {
       std::shuffle(layer.begin(), layer.end(), random);
       const Placement p{kRanks, kBranches, {layer}};
-      StepWork work(p, kNodes, b, kModel, ReplicaRule::nearest);
+      StepWork work(p, kNodes, b, kSlowMachine, ReplicaRule::nearest);
       std::vector<RankWork> sum(kRanks), anywhere;
       double delivered = 0;
       for (int32_t home = 0; home < kRanks; ++home) {
@@ -360,7 +351,7 @@ class StepWorkTest : public QObject {
     routes.tokens = {{0, 0, 0, Phase::decode, -1}};
     routes.choice = {1, 3, 4};
     const Placement p = contiguous_placement(1, kRanks, kRanks, kRanks);
-    const StepCost one = StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes));
+    const StepCost one = StepWork(p, kNodes, b, kSlowMachine).of_tokens(routes, all_of(routes));
     QVERIFY2(near(one.cost.dispatch_s, seconds) && near(one.cost.combine_s, 2 * seconds),
              std::to_string(one.cost.dispatch_s).c_str());
     // Bytes are what they are as a mean over homes.
@@ -371,15 +362,15 @@ class StepWorkTest : public QObject {
       TokenRoutes alike = routes;
       alike.tokens.assign(count, routes.tokens[0]), alike.choice.clear();
       for (size_t t = 0; t < count; ++t) alike.choice.insert(alike.choice.end(), {1, 3, 4});
-      return StepWork(p, kNodes, b, kModel).of_tokens(alike, all_of(alike)).cost.dispatch_s;
+      return StepWork(p, kNodes, b, kSlowMachine).of_tokens(alike, all_of(alike)).cost.dispatch_s;
     };
     QVERIFY(near(many(2), seconds) && near(many(12), 2 * many(6)));
     // Who says where the token lives is believed.
     routes.tokens[0].rank = 0;
-    const StepCost known = StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes));
+    const StepCost known = StepWork(p, kNodes, b, kSlowMachine).of_tokens(routes, all_of(routes));
     QVERIFY(near(known.cost.dispatch_s, seconds) && near(known.cost.combine_s, 2 * seconds));
     // On the uplink of a node the same: what leaves rank 0 for other nodes.
-    CostModel narrow = kModel;
+    CostModel narrow = kSlowMachine;
     narrow.uplink_bytes_per_s = 0.1, narrow.gpus_per_node = kRanks / kNodes;
     const double told = StepWork(p, kNodes, b, narrow).of_tokens(routes, all_of(routes)).cost.dispatch_s;
     routes.tokens[0].rank = -1;
@@ -392,9 +383,9 @@ class StepWorkTest : public QObject {
       const TokenRoutes routes = drawn(2, 80, homes, 3);
       for (size_t b = 0; b < std::size(kBackends); ++b) {
         const auto backend = static_cast<Backend>(b);
-        const StepCost even = StepWork(p, kNodes, backend, kModel).of_tokens(routes, all_of(routes)),
-                       nearest =
-                           StepWork(p, kNodes, backend, kModel, ReplicaRule::nearest).of_tokens(routes, all_of(routes));
+        const StepCost even = StepWork(p, kNodes, backend, kSlowMachine).of_tokens(routes, all_of(routes)),
+                       nearest = StepWork(p, kNodes, backend, kSlowMachine, ReplicaRule::nearest)
+                                     .of_tokens(routes, all_of(routes));
         QVERIFY(near(even.seconds(), nearest.seconds()) && near(even.delivered_rows, nearest.delivered_rows));
       }
     }
@@ -404,10 +395,10 @@ class StepWorkTest : public QObject {
     const TokenRoutes routes = drawn(2, 64, true, 8);
     const Placement p = contiguous_placement(2, kBranches, kBranches, kRanks);
     for (const Backend b : {Backend::per_expert, Backend::per_rank, Backend::per_node, Backend::gather}) {
-      const double before = StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).seconds();
+      const double before = StepWork(p, kNodes, b, kSlowMachine).of_tokens(routes, all_of(routes)).seconds();
       for (double CostModel::*rate : {&CostModel::memory_bytes_per_s, &CostModel::flops_per_s,
                                       &CostModel::fabric_bytes_per_s, &CostModel::network_bytes_per_s}) {
-        CostModel faster = kModel;
+        CostModel faster = kSlowMachine;
         faster.*rate *= 2;
         QVERIFY(StepWork(p, kNodes, b, faster).of_tokens(routes, all_of(routes)).seconds() <= before);
       }
