@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/bench/device_names.h"
+#include "core/experiment/optimize_options.h"
 
 namespace stormcell::cli {
 namespace {
@@ -68,15 +69,29 @@ void add_json_option(CLI::App& app, std::string& json) {
 
 void add_measure_option(CLI::App& app, double& seconds, ExperimentOptions& options) {
   app.add_option_function<std::string>(
-         "--measure-seconds",
-         [&](const std::string& text) {
-           seconds = bounded_number<double>("--measure-seconds", text, {});
-           options.probe_seconds = std::min(options.probe_seconds, seconds / 10);
-         },
-         "time for measuring: as many batches as fit, drawn at random; under --weight-budget in the data's order; 7 "
-         "rounds at least")
+         std::string(kMeasureOption), [&](const std::string& text) { read_measure_seconds(text, seconds, options); },
+         std::string(kMeasureHelp))
       ->type_name("SECONDS")
       ->default_str(fmt::format("{}", seconds));
+}
+
+void add_optimize_options(CLI::App& app, OptimizeOptions& optimize, ExperimentOptions& options) {
+  for (const OptimizeOption& row : kOptimizeOptions) {
+    const std::string name(row.option), help(row.help);
+    CLI::Option* option = nullptr;
+    if (row.option == kMeasureOption) {
+      add_measure_option(app, optimize.measure_seconds, options);
+    } else if (row.words == OptionWords::one) {
+      option = app.add_option_function<std::string>(
+          name, [&, &row = row](const std::string& word) { row.read({word}, optimize, options); }, help);
+    } else {
+      option = app.add_option_function<std::vector<std::string>>(
+          name, [&, &row = row](const std::vector<std::string>& words) { row.read(words, optimize, options); }, help);
+      option->allow_extra_args(false);
+      if (row.words == OptionWords::with_commas) option->delimiter(',');
+    }
+    if (option) option->type_name(std::string(row.value));
+  }
 }
 
 namespace {

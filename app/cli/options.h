@@ -25,6 +25,8 @@ void add_console_options(CLI::App& app, ConsoleOptions& options);
 void add_json_option(CLI::App& app, std::string& json);
 /// --measure-seconds: also how long the machine is probed for what it can do at most.
 void add_measure_option(CLI::App& app, double& seconds, ExperimentOptions& options);
+/// The options of optimize alone (kOptimizeOptions), that one among them.
+void add_optimize_options(CLI::App& app, OptimizeOptions& optimize, ExperimentOptions& options);
 /// One setting of an experiment, by its key in JSON.
 void add_setting(CLI::App& app, std::string_view key, ExperimentOptions& options);
 /// MODEL --data --batch ...: every setting that the verb has.

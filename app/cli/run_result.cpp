@@ -5,6 +5,7 @@
 #include "app/cli/figures_text.h"
 #include "app/cli/generation_text.h"
 #include "app/cli/numbers_text.h"
+#include "app/cli/what_if_text.h"
 #include "core/base/error.h"
 #include "core/configuration/plan_config.h"
 #include "core/experiment/experiment.h"
@@ -71,6 +72,13 @@ int RunResult::show(const GenerateFigures& figures) {
   if (figures.verified && !figures.verified->passed)
     fail_verification(figures.model.name, figures.verified->reasons, figures.verified->what_to_do);
   return 0;
+}
+
+int RunResult::show(const WhatIfFigures& figures) {
+  for (const std::string& w : figures.warnings) console_.warning(w);
+  write(to_json(figures), to_text(figures, console_.options().verbose));
+  if (const int code = verdict(*figures.before); code != 0) return code;
+  return verdict(*figures.after);
 }
 
 void RunResult::write(const std::string& json, const std::string& text) {

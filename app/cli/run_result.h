@@ -1,4 +1,4 @@
-// What run, profile, optimize and generate do with their figures.
+// The end of run, profile, optimize, generate and what-if: how their figures are shown.
 #pragma once
 #include <string>
 #include <vector>
@@ -6,6 +6,7 @@
 #include "app/cli/console.h"
 #include "core/exports/text_output.h"
 #include "core/summary/results.h"
+#include "core/summary/what_if.h"
 
 namespace stormcell::cli {
 
@@ -16,6 +17,7 @@ class RunResult {
   /// Warnings, JSON, the table; the exit code. Throws Error(failed) where the result was not verified.
   int show(const RunSummaryFigures& figures);
   int show(const GenerateFigures& figures);
+  int show(const WhatIfFigures& figures);
   /// Of --phase both: what is done is shown when it is done. Its JSON is written where the other half does not come to
   /// its end.
   void print_half(const RunSummaryFigures& first);

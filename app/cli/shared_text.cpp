@@ -6,6 +6,7 @@
 #include "core/base/counted.h"
 #include "core/summary/items_text.h"
 #include "core/summary/placement_text.h"
+#include "core/summary/sheet_text.h"
 #include "core/summary/weights_text.h"
 
 namespace stormcell::cli {
@@ -17,12 +18,6 @@ std::string data_text(const DatasetFigures& d) {
 }
 
 }  // namespace
-
-std::string parameters_text(int64_t parameters) {
-  const auto value = static_cast<double>(parameters);
-  if (parameters >= 1000000000) return number_text(value / 1e9) + " billion parameters";
-  return parameters >= 1000000 ? number_text(value / 1e6) + " million parameters" : counted(parameters, "parameter");
-}
 
 std::string stored_text(int64_t bytes) { return bytes_text(bytes) + " stored"; }
 

@@ -11,8 +11,6 @@
 
 namespace stormcell::cli {
 
-/// "1.23 million parameters"
-std::string parameters_text(int64_t parameters);
 /// In files: kernels lay weights out as they read them, and that takes more or less.
 std::string stored_text(int64_t bytes);
 /// Model, data and machine of a run.

@@ -5,6 +5,7 @@
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
 #include "core/base/run_kind.h"
+#include "core/summary/sheet_text.h"
 #include "core/summary/weights_text.h"
 
 namespace stormcell::cli {

@@ -24,6 +24,7 @@ std::unique_ptr<Verb> make_run();
 std::unique_ptr<Verb> make_generate();
 std::unique_ptr<Verb> make_profile();
 std::unique_ptr<Verb> make_optimize();
+std::unique_ptr<Verb> make_what_if();
 std::unique_ptr<Verb> make_import();
 std::unique_ptr<Verb> make_recorder();
 std::unique_ptr<Verb> make_merge();

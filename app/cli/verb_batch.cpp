@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kPrefix = "stormcell: ";
 
 // Verbs whose figures the batch's JSON takes over.
-constexpr std::string_view kWithJson[] = {"inspect", "run", "generate", "profile", "optimize", "compare", "doctor"};
+constexpr std::string_view kWithJson[] = {"inspect",  "run",     "generate", "profile",
+                                          "optimize", "what-if", "compare",  "doctor"};
 
 /// The last line that is an error and no warning, without "stormcell: ".
 std::string error_line(const std::string& errors) {

@@ -32,7 +32,12 @@ std::string report_text(const DoctorReport& r) {
       {"memory", bytes_text(r.memory_bytes) + ", " + bytes_text(r.available_bytes) + " available" +
                      (r.memory_limit_bytes > 0 ? "; the control group allows " + bytes_text(r.memory_limit_bytes)
                                                : "; no limit of a control group")});
-  rows.push_back({"CUDA", "not used: " + r.cuda_reason});
+  rows.push_back({"CUDA", r.cuda_reason.empty() ? r.cuda_module + " (" + r.cuda_architectures + ")"
+                                                : "not used: " + r.cuda_reason});
+  for (const DoctorCard& card : r.cuda_cards)
+    rows.push_back({"  GPU", card.name + ", compute capability " + card.capability + ", " +
+                                 bytes_text(card.free_bytes) + " of " + bytes_text(card.bytes) + " free" +
+                                 (card.reason.empty() ? "; its speed is not measured" : "; not used")});
   for (const LibraryVersion& l : r.libraries)
     rows.push_back({l.name, (l.version.empty() ? "" : l.version + ": ") + l.note});
   rows.push_back({"resources", r.resources.empty() ? "not found" : r.resources});

@@ -32,6 +32,14 @@ bool is_beyond_recorders(std::string_view fact) {
   return fact == "homes" || fact == "residency" || fact == "branch_bytes" || fact == "timings";
 }
 
+/// "0.62 confident, 81 % right, 1.2 ms"
+std::string exit_text(const TracedExit& e) {
+  std::string text = number_text(e.confidence) + " confident on average";
+  if (e.right) text += ", " + number_text(100 * *e.right) + " % right";
+  if (e.ms) text += ", " + number_text(*e.ms) + " ms";
+  return text;
+}
+
 std::string import_text(const ImportFigures& f) {
   std::vector<std::vector<std::string>> rows;
   const auto known = [&] {
@@ -52,6 +60,10 @@ std::string import_text(const ImportFigures& f) {
     if (!s.runs.empty()) rows.push_back({"model", model_text(s.model) + choices_text(f, s.model)});
   rows.push_back({"read", counted(f.choices, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
   if (!f.recorded.empty()) rows.push_back({"recorded", f.recorded});
+  for (const TracedExits& traced : f.exits)
+    for (size_t e = 0; e < traced.exits.size(); ++e)
+      rows.push_back({e + 1 == traced.exits.size() ? "at the end" : "at exit " + std::to_string(e + 1),
+                      "all " + counted(traced.items, "item") + ": " + exit_text(traced.exits[e])});
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
   if (f.rows_shared > 0)
     rows.push_back({"left out", counted(f.rows_shared, "row") +

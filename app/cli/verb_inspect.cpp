@@ -62,7 +62,8 @@ class InspectVerb : public Verb {
     dot.write(model.dot);
     segments.write(model.segments);
     for (TextOutput* out : {&json, &text, &dot, &segments}) out->finish();
-    console.print(to_text(model.structure, console.options().verbose));
+    console.print(to_text(model.structure, console.options().verbose) +
+                  (model.structure.sheet ? needs_text(*model.structure.sheet) : std::string()));
     return 0;
   }
 

@@ -23,11 +23,7 @@ class OptimizeVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_experiment_options(app, "optimize", experiment_);
-    add_measure_option(app, optimize_.measure_seconds, experiment_);
-    app.add_option_function<std::string>(
-           "--time-limit", [this](const std::string& text) { optimize_.time_limit = parse_optimize_limit(text); },
-           "limit for the whole command: batches, plans and comparisons that do not fit are left out (default: none)")
-        ->type_name("SECONDS");
+    add_optimize_options(app, optimize_, experiment_);
     add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
     std::string known;
     for (const PassLine& pass : list_passes()) add_to_list(known, pass.id + (pass.lossy ? "*" : ""), " ");
@@ -35,12 +31,6 @@ class OptimizeVerb : public Verb {
                                   ? "passes: " + known
                                   : "passes (* changes results, only when enabled): " + known;
     app.footer(about + "\n" + options_text());
-    add_passes(app, "--enable", optimize_.passes.enable, "also these passes, where they are off by default");
-    add_passes(app, "--disable", optimize_.passes.disable, "all but these passes");
-    add_passes(app, "--only", optimize_.passes.only, "only these passes");
-    app.add_option("--pass-option", pass_options_, "sets an option of a pass (listed below); may be repeated")
-        ->type_name("PASS.OPTION=VALUE")
-        ->allow_extra_args(false);
     add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output",
              "FILE|-");
     add_text(app, "--report", report_, "one self-contained HTML page", "FILE|-");
@@ -49,10 +39,6 @@ class OptimizeVerb : public Verb {
 
   int execute(Console& console) override {
     optimize_.begun = seconds_now();
-    check_pass_ids("--enable", optimize_.passes.enable);
-    check_pass_ids("--disable", optimize_.passes.disable);
-    check_pass_ids("--only", optimize_.passes.only);
-    optimize_.passes.options = parse_pass_options("--pass-option", pass_options_);
     if (json_ == "-" && config_out_ == "-")
       bad_input("--config-out", "standard output is taken by --json already", "name a file");
     if (report_ == "-" && (json_ == "-" || config_out_ == "-"))
@@ -106,11 +92,6 @@ class OptimizeVerb : public Verb {
     write_report(figures.session + "#" + std::to_string(figures.session_run), file);
     if (file != "-") console.print("report  " + file + "\n");
   }
-  static void add_passes(CLI::App& app, const std::string& name, std::vector<std::string>& ids,
-                         const std::string& help) {
-    app.add_option(name, ids, help)->type_name("PASS,...")->delimiter(',')->allow_extra_args(false);
-  }
-
   /// "  dead-path.max-share=0      the largest share ..."
   static std::string options_text() {
     std::string text = "options of passes, with their defaults:\n";
@@ -125,7 +106,6 @@ class OptimizeVerb : public Verb {
 
   ExperimentOptions experiment_;
   OptimizeOptions optimize_;
-  std::vector<std::string> pass_options_;
   std::string config_out_, report_, json_;
 };
 

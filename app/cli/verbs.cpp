@@ -17,6 +17,8 @@ constexpr std::array kVerbs = {
     VerbRow{"profile", "MODEL --data DATA", "runs, and records every routing decision", make_profile},
     VerbRow{"optimize", "MODEL --data DATA", "makes the model faster, and proves that the result is the same",
             make_optimize},
+    VerbRow{"what-if", "MODEL --data DATA",
+            "runs with branches off, another k or forced choices, and says what that changes", make_what_if},
     VerbRow{"import", "TRACE... -o S.storm", "brings routing traces of other systems into a session", make_import},
     VerbRow{"recorder", "[NAME]", "prints a Python file that records the routing of a model elsewhere, for import",
             make_recorder},

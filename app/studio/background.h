@@ -24,6 +24,9 @@ enum class Job : uint8_t {
   show_contents,
   show_about,
   check_cell,  ///< of a picture's selection
+  prepare_run,
+  follow_run,
+  save_session,
 };
 
 inline size_t qHash(Job job, size_t seed = 0) { return ::qHash(static_cast<int>(job), seed); }
@@ -43,6 +46,7 @@ class Background : public QObject {
   void cancel(Job job) { cancel({job, nullptr}); }
   /// Whether something is read for it.
   bool reads(const views::View* view) const { return jobs_.contains({Job::read_view, view}); }
+  bool does(Job job) const { return jobs_.contains({job, nullptr}); }
   /// Asks that reading to end: it fails, and says that it was stopped.
   void stop(const views::View* view);
   bool idle() const { return jobs_.isEmpty(); }

@@ -3,7 +3,7 @@
 #include <QString>
 #include <QStringList>
 
-#include "app/studio/run_controller.h"
+#include "core/experiment/experiment.h"
 #include "core/readings/session_view.h"
 
 namespace stormcell::studio {

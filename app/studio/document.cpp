@@ -60,9 +60,16 @@ QString title_of(const RunLine& run) {
 }
 
 Document::Document(Background& background, QObject* parent) : QObject(parent), background_(background) {
-  poll_.setInterval(1000);
-  connect(&poll_, &QTimer::timeout, this, &Document::poll);
+  expect_changes(false);
+  connect(&poll_, &QTimer::timeout, this, [this] {
+    if (!background_.does(Job::look_again) && !(busy_ && busy_())) poll();
+  });
   connect(this, &Document::context_changed, this, &Document::read_choices);
+}
+
+void Document::expect_changes(bool expected) {
+  constexpr int kWatching = 1000, kFollowing = 300;  // milliseconds
+  poll_.setInterval(expected ? kFollowing : kWatching);
 }
 
 const RunLine* Document::run() const {

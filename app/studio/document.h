@@ -4,7 +4,9 @@
 #include <QObject>
 #include <QTimer>
 #include <QUndoStack>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "app/studio/background.h"
 #include "core/readings/selected_view.h"
@@ -36,6 +38,10 @@ class Document : public QObject {
   void select(const views::Selection& selection);
   /// Looks whether the file has changed, as the timer does.
   void poll();
+  /// A run is written into a session: the timer looks at least three times a second instead of once.
+  void expect_changes(bool expected);
+  /// The timer waits while this is true: a view that is still reading would be overtaken for ever by a run that is fast.
+  void set_busy(std::function<bool()> busy) { busy_ = std::move(busy); }
 
  signals:
   void opened();                           ///< another session, or none
@@ -65,6 +71,7 @@ class Document : public QObject {
   views::Source choices_of_;
   QUndoStack undo_;
   QTimer poll_;
+  std::function<bool()> busy_;
 };
 
 /// One line about a run: "#3 optimize, 210 batches".

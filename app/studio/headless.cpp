@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "app/studio/document.h"
+#include "app/studio/model_page.h"
 #include "app/studio/picture_export.h"
 #include "core/base/blocking.h"
 #include "core/base/error.h"
@@ -117,6 +118,27 @@ void write_view(const ExportRequest& request) {
   write_file(request.file, bytes);
 }
 
+/// The page of a model as the window shows it, as long as the picture is high.
+void write_model_page(const ExportRequest& request) {
+  if (!request.controls.isEmpty() || !request.other.isEmpty() || !(request.selection == views::Selection()))
+    bad_input("--export model", "a model's page has no controls, no selection and nothing to compare with",
+              "leave --set, --compare-with and the selection out");
+  if (QFileInfo(request.file).suffix().compare("png", Qt::CaseInsensitive) != 0)
+    bad_input(request.file.toStdString(), "a model's page is not written in this format", "name a .png file");
+  const AllowBlocking now;
+  ModelPage page(read_model(request.session));
+  page.resize(request.size);
+  // Fields without a focus have no cursor: pictures do not blink.
+  page.setFocusProxy(nullptr);
+  QImage image(request.size * request.scale, QImage::Format_ARGB32_Premultiplied);
+  image.setDevicePixelRatio(request.scale);
+  image.fill(page.palette().color(QPalette::Window));
+  page.render(&image);
+  image.setText("Title", page.model().name);
+  image.setText("Source", page.model().model);
+  write_file(request.file, DrawnPicture{image, {}}.bytes());
+}
+
 }  // namespace
 
 void check_selection(const std::string& file, const SelectionChoices& choices, const views::Selection& s) {
@@ -187,7 +209,7 @@ void settle(views::View& view, Background& background, const views::Context& con
 
 int export_view(const ExportRequest& request) {
   try {
-    write_view(request);
+    request.view == kModelView ? write_model_page(request) : write_view(request);
     return 0;
   } catch (const Error& e) {
     std::fprintf(stderr, "stormcell: %s\n", e.what());

@@ -21,7 +21,8 @@ struct ExportRequest {
   double scale = 1;
   std::chrono::milliseconds patience = std::chrono::minutes(5);  ///< for all that has to be read
 };
-/// Writes one view of a session, or its figures, to a file. Returns the exit code; what is wrong stands on stderr in
+/// Writes one view of a session, or its figures, to a file; of kModelView the page of a model, which `session` then
+/// names. Returns the exit code; what is wrong stands on stderr in
 /// one line.
 int export_view(const ExportRequest& request);
 

@@ -4,6 +4,7 @@
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
+#include <QLabel>
 #include <QListWidget>
 #include <QMenuBar>
 #include <QMimeData>
@@ -14,7 +15,9 @@
 #include <QTime>
 
 #include "app/studio/command_line.h"
+#include "app/studio/model_page.h"
 #include "app/studio/notice_bar.h"
+#include "app/studio/open_list.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
 #include "core/base/run_kind.h"
@@ -35,6 +38,7 @@ MainWindow::MainWindow() : document_(background_), actions_(this) {
   build_center();
   build_side();
   build_log();
+  build_what_if();
   build_status_bar();
   for (const auto& rows : {view_actions(), edit_actions(), look_actions(), help_actions()}) actions_.add(rows);
   actions_.fill(menuBar());
@@ -61,8 +65,14 @@ void MainWindow::update_view() {
   actions_.refresh();
   selection_bar_->set_selection(document_.selection());
   selection_bar_->setVisible(!document_.empty());
+  ModelPage* page = model_page();
+  view_list_->item(0)->setHidden(!page);
+  view_list_->updateGeometry();
+  if (!page && view_id() == kModelView) return view_list_->setCurrentRow(1);  // comes here again
   views::View* now = view();
   if (!runs_.running()) show_progress(false);
+  if (page && document_.empty()) setWindowTitle(page->model().name + " - Stormcell Studio");
+  if (page && !now) return center_->setCurrentWidget(page);
   if (!now) {
     center_->setCurrentWidget(welcome_);
     return;
@@ -79,6 +89,7 @@ void MainWindow::update_view() {
 
 void MainWindow::show_wanted_run() {
   if (wanted_run_ == 0 || document_.empty()) return;
+  if (QString::fromStdString(document_.session().file) != run_session_) return;
   for (const RunLine& run : document_.session().runs)
     if (run.id == wanted_run_ && run.status != RunStatus::running) {
       wanted_run_ = 0;
@@ -137,7 +148,13 @@ void MainWindow::complain(const QString& message) {
 }
 
 void MainWindow::update_side() {
-  side_->setVisible(side_wanted_ && !document_.empty());
+  const bool several = open_list_->size() > 1, session = !document_.empty();
+  open_title_->setVisible(several);
+  open_list_->setVisible(several);
+  view_list_->setVisible(session);
+  runs_title_->setVisible(session);
+  run_list_->setVisible(session);
+  side_->setVisible(side_wanted_ && (session || several));
   actions_.refresh();
 }
 
@@ -215,11 +232,9 @@ void MainWindow::dropEvent(QDropEvent* event) {
   for (const QUrl& url : event->mimeData()->urls())
     if (url.isLocalFile()) files << url.toLocalFile();
   event->acceptProposedAction();
-  // Opening waits until the source of the drag is released. Several files must be traces: no other kind is opened
-  // several at a time.
+  // Opening waits until the source of the drag is released.
   QMetaObject::invokeMethod(
-      this, [this, files] { files.size() > 1 ? import_traces(files) : open_anything(files.constFirst()); },
-      Qt::QueuedConnection);
+      this, [this, files] { open_anything(files); }, Qt::QueuedConnection);
 }
 
 void MainWindow::set_theme(const QString& theme) {

@@ -2,11 +2,16 @@
 #pragma once
 #include <QHash>
 #include <QMainWindow>
+#include <QPointer>
 #include <QStringList>
+#include <QTimer>
+#include <functional>
+#include <optional>
 
 #include "app/studio/actions.h"
 #include "app/studio/background.h"
 #include "app/studio/document.h"
+#include "app/studio/opened_model.h"
 #include "app/studio/run_controller.h"
 #include "core/readings/session_contents.h"
 
@@ -20,9 +25,12 @@ class QToolButton;
 
 namespace stormcell::studio {
 
+class ModelPage;
 class NoticeBar;
+class OpenList;
 class SelectionBar;
 class WelcomePage;
+class WhatIfPanel;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -31,8 +39,9 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void open(const QString& session) { document_.open(session); }
-  /// What was dropped or named: a session, a model's folder or a trace.
-  void open_anything(const QString& path);
+  /// Opens what was dropped or named: sessions, models, traces, or data for the model on show.
+  void open_anything(const QStringList& paths);
+  void open_anything(const QString& path) { open_anything(QStringList{path}); }
   void show_view(const QString& id);
   /// Keeps for the next start what restore() takes up.
   void keep() const;
@@ -72,6 +81,7 @@ class MainWindow : public QMainWindow {
   void build_center();
   void build_side();
   void build_log();
+  void build_what_if();
   void build_status_bar();
   void connect_lists();
   void connect_views();
@@ -93,15 +103,38 @@ class MainWindow : public QMainWindow {
     double longer = 1;
     std::optional<PassSelection> passes = {};  ///< none: those of the run on show
     bool alone = true;                         ///< also each pass on its own
+    std::optional<TrySettings> attempt = {};   ///< a try in the place of an optimisation
   };
   PassSelection passes_of_run() const;
   void run_again(const Again& again);
   void run_into_session(const Again& again);
+  /// A try: answered by the session where it has one, else by a run.
+  void try_out(const TrySettings& wanted);
+  void start_try(const TrySettings& wanted);
+  void update_what_if();
   void ask_for_copy(const Again& again);
   void run_into_copy(const Again& again, const QString& copy);
   int64_t newest_result() const;  ///< 0: none
   void run_demo();
-  void open_model(const QString& model);
+  // Models and their pages.
+  struct Opened;
+  static Opened find_opened(const QStringList& paths, bool takes_data);
+  void take_found(const Opened& found);
+  void show_model(const OpenedModel& model);
+  void show_entry(int index);
+  void close_entry();
+  void choose_model();
+  void name_model();
+  void save_session();
+  void keep_session_at(const QString& copy, const QString& before);
+  void start_run(ModelPage* page);
+  void begin_run(ModelPage* page, RunRequest request, const QString& data, int64_t last_run);
+  /// Opens the session of the run that goes on when its first batch is there.
+  void follow_run();
+  void show_followed(int64_t run);
+  void end_following();
+  void update_pages();
+  ModelPage* model_page() const;  ///< of the entry on show; null: it is a session
   /// Traces of other systems into a new session beside the first of them, then opens it.
   void import_traces(const QStringList& traces);
   void take_import(const ImportResult& result);
@@ -124,11 +157,14 @@ class MainWindow : public QMainWindow {
   QHash<QString, views::View*> views_;
   QStackedWidget* center_;
   WelcomePage* welcome_;
+  OpenList* open_list_ = nullptr;  ///< null while the constructor makes the actions
+  QLabel *open_title_, *runs_title_;
   QListWidget *view_list_, *run_list_;
   QPlainTextEdit* log_;
   NoticeBar* notice_;
   SelectionBar* selection_bar_;
-  QDockWidget *side_, *log_dock_;
+  QDockWidget *side_, *log_dock_, *what_if_dock_;
+  WhatIfPanel* what_if_ = nullptr;  ///< null while the constructor makes the others
   QLabel* progress_label_;
   QProgressBar* progress_;
   QToolButton* stop_;
@@ -140,6 +176,16 @@ class MainWindow : public QMainWindow {
   std::function<void()> after_opening_;  ///< what waits for the session that is being opened
   int64_t wanted_run_ = 0;               ///< to be shown when the session has it; 0: none
   bool show_new_run_ = false;            ///< the run that is going on was asked for to be looked at
+  /// The run of a page.
+  struct Followed {
+    QPointer<ModelPage> page;
+    int64_t last_run = 0;  ///< the newest run that its session had before
+    bool shown = false;
+  };
+  std::optional<Followed> followed_;
+  QStringList opening_;      ///< paths that are being opened
+  QStringList drop_faults_;  ///< of a drop whose session is being opened: shown when it is there
+  QTimer follow_timer_;
 };
 
 }  // namespace stormcell::studio

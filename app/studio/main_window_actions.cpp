@@ -28,10 +28,15 @@ std::vector<ActionRow> MainWindow::open_actions() {
       {.id = "open-model",
        .menu = file,
        .text = tr("Open model..."),
-       .tip = tr("A model's folder and data of your own: runs it, records where its cells go, and makes it faster"),
+       .tip = tr("Any file of a model: what it is, whether it fits, and a run on data of your own"),
        .keys = {QKeySequence("Ctrl+M")},
-       .run = [this] { open_model({}); },
-       .blocked = [this] { return runs_.running() ? tr("a run is going on") : QString(); }},
+       .run = [this] { choose_model(); }},
+      {.id = "name-model",
+       .menu = file,
+       .text = tr("Open demo or preset..."),
+       .tip = tr("A model by name, as demo:switch-names or preset:switch-base-8"),
+       .keys = {QKeySequence("Ctrl+Shift+M")},
+       .run = [this] { name_model(); }},
       {.id = "import-trace",
        .menu = file,
        .text = tr("Import trace..."),
@@ -106,13 +111,20 @@ std::vector<ActionRow> MainWindow::export_actions() {
                  export_command(view_id(), view_id() + ".png", name(shown.main), name(shown.other), how));
              say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
            },
-       .blocked = [this] { return needs_session(); }},
+       .blocked = [this] { return view() ? QString() : tr("open a session first"); }},
   };
 }
 
 std::vector<ActionRow> MainWindow::close_actions() {
   const QString file = tr("&File");
   return {
+      {.id = "save-session",
+       .menu = file,
+       .text = tr("Save session as..."),
+       .tip = tr("Keeps the runs of this session in a file of your choice; later runs go there too"),
+       .keys = {QKeySequence("Ctrl+Shift+S")},
+       .run = [this] { save_session(); },
+       .blocked = [this] { return runs_.running() ? tr("a run is going on") : needs_session(); }},
       {.id = "contents",
        .menu = file,
        .text = tr("What this session holds..."),
@@ -121,11 +133,11 @@ std::vector<ActionRow> MainWindow::close_actions() {
        .blocked = [this] { return needs_session(); }},
       {.id = "close-session",
        .menu = file,
-       .text = tr("Close session"),
-       .tip = tr("Back to the welcome page"),
+       .text = tr("Close"),
+       .tip = tr("Closes the model or session on show"),
        .keys = {QKeySequence::Close},
-       .run = [this] { document_.close(); },
-       .blocked = [this] { return needs_session(); }},
+       .run = [this] { close_entry(); },
+       .blocked = [this] { return model_page() ? QString() : needs_session(); }},
       {.id = "quit",
        .menu = file,
        .text = tr("Quit"),

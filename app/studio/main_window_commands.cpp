@@ -12,10 +12,9 @@
 
 #include "app/studio/command_line.h"
 #include "app/studio/main_window.h"
-#include "app/studio/opened_file.h"
 #include "app/studio/picture_export.h"
-#include "app/studio/run_dialog.h"
 #include "app/studio/trace_import.h"
+#include "app/studio/tries.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/exports/export_formats.h"
@@ -87,6 +86,7 @@ PassSelection MainWindow::passes_of_run() const {
 }
 
 void MainWindow::run_into_session(const Again& again) {
+  if (again.attempt) return start_try(*again.attempt);
   const PassSelection passes = again.passes.value_or(passes_of_run());
   const auto options = [&] {
     auto o = parse_settings(document_.run()->settings);
@@ -94,12 +94,33 @@ void MainWindow::run_into_session(const Again& again) {
     return *o;
   }();
   show_new_run_ = true;
+  followed_.reset();
   run_session_ = QString::fromStdString(document_.session().file);
   // A run with a time limit is repeated with a limit, which is longer if measuring takes longer.
   const double limit = time_limit_of(*document_.run()) * again.longer;
   runs_.start(
       {options, {passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone, limit}});
   say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, passes, limit)));
+}
+
+void MainWindow::try_out(const TrySettings& wanted) {
+  if (document_.empty()) return;
+  if (const QString refused = refusal_of(wanted); !refused.isEmpty()) return say(refused);
+  if (const int64_t run = run_of_try(document_.session(), wanted)) {
+    say(tr("Run #%1 of this session was this try").arg(run));
+    return document_.show_run(run);
+  }
+  run_again({.attempt = wanted});
+}
+
+void MainWindow::start_try(const TrySettings& wanted) {
+  const TryRequest request = try_request(document_.session(), *document_.run(), wanted);
+  show_new_run_ = true;
+  followed_.reset();
+  run_session_ = QString::fromStdString(document_.session().file);
+  runs_.start({.attempt = request});
+  const QStringList changes = changes_between(request.base, request.changed);
+  say(tr("Trying: %1").arg(changes.isEmpty() ? tr("the model as it came") : changes.join(", ")));
 }
 
 void MainWindow::ask_for_copy(const Again& again) {
@@ -137,22 +158,11 @@ void MainWindow::run_demo() {
   request.experiment.record_inputs = true;
   const QString folder = QDir::homePath();  // unlike a folder for documents, always there
   show_new_run_ = false;
+  followed_.reset();
   run_session_ = folder + "/stormcell-demo.storm";
   request.optimize.session = run_session_.toStdString();
   runs_.start(request);
   say(tr("Running the demo into %1").arg(run_session_));
-}
-
-void MainWindow::open_model(const QString& model) {
-  auto* dialog = new RunDialog(model, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &QDialog::accepted, this, [this, dialog] {
-    run_session_ = dialog->session();
-    show_new_run_ = false;
-    runs_.start(dialog->request());
-    say(tr("Running %1").arg(QString::fromStdString(dialog->request().experiment.model)));
-  });
-  dialog->open();
 }
 
 void MainWindow::import_traces(const QStringList& traces) {
@@ -171,25 +181,6 @@ void MainWindow::take_import(const ImportResult& result) {
     say(tr("Import stopped; what was read is in %1").arg(result.session));
   }
   document_.open(result.session);
-}
-
-void MainWindow::open_anything(const QString& path) {
-  background_.start(
-      Job::open_path,
-      [this, path](const Progress&) -> views::View::Deliver {
-        switch (opened_as(path)) {
-          case OpenedAs::model:
-            return [this, path] { open_model(path); };
-          case OpenedAs::model_of_config:
-            return [this, folder = QFileInfo(path).absolutePath()] { open_model(folder); };
-          case OpenedAs::trace:
-            return [this, path] { import_traces({path}); };
-          case OpenedAs::session:
-            break;
-        }
-        return [this, path] { document_.open(path); };
-      },
-      [this](const QString& message) { complain(message); });
 }
 
 void MainWindow::export_picture() {
@@ -266,7 +257,8 @@ void MainWindow::show_about() {
           row(tr("memory"), tr("%1 of %2 GiB free")
                                 .arg(static_cast<double>(report.available_bytes) / 1073741824.0, 0, 'f', 1)
                                 .arg(static_cast<double>(report.memory_bytes) / 1073741824.0, 0, 'f', 1));
-          row("CUDA", escaped(report.cuda_reason));
+          row("CUDA", escaped(report.cuda_reason.empty() ? report.cuda_module : report.cuda_reason));
+          for (const DoctorCard& card : report.cuda_cards) row("GPU", escaped(card.name));
           row(tr("resources"), escaped(report.resources));
           row("Qt", qVersion());
           for (const LibraryVersion& l : report.libraries)

@@ -13,9 +13,13 @@
 #include <utility>
 
 #include "app/studio/main_window.h"
+#include "app/studio/model_page.h"
 #include "app/studio/notice_bar.h"
+#include "app/studio/open_list.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
+#include "app/studio/what_if_panel.h"
+#include "core/base/run_kind.h"
 #include "views/registry.h"
 #include "views/words/figure_text.h"
 
@@ -41,7 +45,9 @@ class WholeList : public QListWidget {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   }
   QSize sizeHint() const override {
-    return {QListWidget::sizeHint().width(), sizeHintForRow(0) * count() + 2 * frameWidth() + 2};
+    int shown = 0;
+    for (int i = 0; i < count(); ++i) shown += item(i)->isHidden() ? 0 : 1;
+    return {QListWidget::sizeHint().width(), sizeHintForRow(count() - 1) * shown + 2 * frameWidth() + 2};
   }
   QSize minimumSizeHint() const override { return {QListWidget::minimumSizeHint().width(), sizeHint().height()}; }
 
@@ -57,7 +63,7 @@ class WholeList : public QListWidget {
 void MainWindow::build_center() {
   center_ = new QStackedWidget(this);
   welcome_ =
-      new WelcomePage(actions_, {"open-sample", "run-demo", "open-session", "import-trace", "open-model"}, center_);
+      new WelcomePage(actions_, {"open-model", "open-sample", "run-demo", "open-session", "import-trace"}, center_);
   center_->addWidget(welcome_);
   for (const views::ViewEntry& entry : views::all_views()) {
     views::View* view = entry.make(center_);
@@ -85,16 +91,25 @@ void MainWindow::build_side() {
   auto* column = new QWidget(side_);
   auto* layout = new QVBoxLayout(column);
   layout->setContentsMargins(6, 6, 6, 6);
+  open_title_ = new QLabel(tr("Open"), column);
+  open_list_ = new OpenList(column);
+  open_list_->setMaximumHeight(open_list_->fontMetrics().lineSpacing() * 8);
+  open_title_->setBuddy(open_list_);
+  layout->addWidget(open_title_);
+  layout->addWidget(open_list_);
   view_list_ = new WholeList(column);
   view_list_->setAccessibleName(tr("Views"));
+  auto* model = new QListWidgetItem(tr("Model"), view_list_);
+  model->setData(Qt::UserRole, kModelView);
+  model->setToolTip(tr("The model's sheet, and data for another run"));
   for (const views::ViewEntry& entry : views::all_views()) {
     auto* item = new QListWidgetItem(tr(entry.title), view_list_);
     item->setData(Qt::UserRole, entry.id);
     item->setToolTip(tr(entry.help));
   }
   layout->addWidget(view_list_);
-  auto* runs_title = new QLabel(tr("Runs"), column);
-  layout->addWidget(runs_title);
+  runs_title_ = new QLabel(tr("Runs"), column);
+  layout->addWidget(runs_title_);
   run_list_ = new QListWidget(column);
   run_list_->setObjectName("runs");
   run_list_->setAccessibleName(tr("Runs of the session"));
@@ -102,7 +117,7 @@ void MainWindow::build_side() {
   run_list_->setWordWrap(true);
   run_list_->setSpacing(3);  // a run has two or three lines: which belong together must be seen
   layout->addWidget(run_list_, 1);
-  runs_title->setBuddy(run_list_);
+  runs_title_->setBuddy(run_list_);
   side_->setWidget(column);
   addDockWidget(Qt::LeftDockWidgetArea, side_);
   side_->setMinimumWidth(190);
@@ -120,6 +135,32 @@ void MainWindow::build_log() {
   log_dock_->setWidget(log_);
   addDockWidget(Qt::BottomDockWidgetArea, log_dock_);
   log_dock_->hide();
+}
+
+void MainWindow::build_what_if() {
+  what_if_dock_ = new QDockWidget(tr("What if"), this);
+  what_if_dock_->setObjectName("what-if-dock");
+  what_if_dock_->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetFloatable);
+  what_if_ = new WhatIfPanel(what_if_dock_);
+  what_if_dock_->setWidget(what_if_);
+  addDockWidget(Qt::RightDockWidgetArea, what_if_dock_);
+  what_if_dock_->setMinimumWidth(280);
+  what_if_dock_->hide();
+  connect(what_if_, &WhatIfPanel::try_wanted, this, &MainWindow::try_out);
+  connect(what_if_, &WhatIfPanel::run_chosen, &document_, &Document::show_run);
+  connect(what_if_, &WhatIfPanel::compare_wanted, this, [this](qint64 first, qint64 second) {
+    document_.show_run(second);
+    document_.compare_with(QString::fromStdString(document_.session().file) + "#" + QString::number(first));
+    show_view("compare");
+  });
+  connect(what_if_, &WhatIfPanel::save_wanted, this, &MainWindow::save);
+  connect(what_if_, &WhatIfPanel::copied, this, [this](const QString& what) { say(tr("Copied: %1").arg(what)); });
+}
+
+void MainWindow::update_what_if() {
+  if (!what_if_) return;
+  what_if_->set_session(document_.context().session, document_.context().main.run);
+  what_if_->set_selection(document_.selection());
 }
 
 void MainWindow::build_status_bar() {
@@ -145,6 +186,7 @@ void MainWindow::connect_lists() {
   connect(view_list_, &QListWidget::itemClicked, this, [this] {
     if (view()) view()->picture()->setFocus();
   });
+  connect(open_list_, &OpenList::chosen, this, &MainWindow::show_entry);
   connect(run_list_, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
     if (item) document_.show_run(item->data(Qt::UserRole).toLongLong());
   });
@@ -162,6 +204,12 @@ void MainWindow::connect_views() {
     connect(view, &views::View::said, this, &MainWindow::say);
     connect(view, &views::View::run_wanted, this,
             [this](const PassSelection& passes) { run_again({.passes = passes, .alone = false}); });
+    connect(view, &views::View::thresholds_wanted, this, [this](const RouterThresholds& exits) {
+      auto wanted = document_.run() ? try_settings(*document_.run()) : std::nullopt;
+      if (!wanted) return say(tr("How this run was made is not known"));
+      wanted->exits = exits;
+      try_out(*wanted);
+    });
     connect(view, &views::View::save_wanted, this, &MainWindow::save);
     connect(view, &views::View::work_wanted, &runs_, &RunController::start_work);
     connect(view, &views::View::edit_wanted, this,
@@ -176,19 +224,27 @@ void MainWindow::connect_document() {
   connect(&document_, &Document::opened, this, &MainWindow::take_opened);
   connect(&document_, &Document::runs_changed, this, [this](const QString& what) {
     update_runs();
+    update_what_if();
     if (!what.isEmpty()) say(tr("The session changed: %1").arg(what));
     show_wanted_run();
   });
   connect(&document_, &Document::context_changed, this, [this] {
     update_runs();
+    update_what_if();
     update_view();
   });
-  connect(&document_, &Document::selection_changed, this, [this] { update_view(); });
+  connect(&document_, &Document::selection_changed, this, [this] {
+    update_view();
+    what_if_->set_selection(document_.selection());
+  });
   connect(&document_, &Document::choices_changed, this, [this] { selection_bar_->set_choices(document_.choices()); });
   connect(selection_bar_, &SelectionBar::selection_wanted, &document_, &Document::select);
   connect(&document_, &Document::failed, this, [this](const QString& message) {
     after_opening_ = nullptr;
-    complain(message);
+    if (!document_.empty())
+      open_list_->select(open_list_->find_session(QString::fromStdString(document_.session().file)));
+    drop_faults_ << message;
+    complain(std::exchange(drop_faults_, {}).join('\n'));
   });
   connect(&document_, &Document::looked_over, this, [this](const QString& damage) {
     if (!damage.isEmpty()) complain(damage);
@@ -206,13 +262,18 @@ void MainWindow::take_opened() {
     say(tr("Opened %1: %2, %3")
             .arg(recent_.constFirst(), QString::fromStdString(document_.session().model),
                  views::counted_text(static_cast<qint64>(runs), "run")));
-    if (view_list_->currentRow() < 0) view_list_->setCurrentRow(0);
+    const QString file = QString::fromStdString(document_.session().file);
+    const int known = open_list_->find_session(file);
+    open_list_->select(known >= 0 ? known : open_list_->add({nullptr, file}));
+    if (view_list_->currentRow() < 0) view_list_->setCurrentRow(1);
   } else {
     runs_.release_model();
   }
   update_side();
   update_runs();
   update_view();
+  if (const QStringList faults = std::exchange(drop_faults_, {}); !faults.isEmpty()) complain(faults.join('\n'));
+  show_wanted_run();
   if (const auto waiting = std::exchange(after_opening_, nullptr); waiting && !document_.empty()) waiting();
 }
 
@@ -233,8 +294,15 @@ void MainWindow::tell_progress(const QString& text, int permille) {
 void MainWindow::connect_runs() {
   connect(&runs_, &RunController::running_changed, this, [this](bool running) {
     show_progress(running);
+    document_.expect_changes(running);
+    if (!running) end_following();
+    what_if_->set_running(running);
+    update_pages();
     actions_.refresh();
   });
+  document_.set_busy([this] { return view() && background_.reads(view()); });
+  follow_timer_.setInterval(300);
+  connect(&follow_timer_, &QTimer::timeout, this, &MainWindow::follow_run);
   connect(&runs_, &RunController::progressed, this,
           [this](const QString& text, int permille) { tell_progress(text, permille); });
   // Of the view on show, where no run is going on.
@@ -255,8 +323,10 @@ void MainWindow::connect_runs() {
   connect(&runs_, &RunController::imported, this, &MainWindow::take_import);
   connect(&runs_, &RunController::finished, this,
           [this](const std::shared_ptr<const RunSummaryFigures>& figures) { take_result(*figures); });
-  connect(&runs_, &RunController::failed, this,
-          [this](const QString& message) { complain(tr("Failed: %1").arg(message)); });
+  connect(&runs_, &RunController::failed, this, [this](const QString& message) {
+    complain(tr("Failed: %1").arg(message));
+    what_if_->show_fault(message);
+  });
   connect(&runs_, &RunController::work_stopped, this, [this] { say(tr("Stopped: nothing was changed")); });
   connect(&runs_, &RunController::cancelled, this, [this] {
     const QString message =
@@ -273,6 +343,8 @@ namespace {
 /// How an optimisation ended, in a sentence without its end.
 QString outcome(const RunSummaryFigures& f) {
   const auto& ci = f.speedup_ci95;
+  if (run_kind(f.verb) == RunKind::run)
+    return f.is_verified() ? MainWindow::tr("verified") : MainWindow::tr("its result could not be verified");
   if (!f.optimized && f.verified && f.verified->passed)
     return MainWindow::tr("verified: nothing was gained, the plan is the baseline's");
   if (f.withheld)
@@ -290,6 +362,10 @@ QString outcome(const RunSummaryFigures& f) {
 void MainWindow::take_result(const RunSummaryFigures& f) {
   const QString both = f.decode ? tr("; decoding: %1").arg(outcome(*f.decode)) : QString();
   say(tr("Run finished: %1").arg(outcome(f)) + both);
+  if (followed_) {
+    if (followed_->page != model_page()) return;  // something else is on show now
+    if (!std::exchange(followed_->shown, true) && view_id() == kModelView) show_view("heatmap");
+  }
   wanted_run_ = show_new_run_ ? f.session_run : 0;
   if (document_.empty() || QString::fromStdString(document_.session().file) != run_session_)
     document_.open(run_session_);

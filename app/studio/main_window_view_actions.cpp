@@ -14,6 +14,13 @@ std::vector<ActionRow> MainWindow::view_actions() {
   std::vector<ActionRow> rows;
   const QString menu = tr("&View");
   int key = 1;
+  rows.push_back({.id = QString("view-") + kModelView,
+                  .menu = menu,
+                  .text = tr("Model"),
+                  .tip = tr("The model's sheet, and data for another run"),
+                  .run = [this] { show_view(kModelView); },
+                  .blocked = [this] { return model_page() ? QString() : tr("open a model first"); },
+                  .checked = [this] { return view_id() == kModelView; }});
   for (const views::ViewEntry& entry : views::all_views()) {
     rows.push_back({.id = QString("view-") + entry.id,
                     .menu = menu,
@@ -48,6 +55,14 @@ std::vector<ActionRow> MainWindow::view_actions() {
                       },
                   .blocked = [this] { return needs_session(); },
                   .checked = [this] { return side_wanted_; }});
+  rows.push_back({.id = "what-if",
+                  .menu = menu,
+                  .text = tr("What if"),
+                  .tip = tr("Changes one thing of the run on show, runs it again and lists all tries"),
+                  .keys = {QKeySequence("Ctrl+Shift+W")},
+                  .run = [this] { what_if_dock_->setVisible(what_if_dock_->isHidden()); },
+                  .blocked = [this] { return needs_session(); },
+                  .checked = [this] { return !what_if_dock_->isHidden(); }});
   rows.push_back({.id = "log",
                   .menu = menu,
                   .text = tr("Log"),

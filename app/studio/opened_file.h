@@ -5,10 +5,15 @@
 
 namespace stormcell::studio {
 
-enum class OpenedAs : uint8_t { session, trace, model, model_of_config };
+enum class OpenedAs : uint8_t {
+  session,
+  trace,
+  model,  ///< a folder or file that read_model() takes, preset:NAME or demo:NAME
+  data,   ///< of a run of the model on show
+};
 
-/// Throws Error(bad_input) if the window does not open such a file: it says what the file is and what to do with it.
-/// May block.
-OpenedAs opened_as(const QString& path);
+/// `takes_data`: a model is on show, whose run could read the file. Throws Error(bad_input) if the window does not open
+/// such a file: it says what the file is and what to do with it. May block.
+OpenedAs opened_as(const QString& path, bool takes_data);
 
 }  // namespace stormcell::studio

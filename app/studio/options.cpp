@@ -30,7 +30,9 @@ struct Known {
 
   Known()
       : views(names()),
-        view("export", "Write a picture of VIEW without a window and leave. One of: " + views.join(", ") + ".",
+        view("export",
+             "Write a picture of VIEW without a window and leave. One of: " + views.join(", ") +
+                 "; or model, the page of a model that is named instead of a session.",
              "VIEW") {}
   static QStringList names() {
     QStringList list;
@@ -123,7 +125,7 @@ Options parse_options(const QStringList& arguments, bool headless) {
   parser.setApplicationDescription("Stormcell Studio: see where a model's data goes, make it faster, compare.");
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addPositionalArgument("session", "a .storm file, S.storm#3 for its run 3");
+  parser.addPositionalArgument("session", "a .storm file, S.storm#3 for its run 3; or a model or a trace");
   const Known known;
   parser.addOptions(known.all());
   if (!parser.parse(arguments)) bad_input({}, parser.errorText().toStdString());
@@ -141,7 +143,8 @@ Options parse_options(const QStringList& arguments, bool headless) {
     refuse("--theme", QString("no theme '%1'").arg(options.theme),
            advice_on_word(options.theme.toStdString(), {"light", "dark", "system"}));
   if (headless) options.picture = parse_picture(parser, known, options.sessions);
-  if (headless ? options.sessions.size() != 1 : options.sessions.size() > 1) bad_input({}, "SESSION: name one session");
+  if (headless ? options.sessions.size() != 1 : options.sessions.size() > 1)
+    bad_input({}, "SESSION: name one session or model");
   return options;
 }
 

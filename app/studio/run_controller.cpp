@@ -18,6 +18,17 @@ QString program_beside_this() {
   return program.isExecutable() && program.isFile() ? program.absoluteFilePath() : QString();
 }
 
+/// Short, as what-if measures: a try is one of many.
+RunOptions options_of_try(const TrySettings& settings, const std::string& session) {
+  RunOptions options;
+  options.session = session;
+  options.measure_seconds = 1;
+  options.measuring_program = program_beside_this().toStdString();
+  options.intervention = settings.intervention;
+  options.exits = settings.exits;
+  return options;
+}
+
 }  // namespace
 
 RunController::RunController(QObject* parent) : QObject(parent) {}
@@ -59,21 +70,52 @@ void RunController::start_work(const Work& work) {
   begin(work);
 }
 
+// Only the thread of the work touches what is kept until end().
+Experiment& RunController::open_model(const ExperimentOptions& options, const Progress& progress) {
+  const std::string revision = files_revision(options);
+  if (!kept_ || !(kept_->options() == options) || revision != kept_revision_) {
+    kept_.reset();
+    kept_ = Experiment::open(options, progress);
+    kept_revision_ = revision;
+    ++opened_;
+  }
+  return *kept_;
+}
+
 RunController::Work RunController::work_of(const RunRequest& request) {
+  if (request.attempt) return work_of(*request.attempt);
   return [this, request](const Progress& progress) -> Deliver {
     const double begun = seconds_now();
-    // Only this thread touches what is kept until end().
-    const std::string revision = files_revision(request.experiment);
-    if (!kept_ || !(kept_->options() == request.experiment) || revision != kept_revision_) {
-      kept_.reset();
-      kept_ = Experiment::open(request.experiment, progress);
-      kept_revision_ = revision;
-      ++opened_;
-    }
+    open_model(request.experiment, progress);
     OptimizeOptions optimize = request.optimize;
     optimize.begun = begun;
     if (optimize.measuring_program.empty()) optimize.measuring_program = program_beside_this().toStdString();
     auto figures = kept_->optimize(optimize, progress);
+    return [this, figures] { emit finished(figures); };
+  };
+}
+
+void RunController::run_base(const TryRequest& request, const Progress& progress) {
+  const std::string revision = files_revision(request.base.experiment);
+  if (base_ && base_->settings == request.base && base_->session == request.session && base_->revision == revision)
+    return;
+  base_.reset();
+  Base base{request.base, request.session, revision, nullptr, nullptr};
+  RunOptions options = options_of_try(request.base, request.session);
+  options.answered = [&](const std::shared_ptr<const RunAnswers>& answers) { base.answers = answers; };
+  base.figures = open_model(request.base.experiment, progress).run(options, progress);
+  base_ = std::move(base);
+}
+
+RunController::Work RunController::work_of(const TryRequest& request) {
+  return [this, request](const Progress& progress) -> Deliver {
+    RunOptions options = options_of_try(request.changed, request.session);
+    if (request.is_comparable) {
+      run_base(request, progress);
+      if (request.changed == request.base) return [this, figures = base_->figures] { emit finished(figures); };
+      options.beside = base_->answers, options.beside_run = base_->figures->session_run;
+    }
+    const auto figures = open_model(request.changed.experiment, progress).run(options, progress);
     return [this, figures] { emit finished(figures); };
   };
 }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "app/studio/trace_import.h"
+#include "app/studio/tries.h"
 #include "core/experiment/experiment.h"
 
 namespace stormcell::studio {
@@ -16,6 +17,7 @@ namespace stormcell::studio {
 struct RunRequest {
   ExperimentOptions experiment;
   OptimizeOptions optimize;
+  std::optional<TryRequest> attempt = {};  ///< in the place of the others
 };
 
 class RunController : public QObject {
@@ -54,10 +56,22 @@ class RunController : public QObject {
   void begin(const Work& work);
   void end();
   Work work_of(const RunRequest& request);
+  Work work_of(const TryRequest& request);
+  Experiment& open_model(const ExperimentOptions& options, const Progress& progress);
+  /// Runs what tries are compared with, unless its answers are kept.
+  void run_base(const TryRequest& request, const Progress& progress);
 
   std::thread thread_;
   std::shared_ptr<Experiment> kept_;  ///< the last one, open: another choice of passes need not read the model again
   std::string kept_revision_;         ///< of its files when it was opened
+  /// A run whose answers are kept, so that tries are compared with it.
+  struct Base {
+    TrySettings settings;
+    std::string session, revision;  ///< revision: of its model's and data's files
+    std::shared_ptr<const RunSummaryFigures> figures;
+    std::shared_ptr<const RunAnswers> answers;
+  };
+  std::optional<Base> base_;
   CancellationToken cancel_;
   std::optional<RunRequest> next_;
   bool running_ = false, importing_ = false, working_ = false;

@@ -6,7 +6,7 @@
 #include <QSignalBlocker>
 #include <QToolButton>
 
-#include "app/studio/flow_layout.h"
+#include "views/frame/flow_layout.h"
 
 namespace stormcell::studio {
 
@@ -17,7 +17,7 @@ SelectionBar::SelectionBar(QWidget* parent) : QWidget(parent) {
   row->addWidget(new QLabel(tr("Selection:"), this));
   nothing_ = new QLabel(tr("everything"), this);
   row->addWidget(nothing_);
-  chips_ = new FlowLayout(6);
+  chips_ = new views::FlowLayout(6);
   row->addLayout(chips_, 1);
   phase_ = add_choice(tr("Phase"));
   label_ = add_choice(tr("Label"));

@@ -9,9 +9,11 @@
 class QComboBox;
 class QLabel;
 
-namespace stormcell::studio {
-
+namespace stormcell::views {
 class FlowLayout;
+}
+
+namespace stormcell::studio {
 
 class SelectionBar : public QWidget {
   Q_OBJECT
@@ -31,7 +33,7 @@ class SelectionBar : public QWidget {
   void refresh();
 
   QLabel* nothing_;
-  FlowLayout* chips_;
+  views::FlowLayout* chips_;
   QComboBox *phase_, *label_;
   SelectionChoices choices_;
   views::Selection selection_;

@@ -80,7 +80,7 @@ WelcomePage::WelcomePage(Actions& actions, const QStringList& ways, QWidget* par
   recent_->setAlignment(Qt::AlignTop);
   side->addLayout(recent_);
   side->addSpacing(16);
-  auto* drop = new QLabel(tr("Or drop a session, a trace or a model's folder here."), this);
+  auto* drop = new QLabel(tr("Or drop a model, a session or a trace here."), this);
   drop->setEnabled(false);
   side->addWidget(drop);
   side->addStretch(1);

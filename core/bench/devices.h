@@ -1,5 +1,6 @@
-// The devices that programs can run on: one list, in the order in which it is shown. The processor is always there; a
-// module that is loaded at run time adds its devices behind it, by a call. Nothing is added before main() begins.
+// The devices that programs can run on: one list, in the order in which it is shown. The processor is always there. A
+// GPU is in the list whether or not the machine has one, and says why not when it is opened. Calls add others behind
+// them. Nothing is added before main() begins.
 #pragma once
 #include <functional>
 #include <memory>

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/bench/plan_checks.h"
+#include "core/graph/intervened.h"
 #include "core/graph/router_thresholds.h"
 
 namespace stormcell {
@@ -18,13 +19,13 @@ std::shared_ptr<const Graph> replay_or_fail(const PassInput& input, const PassCo
 
 GraphOfSize plan_graphs(const ExperimentState& state, std::shared_ptr<const Graph> first,
                         PassConfiguration configuration, std::vector<std::string> annotations,
-                        RouterThresholds thresholds) {
+                        RouterThresholds thresholds, Intervention intervention) {
   return [&state, first = std::move(first), configuration = std::move(configuration),
-          annotations = std::move(annotations),
-          thresholds = std::move(thresholds)](PictureSize size) -> std::shared_ptr<const Graph> {
+          annotations = std::move(annotations), thresholds = std::move(thresholds),
+          intervention = std::move(intervention)](PictureSize size) -> std::shared_ptr<const Graph> {
     if (size == state.picture) return first;
-    const std::shared_ptr<const Graph> graph =
-        annotated(with_thresholds(state.graph_for(size), thresholds), {annotations, "annotations"});
+    const std::shared_ptr<const Graph> graph = annotated(
+        intervened(with_thresholds(state.graph_for(size), thresholds), intervention), {annotations, "annotations"});
     return replay_or_fail(state.pass_input(*graph), configuration,
                           "applies to pictures of " + to_text(state.picture) + " and not to those of " + to_text(size));
   };

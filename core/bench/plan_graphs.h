@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/bench/state.h"
+#include "core/cell/intervention.h"
 #include "core/cell/router_threshold.h"
 #include "core/passes/pipeline.h"
 
@@ -21,10 +22,10 @@ std::shared_ptr<const Graph> replay_or_fail(const PassInput& input, const PassCo
 
 /// `first` for the largest pictures of the data (ExperimentState::picture); for others the model's graph of that size,
 /// changed as `configuration` says. Calling it throws Error(failed) where a pass that changed `first` does not apply to
-/// that size. The state must outlive it. That graph has the `thresholds` and `annotations` that `first` had before its
-/// passes.
+/// that size. The state must outlive it. That graph has the `thresholds`, the `intervention` and the `annotations` that
+/// `first` had before its passes.
 GraphOfSize plan_graphs(const ExperimentState& state, std::shared_ptr<const Graph> first,
                         PassConfiguration configuration, std::vector<std::string> annotations = {},
-                        RouterThresholds thresholds = {});
+                        RouterThresholds thresholds = {}, Intervention intervention = {});
 
 }  // namespace stormcell

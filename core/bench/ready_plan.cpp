@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/bench/batch_inputs.h"
+#include "core/bench/forced_choices.h"
 #include "core/models/model.h"
 
 namespace stormcell {
@@ -69,6 +70,12 @@ void ReadyPlan::run(const Batch& batch, const ExecuteOptions& options) {
   ExecuteOptions execute = options;
   execute.outputs |= new_tokens > 0;  // tokens are few, and reading them is not measured
   use(batch.picture);
+  ReplayedDecisions given;
+  if (forced && !execute.replayed) {
+    given = forced->of(batch, *program);
+    execute.replayed = &given;
+    execute.replayed_from = forced->file();
+  }
   executor->run(inputs_of(batch), bindings(batch), execute, result);
   keep_result(batch);
 }

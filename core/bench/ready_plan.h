@@ -16,6 +16,8 @@
 
 namespace stormcell {
 
+class ForcedChoices;
+
 /// A graph for one size of picture, and what runs it. Without an executor it is lowered only.
 struct CompiledPlan {
   std::shared_ptr<const Graph> graph;
@@ -75,6 +77,7 @@ class ReadyPlan : public CompiledPlan {
   int64_t new_tokens = 0;        ///< that it decodes at most; 0: one forward pass
   ProgressSink* sink = nullptr;  ///< of the call that made the plan; null: nobody listens
   PlanPromises promises;
+  std::shared_ptr<const ForcedChoices> forced;  ///< that it runs with where nothing else is replayed; null: none
   /// The graph that a verification runs instead: the same plan with further outputs. Empty: the plan itself.
   std::function<std::shared_ptr<const Graph>()> judged;
 

@@ -53,7 +53,7 @@ std::vector<std::string> Workload::annotate(const SaidAnnotations& said) {
 
 void Workload::check_fits(std::shared_ptr<const Graph> optimised, const PassConfiguration& configuration,
                           std::vector<std::string>& warnings) const {
-  state_.check_fits(plan_graphs(state_, std::move(optimised), configuration, annotations_, thresholds_),
+  state_.check_fits(plan_graphs(state_, std::move(optimised), configuration, annotations_, thresholds_, intervention_),
                     memory_room(*state_.device), warnings, new_tokens_);
 }
 
@@ -77,11 +77,13 @@ Arithmetic Workload::arithmetic_beside_itself() const { return state_.keeps_bits
 
 double Workload::tolerance_beside_itself() const { return state_.keeps_bits() ? kF32Tolerance : tolerance(); }
 
-std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state, const RouterThresholds& thresholds) {
+std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state, const RouterThresholds& thresholds,
+                                                 const Intervention& intervention) {
   const std::string& phase = state.options.phase;
   check_phase(phase);
   std::vector<std::unique_ptr<Workload>> list;
-  if (work_phase(phase) != WorkPhase::decode) list.push_back(std::make_unique<ForwardPass>(state, thresholds));
+  if (work_phase(phase) != WorkPhase::decode)
+    list.push_back(std::make_unique<ForwardPass>(state, thresholds, intervention));
   if (work_phase(phase) != WorkPhase::forward) list.push_back(std::make_unique<Decoding>(state, thresholds));
   return list;
 }

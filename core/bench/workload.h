@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "core/base/run_kind.h"
+#include "core/bench/forced_choices.h"
 #include "core/bench/plan_graphs.h"
 #include "core/bench/state.h"
+#include "core/cell/intervention.h"
 #include "core/cell/router_threshold.h"
 
 namespace stormcell {
@@ -25,6 +27,10 @@ class Workload {
   /// Of exits: what runs, and the oracle that judges it, has them in the place of the model's own. Empty: the model's
   /// own.
   const RouterThresholds& thresholds() const { return thresholds_; }
+  /// Changes of the routing beside those thresholds; its plans and the oracle have the same.
+  const Intervention& intervention() const { return intervention_; }
+  /// Choices that plans and oracle are given; null: none.
+  const ForcedChoices* forced() const { return forced_.get(); }
   /// What the passes begin with, in the number format that runs; of a forward pass for the largest pictures.
   virtual std::shared_ptr<const Graph> graph() const = 0;
   /// What a configuration says of the plan beside its passes is said of graph() before them, NAME.KEY=WORD each. Throws
@@ -44,7 +50,9 @@ class Workload {
   void check_fits(std::shared_ptr<const Graph> optimised, const PassConfiguration& configuration,
                   std::vector<std::string>& warnings) const;
   /// graph(), and the same for pictures of other sizes.
-  GraphOfSize graph_of_size() const { return plan_graphs(state_, graph(), {}, annotations_, thresholds_); }
+  GraphOfSize graph_of_size() const {
+    return plan_graphs(state_, graph(), {}, annotations_, thresholds_, intervention_);
+  }
   /// `optimised`: graph() as the passes left it; `configuration`: what they need to do the same again.
   virtual std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,
                                                const PassConfiguration& configuration, const Progress& progress) = 0;
@@ -81,15 +89,19 @@ class Workload {
   virtual void annotate_graphs(const SaidAnnotations& said) = 0;
   /// What --annotate says of graph(), once that is there; throws where the device has no kernel for it.
   void check_given();
-  Workload(ExperimentState& state, WorkPhase phase, int64_t new_tokens, RouterThresholds thresholds)
+  Workload(ExperimentState& state, WorkPhase phase, int64_t new_tokens, RouterThresholds thresholds,
+           Intervention intervention = {})
       : state_(state),
         annotations_(state.options.annotations),
         thresholds_(std::move(thresholds)),
+        intervention_(std::move(intervention)),
         phase_(phase),
         new_tokens_(new_tokens) {}
   ExperimentState& state_;
   std::vector<std::string> annotations_;  ///< those of a configuration, then --annotate's
   const RouterThresholds thresholds_;
+  const Intervention intervention_;
+  std::shared_ptr<const ForcedChoices> forced_;
 
  private:
   Bindings bounds() const;
@@ -102,8 +114,9 @@ class Workload {
 /// A batch goes through the model once.
 class ForwardPass : public Workload {
  public:
-  /// `thresholds`: as Workload::thresholds() has them.
-  explicit ForwardPass(ExperimentState& state, RouterThresholds thresholds = {});
+  /// `thresholds`: as Workload::thresholds() has them. Throws Error(bad_input) where the intervention does not fit the
+  /// model, or its choices the data.
+  explicit ForwardPass(ExperimentState& state, RouterThresholds thresholds = {}, Intervention intervention = {});
   std::shared_ptr<const Graph> graph() const override { return graph_; }
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,
                                        const PassConfiguration& configuration, const Progress& progress) override;
@@ -114,7 +127,7 @@ class ForwardPass : public Workload {
  private:
   void annotate_graphs(const SaidAnnotations& said) override;
   std::shared_ptr<const Graph> graph_;
-  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with the thresholds, where there are any
+  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with thresholds and another k, where there are any
 };
 
 /// New tokens behind each input, greedily.
@@ -139,7 +152,9 @@ class Decoding : public Workload {
   std::shared_ptr<const Graph> graph_, with_logits_;
 };
 
-/// One for each phase that was asked for, forward first; with these thresholds of exits, where there are any.
-std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state, const RouterThresholds& thresholds = {});
+/// One for each phase that was asked for, forward first; with these thresholds of exits, where there are any, and the
+/// forward pass with this intervention.
+std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state, const RouterThresholds& thresholds = {},
+                                                 const Intervention& intervention = {});
 
 }  // namespace stormcell

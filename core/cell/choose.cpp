@@ -21,13 +21,37 @@ float distance(float chosen, float other) {
   return std::isnan(d) ? 0 : d;
 }
 
-// The k largest of n scores, the lowest index winning ties, in descending order. Returns the best score not taken.
-template <class Score>
-float select_top(Score score, int32_t n, int32_t k, int32_t* chosen) {
+/// Which branches a router may not choose: none, the usual case, costs nothing.
+struct NoneOff {
+  static constexpr bool kAny = false;
+  bool operator()(int32_t) const { return false; }
+};
+class SomeOff {
+ public:
+  static constexpr bool kAny = true;
+  explicit SomeOff(const Protocol& protocol) {
+    for (const int32_t b : protocol.off) off_[b] = true;
+  }
+  bool operator()(int32_t branch) const { return off_[branch]; }
+
+ private:
+  bool off_[kMostBranches] = {};
+};
+template <class Choose>
+void with_off(const Protocol& protocol, Choose choose) {
+  if (protocol.off.empty()) return choose(NoneOff());
+  choose(SomeOff(protocol));
+}
+
+// The k largest of n scores, without those that are off, the lowest index winning ties, in descending order. Returns
+// the best score not taken.
+template <class Score, class Off = NoneOff>
+float select_top(Score score, int32_t n, int32_t k, int32_t* chosen, const Off& off = {}) {
   float best[kMostChoices];
   int32_t count = 0;
   float rest = kLowest;
   for (int32_t b = 0; b < n; ++b) {
+    if (off(b)) continue;
     const float s = score(b);
     if (count == k && !(s > best[count - 1])) {
       rest = std::max(rest, s);
@@ -57,33 +81,44 @@ uint64_t mix(uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-void choose_argmax(const ScoreView& in, DecisionView& out) {
-  for (int64_t c = 0; c < in.cells; ++c) {
-    const float* s = in.data + c * in.branches;
-    const float rest = select_top([&](int32_t b) { return usable(s[b]); }, in.branches, 1, out.choice + c);
-    out.margin[c] = in.branches > 1 ? distance(usable(s[out.choice[c]]), rest) : std::numeric_limits<float>::infinity();
-  }
+/// Branches that are left to choose from.
+int32_t left_of(int32_t branches, const Protocol& protocol) {
+  return branches - static_cast<int32_t>(protocol.off.size());
+}
+
+void choose_argmax(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  const bool contested = left_of(in.branches, protocol) > 1;
+  with_off(protocol, [&](const auto& off) {
+    for (int64_t c = 0; c < in.cells; ++c) {
+      const float* s = in.data + c * in.branches;
+      const float rest = select_top([&](int32_t b) { return usable(s[b]); }, in.branches, 1, out.choice + c, off);
+      out.margin[c] = contested ? distance(usable(s[out.choice[c]]), rest) : std::numeric_limits<float>::infinity();
+    }
+  });
 }
 
 }  // namespace
 
 void choose_top_k(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
-  for (int64_t c = 0; c < in.cells; ++c) {
-    const float* s = in.data + c * in.branches;
-    int32_t* chosen = out.choice + c * out.fan_out;
-    const float rest = select_top([&](int32_t b) { return usable(s[b]); }, in.branches, protocol.k, chosen);
-    out.margin[c] = in.branches > protocol.k ? distance(usable(s[chosen[protocol.k - 1]]), rest)
-                                             : std::numeric_limits<float>::infinity();
-  }
+  const bool contested = left_of(in.branches, protocol) > protocol.k;
+  with_off(protocol, [&](const auto& off) {
+    for (int64_t c = 0; c < in.cells; ++c) {
+      const float* s = in.data + c * in.branches;
+      int32_t* chosen = out.choice + c * out.fan_out;
+      const float rest = select_top([&](int32_t b) { return usable(s[b]); }, in.branches, protocol.k, chosen, off);
+      out.margin[c] =
+          contested ? distance(usable(s[chosen[protocol.k - 1]]), rest) : std::numeric_limits<float>::infinity();
+    }
+  });
 }
 
 void choose_switch_top1(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
-  choose_argmax(in, out);
+  choose_argmax(in, protocol, out);
   if (protocol.capacity > 0) serve_first(out, in.cells, in.parents, protocol.capacity);
 }
 
 void choose_batch_prioritized(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
-  choose_argmax(in, out);
+  choose_argmax(in, protocol, out);
   if (protocol.capacity_factor <= 0) return;
   // choice_weight holds the confidence until route() writes the weights.
   for (int64_t c = 0; c < in.cells; ++c)
@@ -91,8 +126,21 @@ void choose_batch_prioritized(const ScoreView& in, const Protocol& protocol, Dec
   serve_most_confident(out, in.cells, capacity_of(protocol.capacity_factor, in.cells, in.branches));
 }
 
-void choose_sigmoid_groups(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+namespace {
+
+template <class Off>
+void choose_in_groups(const ScoreView& in, const Protocol& protocol, const Off& off, DecisionView& out) {
   const int32_t per_group = in.branches / protocol.groups;
+  // Groups of which no branch is left are never kept, so fewer may be kept than the rule says.
+  bool empty[kMostChoices] = {};
+  int32_t groups_left = protocol.groups;
+  if constexpr (Off::kAny)
+    for (int32_t g = 0; g < protocol.groups; ++g) {
+      empty[g] = true;
+      for (int32_t i = 0; i < per_group; ++i) empty[g] = empty[g] && off(g * per_group + i);
+      groups_left -= empty[g];
+    }
+  const int32_t groups_kept = std::min(protocol.groups_kept, groups_left);
   for (int64_t c = 0; c < in.cells; ++c) {
     const float* s = in.data + c * in.branches;
     const auto corrected = [&](int32_t b) { return usable(sigmoid(s[b]) + (in.bias ? in.bias[b] : 0.0f)); };
@@ -100,44 +148,70 @@ void choose_sigmoid_groups(const ScoreView& in, const Protocol& protocol, Decisi
     int32_t kept[kMostChoices];
     const auto group_score = [&](int32_t g) {
       int32_t two[2];
-      const int32_t take = std::min(2, per_group);
-      select_top([&](int32_t i) { return corrected(g * per_group + i); }, per_group, take, two);
+      int32_t take = std::min(2, per_group);
+      if constexpr (Off::kAny) {
+        int32_t left = 0;
+        for (int32_t i = 0; i < per_group; ++i) left += !off(g * per_group + i);
+        take = std::min(take, left);
+      }
+      select_top([&](int32_t i) { return corrected(g * per_group + i); }, per_group, take, two,
+                 [&](int32_t i) { return off(g * per_group + i); });
       float sum = 0;
       for (int32_t i = 0; i < take; ++i) sum += corrected(g * per_group + two[i]);
       return sum;
     };
-    const float group_rest = select_top(group_score, protocol.groups, protocol.groups_kept, kept);
+    const float group_rest =
+        select_top(group_score, protocol.groups, groups_kept, kept, [&](int32_t g) { return empty[g]; });
     bool allowed[kMostBranches] = {};
-    for (int32_t i = 0; i < protocol.groups_kept; ++i) std::fill_n(allowed + kept[i] * per_group, per_group, true);
+    for (int32_t i = 0; i < groups_kept; ++i) std::fill_n(allowed + kept[i] * per_group, per_group, true);
     int32_t* chosen = out.choice + c * out.fan_out;
-    const float rest =
-        select_top([&](int32_t b) { return allowed[b] ? corrected(b) : kLowest; }, in.branches, protocol.k, chosen);
+    const float rest = select_top([&](int32_t b) { return allowed[b] ? corrected(b) : kLowest; }, in.branches,
+                                  protocol.k, chosen, off);
     // Both cuts count. A group's score moves by up to twice what a branch's does.
     const float branch_margin = distance(corrected(chosen[protocol.k - 1]), rest);
-    const bool all_groups = protocol.groups_kept >= protocol.groups;
-    out.margin[c] =
-        all_groups ? branch_margin
-                   : std::min(branch_margin, distance(group_score(kept[protocol.groups_kept - 1]), group_rest) / 2);
+    const bool all_groups = groups_kept >= groups_left;
+    out.margin[c] = all_groups ? branch_margin
+                               : std::min(branch_margin, distance(group_score(kept[groups_kept - 1]), group_rest) / 2);
   }
 }
 
-void choose_threshold(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+template <class Off>
+void choose_above(const ScoreView& in, const Protocol& protocol, const Off& off, DecisionView& out) {
+  const bool has_residual = protocol.residual >= 0 && !off(protocol.residual);
   for (int64_t c = 0; c < in.cells; ++c) {
     const float* s = in.data + c * in.branches;
     int32_t* chosen = out.choice + c * out.fan_out;
     int32_t count = 0;
     float margin = std::numeric_limits<float>::infinity();
     for (int32_t b = 0; b < in.branches; ++b) {
+      if (off(b)) continue;
       if (s[b] > protocol.threshold) chosen[count++] = b;
       margin = std::min(margin, std::fabs(s[b] - protocol.threshold));
     }
     // Descending score, ties by index: the list is short, insertion keeps it in place.
     for (int32_t i = 1; i < count; ++i)
       for (int32_t j = i; j > 0 && s[chosen[j]] > s[chosen[j - 1]]; --j) std::swap(chosen[j], chosen[j - 1]);
-    if (count == 0 && protocol.residual >= 0) chosen[count++] = protocol.residual;
+    if (count == 0 && has_residual) chosen[count++] = protocol.residual;
     std::fill(chosen + count, chosen + out.fan_out, kNoBranch);
     out.margin[c] = margin;
   }
+}
+
+/// Where one of two branches is off, all cells take the other, whatever their scores.
+void send_past_what_is_off(const Protocol& protocol, int64_t cells, DecisionView& out) {
+  if (protocol.off.empty()) return;
+  std::fill_n(out.choice, cells, 1 - protocol.off.front());
+  std::fill_n(out.margin, cells, std::numeric_limits<float>::infinity());
+}
+
+}  // namespace
+
+void choose_sigmoid_groups(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  with_off(protocol, [&](const auto& off) { choose_in_groups(in, protocol, off, out); });
+}
+
+void choose_threshold(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  with_off(protocol, [&](const auto& off) { choose_above(in, protocol, off, out); });
 }
 
 void choose_residual_threshold(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
@@ -148,6 +222,7 @@ void choose_residual_threshold(const ScoreView& in, const Protocol& protocol, De
     out.choice[c] = sum < protocol.threshold || std::isnan(sum) ? residual : 1 - residual;
     out.margin[c] = distance(sum, protocol.threshold);
   }
+  send_past_what_is_off(protocol, in.cells, out);
 }
 
 void choose_exit_threshold(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
@@ -160,6 +235,7 @@ void choose_exit_threshold(const ScoreView& in, const Protocol& protocol, Decisi
     out.choice[c] = confidence >= protocol.threshold ? exit : 1 - exit;  // NaN goes on: never exit on a broken score
     out.margin[c] = distance(confidence, protocol.threshold);
   }
+  send_past_what_is_off(protocol, in.cells, out);
 }
 
 void choose_hash(const ScoreView& in, const Protocol& protocol, DecisionView& out) {

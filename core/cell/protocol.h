@@ -41,6 +41,7 @@ struct Protocol {
   int32_t groups = 1, groups_kept = 1;  ///< sigmoid_groups
   float scale = 1;                      ///< multiplies the weights (routed scaling factor)
   uint64_t seed = 0;                    ///< hash
+  std::vector<int32_t> off;             ///< branches that are never chosen, ascending; weights are as if they could be
   std::vector<int32_t> supported_capacities;  ///< CapacityGrid of capacity.h
   bool capacity_padding = false, path_wise_padding = false;
 

@@ -1,5 +1,6 @@
 #include "core/configuration/plan_config.h"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -15,6 +16,14 @@ namespace stormcell {
 namespace {
 constexpr std::string_view kFamily = "stormcell.config/", kSchema = "stormcell.config/1";
 constexpr const char* kExpectedSchema = "\"schema\": \"stormcell.config/1\"";
+
+nlohmann::ordered_json intervention_json(const Intervention& intervention) {
+  nlohmann::ordered_json j = {{"off", nlohmann::ordered_json::array()}, {"k", nullptr}, {"force", nullptr}};
+  for (const BranchOff& b : intervention.off) j["off"].push_back({{"router", b.router}, {"branch", b.branch}});
+  if (intervention.k > 0) j["k"] = intervention.k;
+  if (!intervention.force.empty()) j["force"] = intervention.force;
+  return j;
+}
 }  // namespace
 
 std::string to_json(const PlanConfig& config) {
@@ -31,6 +40,7 @@ std::string to_json(const PlanConfig& config) {
   j["exits"] = nullptr;
   for (const RouterThreshold& t : config.exits)
     j["exits"].push_back({{"router", t.router}, {"threshold", t.threshold}});
+  if (!config.intervention.empty()) j["intervention"] = intervention_json(config.intervention);
   j["passes"] = nlohmann::ordered_json::object();
   for (const auto& [id, parameters] : config.passes) j["passes"][id] = parameters;
   j["dtypes"] = {{"products", config.dtype}};
@@ -58,6 +68,36 @@ RouterThresholds parse_exits(const nlohmann::json& list, const std::string& wher
     thresholds.push_back(t);
   }
   return thresholds;
+}
+
+/// The changes of a run of what-if. Only the model tells whether it has such routers.
+Intervention parse_intervention(const nlohmann::json& j, const std::string& where) {
+  const auto expect = [&](bool holds, const char* what) {
+    if (!holds) bad_input(where, std::string("expected ") + what + " in \"intervention\"", "as what-if writes it");
+  };
+  const auto is_number = [](const nlohmann::json& n, int64_t least) {
+    return n.is_number_integer() && n >= least && n <= std::numeric_limits<int32_t>::max();
+  };
+  expect(j.is_object(), "an object");
+  Intervention intervention;
+  if (const auto off = j.find("off"); off != j.end() && !off->is_null()) {
+    expect(off->is_array(), "a list \"off\"");
+    for (const nlohmann::json& b : *off) {
+      expect(b.is_object() && b.contains("router") && b["router"].is_string() && b.contains("branch") &&
+                 is_number(b["branch"], 0),
+             "a router and a branch of each of \"off\"");
+      intervention.off.push_back({b["router"].get<std::string>(), b["branch"].get<int32_t>()});
+    }
+  }
+  if (const auto k = j.find("k"); k != j.end() && !k->is_null()) {
+    expect(is_number(*k, 1), "a number of at least 1 as \"k\"");
+    intervention.k = k->get<int32_t>();
+  }
+  if (const auto force = j.find("force"); force != j.end() && !force->is_null()) {
+    expect(force->is_string(), "a file as \"force\"");
+    intervention.force = force->get<std::string>();
+  }
+  return intervention;
 }
 
 }  // namespace
@@ -117,6 +157,8 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     }
   }
   if (const auto at = j.find("exits"); at != j.end() && !at->is_null()) config.exits = parse_exits(*at, where);
+  if (const auto at = j.find("intervention"); at != j.end() && !at->is_null())
+    config.intervention = parse_intervention(*at, where);
   expect(j.contains("passes") && j["passes"].is_object(), "an object \"passes\"");
   // The file's keys may stand in any order: the pipeline's order is the one that holds.
   for (const auto& [id, parameters] : j["passes"].items()) check_pass(id, where);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/run_kind.h"
+#include "core/cell/intervention.h"
 #include "core/cell/router_threshold.h"
 
 namespace stormcell {
@@ -21,7 +22,8 @@ struct PlanConfig {
   std::vector<std::string> annotations = {};  ///< that were given, NAME.KEY=WORD each; passes find theirs again
   /// In the order they were applied: id, parameters.
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> passes;
-  RouterThresholds exits = {};  ///< in the place of the model's own, in running order; empty: those
+  Intervention intervention = {};  ///< in a run of what-if
+  RouterThresholds exits = {};     ///< in the place of the model's own, in running order; empty: those
 };
 std::string to_json(const PlanConfig& config);
 /// Whether a text, such as a session keeps of each run, is one; only parse_plan_config() tells whether it is whole.

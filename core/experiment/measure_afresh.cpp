@@ -66,7 +66,7 @@ std::string measure_afresh(const std::string& text, const Progress& progress) {
   const PlanConfig config = parse_plan_config(request.config, kWhere);
   check_model_of(config, *state->model, kWhere);
   check_thresholds(*state, config.exits, kWhere);
-  return to_json(measure(*workloads(*state, config.exits).front(), request, config, progress));
+  return to_json(measure(*workloads(*state, config.exits, config.intervention).front(), request, config, progress));
 }
 
 }  // namespace stormcell

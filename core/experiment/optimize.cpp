@@ -488,7 +488,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   const double executions = first.plan.allowed(Stage::thresholds) / std::max(first.first.batch, 1e-9);
   const std::optional<FoundTarget> found = find_thresholds(*state_, chosen, first.split, executions, progress);
   size_t phase = 0;
-  return of_each_phase(*state_, found ? found->in_use : RouterThresholds(), optimize.half_done, [&](Workload& work) {
+  const auto all = workloads(*state_, found ? found->in_use : RouterThresholds());
+  return of_each_phase(all, optimize.half_done, [&](Workload& work) {
     TimeShare own = shares[phase];
     own.is_told = phase == 0;
     own.plan = own.plan.part(shares.size() - phase++);

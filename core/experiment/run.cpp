@@ -15,11 +15,13 @@
 #include "core/exits/exit_costs.h"
 #include "core/exits/exit_curve.h"
 #include "core/exits/exit_thresholds.h"
+#include "core/experiment/answer_changes.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/item_costs.h"
 #include "core/experiment/measure_again.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
+#include "core/experiment/run_workload.h"
 #include "core/measuring/dense_plan.h"
 #include "core/measuring/measured_plans.h"
 #include "core/measuring/recording_cost.h"
@@ -107,7 +109,9 @@ class Run {
         progress_(progress),
         quality_(quality_meter(work)),
         item_costs_(work),
-        result_(start_summary(work, kind())) {}
+        result_(start_summary(work, kind())) {
+    if ((options_.answered || options_.beside) && work_.phase() == WorkPhase::forward) answers_.emplace(s_);
+  }
 
   std::shared_ptr<RunSummaryFigures> run() {
     s_.budget.restart();
@@ -124,7 +128,9 @@ class Run {
     if (const auto spread = runs_.spread()) widen_others(*spread, *result_);
     withhold_speedups(*result_);
     verify();
-    if (std::optional<ExitRecord> record = record_exits(work_, all_batches(*s_.data), progress_)) {
+    // Exits are replayed on the scores of the model as it came.
+    if (std::optional<ExitRecord> record =
+            work_.intervention().empty() ? record_exits(work_, all_batches(*s_.data), progress_) : std::nullopt) {
       record->count_in(result_->verified->passed ? with_exits_ : std::nullopt, s_.model->answer);
       result_->exits = exit_curve(*record);
     }
@@ -134,6 +140,7 @@ class Run {
       result_->windows = session.windows();
     }
     tell_of_budget(s_, result_->weight_budget, result_->warnings);
+    keep_answers();
     result_->session_run = session.finish(to_json(*result_));
     return result_;
   }
@@ -162,13 +169,14 @@ class Run {
     ExecuteOptions execute;
     execute.record = true;
     execute.events = session.open();
-    execute.outputs = outputs.open() || quality_.open();
+    execute.outputs = outputs.open() || quality_.open() || answers_;
     run_over_data(s_, *plan_, "running", execute, progress_, [&](const Batch& batch) {
       all_ms_ += plan_->result.milliseconds;
       session.add(batch);
       item_costs_.add(*plan_, batch);
       outputs.add(batch);
       quality_.add(is_baseline() ? JudgedAs::baseline : JudgedAs::optimized, batch, plan_->result.outputs);
+      if (answers_) answers_->add(batch, *plan_);
     });
     outputs.finish();
     result_->quality = quality_.figures(result_->warnings);
@@ -177,6 +185,15 @@ class Run {
     if (options_.decisions) result_->labels = routed_labels(session.profile());
     // Here, where every batch ran once.
     tell_of_guards(*plan_, *result_);
+  }
+
+  void keep_answers() {
+    if (!answers_) return;
+    if (options_.answered) options_.answered(std::make_shared<RunAnswers>(answers_->answers()));
+    if (!options_.beside) return;
+    result_->changed = changed_answers(*options_.beside, answers_->answers(),
+                                       result_->item_costs ? result_->item_costs->item : "item");
+    result_->changed->run = options_.beside_run;
   }
 
   /// Then the plain plan, batch after batch, until the time is up; of `profile` beside the plan that records.
@@ -249,6 +266,7 @@ class Run {
   const Progress& progress_;
   QualityMeter quality_;
   ItemCosts item_costs_;
+  std::optional<AnswerReader> answers_;
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> plan_;
   std::optional<GraphOfSize> with_exits_;
@@ -265,14 +283,24 @@ class Run {
 
 }  // namespace
 
+std::shared_ptr<RunSummaryFigures> run_workload(Workload& work, const RunOptions& options, const Progress& progress) {
+  return Run(work, options, progress).run();
+}
+
 std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
   state_->begin_call();
   check_phases(work_phase(state_->options.phase), state_->options.dense, run);
-  RouterThresholds exits;
-  if (!run.config.empty()) exits = parse_plan_config(run.config, run.config_name).exits;
-  check_thresholds(*state_, exits, run.config_name);
-  return of_each_phase(*state_, exits, run.half_done,
-                       [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
+  PlanConfig config;
+  if (!run.config.empty()) config = parse_plan_config(run.config, run.config_name);
+  if (!run.intervention.empty()) {
+    if (work_phase(state_->options.phase) != WorkPhase::forward)
+      bad_input("--phase", "a change of the routing is one of a forward pass", "use --phase forward");
+    config.intervention = run.intervention;
+  }
+  if (!run.exits.empty()) config.exits = run.exits;
+  check_thresholds(*state_, config.exits, run.config_name);
+  return of_each_phase(workloads(*state_, config.exits, config.intervention), run.half_done,
+                       [&](Workload& work) { return run_workload(work, options_of(run, work), progress); });
 }
 
 }  // namespace stormcell

@@ -1,15 +1,25 @@
-// What a user asks of run and of optimize, beside the settings of every verb.
+// Requests of run, optimize and what-if beside the settings that all verbs have.
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
+#include "core/cell/intervention.h"
+#include "core/cell/router_threshold.h"
 #include "core/passes/pass_selection.h"
 #include "core/summary/results.h"
+#include "core/summary/what_if.h"
 
 namespace stormcell {
 
 /// Of --phase both: told of the first half when that is done.
 using HalfDone = std::function<void(const RunSummaryFigures& first)>;
+
+/// The answers of a run, item by item (answer_changes.h, behind the wall).
+struct RunAnswers;
+/// Told of the answers of a forward pass when it has ended.
+using AnswersKept = std::function<void(const std::shared_ptr<const RunAnswers>& answers)>;
 
 struct RunOptions {
   std::string session;                   ///< file to append to; empty: none
@@ -24,6 +34,13 @@ struct RunOptions {
   double measure_seconds = 3;
   std::string measuring_program;  ///< as OptimizeOptions has it
   HalfDone half_done = {};
+  /// Of the forward pass, in the place of what `config` says; empty: what it says.
+  Intervention intervention = {};
+  RouterThresholds exits = {};
+  AnswersKept answered = {};  ///< empty: answers are not kept
+  /// Answers of an earlier run over the same data, which those of the forward pass are compared with; null: none.
+  std::shared_ptr<const RunAnswers> beside = {};
+  int64_t beside_run = 0;  ///< its number in the session
 };
 
 struct OptimizeOptions {
@@ -38,6 +55,13 @@ struct OptimizeOptions {
   /// again instead.
   std::string measuring_program;
   HalfDone half_done = {};
+};
+
+struct WhatIfOptions {
+  Intervention intervention;
+  std::string session;            ///< file to append both runs to; empty: none
+  double measure_seconds = 0;     ///< as RunOptions has it, of each run; 0: no longer than it must
+  std::string measuring_program;  ///< as OptimizeOptions has it
 };
 
 }  // namespace stormcell

@@ -77,6 +77,7 @@ PlanConfig start_config(const Workload& work) {
   config.bucket_by_length = s.options.bucket_by_length;
   config.weight_budget = s.options.weight_budget;
   if (work.phase() == WorkPhase::forward) config.exits = work.thresholds();
+  config.intervention = work.intervention();
   for (const std::string& text : s.options.annotations)
     if (may_annotate(*work.graph(), text, "--annotate")) config.annotations.push_back(text);
   return config;

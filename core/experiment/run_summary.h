@@ -10,12 +10,11 @@ namespace stormcell {
 
 /// Model, data, phase, settings and warnings of what is open.
 std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, RunKind verb);
-/// `of` each phase that was asked for, with these thresholds of exits: the first one's figures, with those of decoding
+/// `of` each of the workloads(), one for each phase that was asked for: the first one's figures, with those of decoding
 /// in them where that came second.
 template <class F>
-std::shared_ptr<const RunSummaryFigures> of_each_phase(ExperimentState& state, const RouterThresholds& thresholds,
+std::shared_ptr<const RunSummaryFigures> of_each_phase(const std::vector<std::unique_ptr<Workload>>& all,
                                                        const HalfDone& half_done, F&& of) {
-  const std::vector<std::unique_ptr<Workload>> all = workloads(state, thresholds);
   const std::shared_ptr<RunSummaryFigures> first = of(*all[0]);
   if (all.size() > 1) {
     if (half_done) half_done(*first);

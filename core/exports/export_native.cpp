@@ -1,12 +1,19 @@
 #include "core/exports/export_native.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/cell/decision.h"
 #include "core/exports/export_origin.h"
 #include "core/exports/text_output.h"
+#include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
 #include "core/formats/safetensors_writer.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
@@ -17,7 +24,7 @@
 namespace stormcell {
 namespace {
 
-constexpr int32_t kDropped = -1, kNotMet = -2;
+constexpr int32_t kDropped = -1, kNotMet = -2, kNoToken = -1;
 
 bool has_decisions(const SessionReader& session, const RunSummary& run) {
   return run.batches > 0 && session.has_decisions(run.id);
@@ -50,6 +57,7 @@ class TraceWriter {
       write_cells(batches_[b], spaces, out);
       for (size_t r = 0; r < layout_.routers.size(); ++r) write_layer(r, b, spaces, out);
     }
+    write_pieces(out);
     out.finish();
   }
 
@@ -72,24 +80,33 @@ class TraceWriter {
           padding_ = padding_ || !s->mask.empty();
           grid_ = grid_ || s->cells.columns > 0;
           forward_ = forward_ || s->cells.phase == Phase::forward;
+          tokens_ = tokens_ || !s->tokens.empty();
+          for (const int32_t token : s->tokens)
+            if (token >= 0) ids_.insert(token);
         }
     }
+    pieces_ = session_.pieces(std::vector<int32_t>(ids_.begin(), ids_.end()));
+    for (const auto& [id, text] : pieces_) piece_bytes_ += std::ssize(text);
     for (size_t r = 0; r < parts_.size(); ++r) {
       const int32_t router = r;
       const RouterLoads total = session_.total_loads(run_.id, router);
       parts_[r].dropped = std::any_of(total.dropped.begin(), total.dropped.end(), [](int64_t n) { return n > 0; });
       parts_[r].weights = std::any_of(total.weight.begin(), total.weight.end(), [](double w) { return w != 0; });
-      // Decisions of a run have the same parts, but for bytes read: those stand where they do not follow from the
-      // residency.
-      for (int64_t b = 0; b < run_.batches && !parts_[r].bytes; ++b) {
+      // Decisions of a run have the same parts, but for bytes read, which are stored where they do not follow from the
+      // residency, and for margins, which one of several merged recordings may lack.
+      bool margins = true;
+      for (int64_t b = 0; b < run_.batches; ++b) {
         progress.report("reading", b, run_.batches);
         const auto d = session_.decision(run_.id, router, b);
-        if (!d) continue;
+        if (!d || d->cells == 0) continue;
+        margins = margins && !d->margin.empty() &&
+                  std::none_of(d->margin.begin(), d->margin.end(), [](float m) { return std::isnan(m); });
+        parts_[r].margins = margins;
         parts_[r].weights = parts_[r].weights || !d->weight.empty();
-        parts_[r].residency = !d->residency.empty();
-        parts_[r].bytes = !d->bytes_read.empty();
+        parts_[r].residency = parts_[r].residency || !d->residency.empty();
+        parts_[r].bytes = parts_[r].bytes || !d->bytes_read.empty();
         if (!d->scores.empty()) parts_[r].score_columns = d->score_columns;
-        if (!parts_[r].residency && !parts_[r].bytes && d->cells > 0) break;
+        if (!margins && (!parts_[r].residency || parts_[r].bytes)) break;
       }
     }
   }
@@ -104,6 +121,7 @@ class TraceWriter {
       if (parts_[r].dropped) list.push_back({layer + ".dropped", DType::i32, shape});
       if (parts_[r].residency) list.push_back({layer + ".residency", DType::u8, shape});
       if (parts_[r].bytes) list.push_back({layer + ".bytes_read", DType::i64, shape});
+      if (parts_[r].margins) list.push_back({layer + ".margins", DType::f32, {cells_}});
       if (const int64_t columns = parts_[r].score_columns)
         list.push_back({layer + ".scores", DType::f32, {cells_, columns}});
     }
@@ -113,6 +131,12 @@ class TraceWriter {
     if (grid_) list.push_back({"cell.columns", DType::i32, {cells_}});
     if (steps_) list.push_back({"cell.step", DType::i64, {cells_}});
     if (ranks_) list.push_back({"cell.rank", DType::i32, {cells_}});
+    if (tokens_) list.push_back({"cell.token", DType::i32, {cells_}});
+    if (!pieces_.empty()) {
+      list.push_back({"token.id", DType::i32, {std::ssize(pieces_)}});
+      list.push_back({"token.end", DType::i64, {std::ssize(pieces_)}});
+      list.push_back({"token.text", DType::u8, {piece_bytes_}});
+    }
     return list;
   }
 
@@ -145,6 +169,10 @@ class TraceWriter {
     about["branches"] = std::to_string(branches);
     about["k"] = std::to_string(k);
     about["family"] = session_.summary().model.family;
+    // A recording is as complete as its recorder said.
+    const nlohmann::json from = value_at(json_or_null(run_.dataset), "origin");
+    if (const std::string recorder = text_at(from, "recorder"); !recorder.empty())
+      about["recorder"] = recorder, about["cut"] = text_at(from, "cut");
     std::string lacks;
     for (const std::string& fact : lacks_of_import(run_))
       if (std::find(std::begin(kNativeLacks), std::end(kNativeLacks), fact) != std::end(kNativeLacks))
@@ -160,8 +188,9 @@ class TraceWriter {
   }
 
   void write_cells(const BatchSummary& batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
-    request_.clear(), position_.clear(), phase_.clear(), stack_.clear(), batch_.clear(), real_.clear(),
-        columns_.clear();
+    for (std::vector<int32_t>* column :
+         {&request_, &position_, &phase_, &stack_, &batch_, &real_, &columns_, &cell_token_})
+      column->clear();
     for (size_t s = 0; s < stacks_.size(); ++s) {
       const BatchSpace* space = find(spaces, stacks_[s]);
       if (!space) continue;
@@ -174,6 +203,7 @@ class TraceWriter {
         batch_.push_back(static_cast<int32_t>(batch.number));
         columns_.push_back(space->cells.columns);
         real_.push_back(space->mask.empty() || space->mask[row] != 0);
+        cell_token_.push_back(row < std::ssize(space->tokens) ? space->tokens[row] : kNoToken);
       }
     }
     const auto append = [&](const char* name, const std::vector<int32_t>& values) {
@@ -189,6 +219,17 @@ class TraceWriter {
     const std::vector<int64_t> step(request_.size(), batch.server_step);
     if (steps_) out.append("cell.step", step.data(), step.size() * sizeof(int64_t));
     if (ranks_) append("cell.rank", std::vector<int32_t>(request_.size(), batch.rank));
+    if (tokens_) append("cell.token", cell_token_);
+  }
+
+  void write_pieces(SafetensorsWriter& out) const {
+    int64_t end = 0;
+    for (const auto& [id, text] : pieces_) {
+      end += std::ssize(text);
+      out.append("token.id", &id, sizeof id);
+      out.append("token.end", &end, sizeof end);
+      out.append("token.text", text.data(), text.size());
+    }
   }
 
   void write_layer(size_t r, int64_t batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
@@ -202,6 +243,7 @@ class TraceWriter {
     bytes_.assign(parts.bytes ? indices_.size() : 0, 0);
     const size_t columns = parts.score_columns;
     scores_.assign(request_.size() * columns, 0.0f);
+    margins_.assign(parts.margins ? request_.size() : 0, std::numeric_limits<float>::quiet_NaN());
     size_t first = 0;  // row of the router's space among the batch's cells
     for (const int32_t stack : stacks_) {
       if (stack == router.space) break;
@@ -214,6 +256,7 @@ class TraceWriter {
           bad_input(session_.path(),
                     "the file is damaged: a decision of batch " + std::to_string(batch) + " does not fit its cells",
                     kCopyAgain);
+        if (parts.margins) margins_[row] = d->margin[c];
         if ((c + 1) * columns <= d->scores.size())
           std::copy_n(d->scores.begin() + c * columns, columns, scores_.begin() + row * columns);
         for (size_t i = 0; i < k; ++i) {
@@ -236,6 +279,7 @@ class TraceWriter {
     append(".dropped", dropped_);
     append(".residency", residency_);
     append(".bytes_read", bytes_);
+    append(".margins", margins_);
     append(".scores", scores_);
   }
 
@@ -250,15 +294,17 @@ class TraceWriter {
   const RunLayout layout_;
   const std::vector<int32_t> stacks_;
   struct Parts {
-    bool weights = false, dropped = false, residency = false, bytes = false;
+    bool weights = false, dropped = false, residency = false, bytes = false, margins = false;
     int64_t score_columns = 0;  ///< of a cell; not always one a branch
   };
   std::vector<Parts> parts_;
-  bool padding_ = false, grid_ = false, forward_ = false, steps_ = false, ranks_ = false;
+  bool padding_ = false, grid_ = false, forward_ = false, steps_ = false, ranks_ = false, tokens_ = false;
   std::vector<BatchSummary> batches_;
-  int64_t cells_ = 0;
-  std::vector<int32_t> request_, position_, phase_, stack_, batch_, real_, columns_, indices_, dropped_;
-  std::vector<float> weights_, scores_;
+  int64_t cells_ = 0, piece_bytes_ = 0;
+  std::set<int32_t> ids_;                  // of tokens that cells have
+  std::map<int32_t, std::string> pieces_;  // their texts, as far as they are known
+  std::vector<int32_t> request_, position_, phase_, stack_, batch_, real_, columns_, cell_token_, indices_, dropped_;
+  std::vector<float> weights_, scores_, margins_;
   std::vector<uint8_t> residency_;
   std::vector<int64_t> bytes_;
 };

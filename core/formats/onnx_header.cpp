@@ -17,7 +17,7 @@ namespace {
 constexpr int kDeepestGraph = 16;
 constexpr int64_t kMostNodesOnnx = 10'000'000;
 constexpr uint64_t kMostWord = 512, kMostExtentsOnnx = 32;
-constexpr size_t kMostOperators = 4096;
+constexpr size_t kMostOperators = 4096, kMostFiles = 256;
 
 /// TensorProto.DataType: its names as those of other formats, by number.
 constexpr std::array<std::string_view, 24> kOnnxTypes = {
@@ -184,14 +184,14 @@ class OnnxReader {
     see_(tensor);
   }
 
-  /// A pair of texts that tells where the numbers are; the number under "length", else 0.
+  /// A pair of texts that says where the numbers are; the number under "length", else 0.
   uint64_t read_external(const Field& of) {
-    header_.external = true;
     std::string key, value;
     each_field(of, [&](const Field& f) {
       if (f.number == 1) key = word(f);
       if (f.number == 2) value = word(f);
     });
+    if (key == "location" && header_.files.size() < kMostFiles) header_.files.insert(value);
     if (key != "length") return 0;
     uint64_t length = 0;
     for (const char c : value.substr(0, 18)) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/formats/described_tensor.h"
@@ -19,7 +20,7 @@ struct OnnxHeader {
   int64_t graphs = 0;                        ///< those within nodes too: of If, Loop and Scan
   std::map<std::string, int64_t> operators;  ///< nodes by "DOMAIN.NAME", or NAME of the standard ones; at most 4,096
   int64_t tensors = 0;                       ///< weights; constants of nodes are none
-  bool external = false;                     ///< a tensor's numbers are in another file
+  std::set<std::string> files;               ///< others that numbers of tensors are in, as it names them; at most 256
 };
 /// Error(bad_input): damaged, no model, nested deeper than 16 graphs, more than 10^7 nodes.
 OnnxHeader read_onnx_header(HeaderBytes& bytes, const SeeTensor& see);

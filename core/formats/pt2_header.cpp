@@ -110,7 +110,8 @@ Pt2Header read_pt2_header(HeaderBytes& bytes, const SeeTensor& see) {
   walk_entry(bytes, directory, *program, program_visitor);
   for (const ZipEntry& entry : directory.entries()) {
     if (entry.name.find("data/weights/") != std::string::npos && !entry.name.ends_with(".json"))
-      header.weight_bytes += static_cast<int64_t>(entry.size);
+      header.weight_bytes += static_cast<int64_t>(std::min<uint64_t>(
+          entry.size, bytes.size() - std::min(bytes.size(), static_cast<uint64_t>(header.weight_bytes))));
     if (!entry.name.ends_with("_weights_config.json")) continue;
     WeightsVisitor weights_visitor(header, see);
     walk_entry(bytes, directory, entry, weights_visitor);

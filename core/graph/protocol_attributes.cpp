@@ -42,6 +42,7 @@ Attributes to_attributes(const Protocol& p) {
   if (p.groups_kept != d.groups_kept) a.set("groups_kept", int64_t{p.groups_kept});
   if (p.scale != d.scale) a.set("scale", static_cast<double>(p.scale));
   if (p.seed != d.seed) a.set("seed", static_cast<int64_t>(p.seed));
+  if (!p.off.empty()) a.set("off", std::vector<int64_t>(p.off.begin(), p.off.end()));
   if (!p.supported_capacities.empty())
     a.set("supported_capacities", std::vector<int64_t>(p.supported_capacities.begin(), p.supported_capacities.end()));
   if (p.capacity_padding != d.capacity_padding) a.set("capacity_padding", int64_t{p.capacity_padding});
@@ -64,6 +65,8 @@ Protocol protocol_of(const Attributes& a) {
   p.groups_kept = static_cast<int32_t>(a.integer("groups_kept", p.groups_kept));
   p.scale = static_cast<float>(a.real("scale", static_cast<double>(p.scale)));
   p.seed = static_cast<uint64_t>(a.integer("seed", static_cast<int64_t>(p.seed)));
+  if (a.has("off"))
+    for (const int64_t b : a.list("off")) p.off.push_back(static_cast<int32_t>(b));
   if (a.has("supported_capacities"))
     for (const int64_t c : a.list("supported_capacities")) p.supported_capacities.push_back(static_cast<int32_t>(c));
   p.capacity_padding = a.integer("capacity_padding", p.capacity_padding) != 0;

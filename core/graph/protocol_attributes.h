@@ -24,6 +24,7 @@ inline constexpr AttributeRule kRouteAttributes[] = {
     {"groups_kept", AttributeKind::integer, Presence::optional},
     {"scale", AttributeKind::real, Presence::optional},
     {"seed", AttributeKind::integer, Presence::optional},
+    {"off", AttributeKind::integers, Presence::optional},
     {"supported_capacities", AttributeKind::integers, Presence::optional},
     {"capacity_padding", AttributeKind::flag, Presence::optional},
     {"path_wise_padding", AttributeKind::flag, Presence::optional},

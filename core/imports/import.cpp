@@ -13,6 +13,7 @@
 #include "core/base/listed_words.h"
 #include "core/base/run_kind.h"
 #include "core/formats/file_kind.h"
+#include "core/imports/exits_json.h"
 #include "core/imports/import_targets.h"
 #include "core/imports/missing_parts.h"
 #include "core/imports/trace_files.h"
@@ -72,6 +73,7 @@ Json json_of(const ImportFigures& f) {
   json["model"] = json_of(f.model);
   if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["recorded"] = f.recorded.empty() ? Json() : Json(f.recorded);
+  json["exits"] = json_of(f.exits);
   json["lacks"] = f.lacks;
   json["lacks_how"] = Json::object();
   for (size_t i = 0; i < f.lacks.size(); ++i)
@@ -125,6 +127,8 @@ class TraceRun : public TraceSink {
   void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
     BatchRecord& record = begin_record();
     for (const TraceCells& c : cells) record.add_space(c.stack, c.cells, c.mask, c.tokens);
+    for (const int32_t label : labels_) record.add_sequence(label < 0 ? std::string() : std::to_string(label));
+    labels_.clear();
     for (const DecisionRecord& d : decisions) {
       record.add_decision(d);
       uint8_t& used = used_[d.router];
@@ -140,6 +144,7 @@ class TraceRun : public TraceSink {
   }
 
   void rank(int32_t number) override { rank_ = number; }
+  void labels(std::span<const int32_t> classes) override { labels_.assign(classes.begin(), classes.end()); }
   /// The rank of a trace; -1: it is of several ranks, or does not state one.
   int32_t rank_of_file() const { return header_rank_; }
 
@@ -212,6 +217,7 @@ class TraceRun : public TraceSink {
     figures_.session = session.path();
     figures_.model = shape_of(header_);
     figures_.lacks = header_.lacks;
+    if (!header_.exits.exits.empty()) figures_.exits = {header_.exits};
     RunStart start;
     start.kind = to_text(RunKind::import);
     start.name = name_of_trace(source_.path());
@@ -275,6 +281,7 @@ class TraceRun : public TraceSink {
   ImportTargets& targets_;
   int64_t batches_ = 0, server_step_ = -1;
   int32_t rank_ = -1, header_rank_ = -1;
+  std::vector<int32_t> labels_;  // of the batch that follows
   int64_t step_ = -1;
   struct HeldLoads {
     int32_t router;
@@ -402,6 +409,7 @@ void add(const ImportFigures& one, ImportFigures& all) {
   all.rows_shared += one.rows_shared;
   all.empty_lines += one.empty_lines;
   add_recorded(one.recorded, all);
+  all.exits.insert(all.exits.end(), one.exits.begin(), one.exits.end());
   ImportedSession& session = session_of(one.session, all);
   session.model = one.model;
   session.runs.insert(session.runs.end(), one.runs.begin(), one.runs.end());

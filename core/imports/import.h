@@ -8,6 +8,7 @@
 #include "core/base/progress.h"
 #include "core/imports/import_options.h"
 #include "core/imports/traced_shape.h"
+#include "core/traces/traced_exits.h"
 
 namespace stormcell {
 
@@ -37,6 +38,7 @@ struct ImportFigures {
   TracedShape model;
   /// "complete", or what the recorders left out, in words; empty: a trace does not say
   std::string recorded;
+  std::vector<TracedExits> exits;  ///< of each trace of a network with exits
   std::vector<std::string> lacks;  ///< contents that the traces do not have
   /// for each of them, the option of the recorder or of the import that adds it; empty: not known
   std::vector<std::string> lacks_how;

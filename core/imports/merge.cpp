@@ -6,13 +6,16 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "core/base/counted.h"
 #include "core/base/enum_words.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/base/nearest_words.h"
 #include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
@@ -209,10 +212,41 @@ std::vector<std::string> lacks_of(const std::vector<Part>& parts, bool by_ranks)
   return lacks;
 }
 
+/// Texts of tokens, found by the thread that reads parts and asked for by the one that writes.
+class MergedPieces {
+ public:
+  /// Takes the texts of these tokens from a part; those of an earlier part stay.
+  void find(const SessionReader& reader, std::span<const int32_t> tokens) {
+    std::vector<int32_t> unknown;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const int32_t token : tokens)
+        if (token >= 0 && texts_.try_emplace(token).second) unknown.push_back(token);
+    }
+    if (unknown.empty()) return;
+    std::map<int32_t, std::string> found = reader.pieces(unknown);
+    const std::lock_guard lock(mutex_);
+    for (auto& [token, text] : found) texts_[token] = std::move(text);
+    // Another part may have the texts of the others.
+    for (const int32_t token : unknown)
+      if (!found.contains(token)) texts_.erase(token);
+  }
+  std::string text(int32_t token) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = texts_.find(token);
+    return found == texts_.end() ? std::string() : found->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<int32_t, std::string> texts_;
+};
+
 /// Writes batches of the parts as those of one run.
 class MergedRun {
  public:
-  MergedRun(const std::vector<Part>& parts, RunWriter& run) : parts_(parts), recorder_({&run}) {}
+  MergedRun(const std::vector<Part>& parts, RunWriter& run, MergedPieces& pieces)
+      : parts_(parts), pieces_(pieces), recorder_({&run}) {}
 
   void add(const MergedBatch& merged) {
     BatchRecord& record = recorder_.begin_batch();
@@ -240,11 +274,28 @@ class MergedRun {
         record.set_items(items);
       }
       const std::vector<int32_t> mask(s.mask.begin(), s.mask.end());
+      pieces_.find(*part.reader, s.tokens);
       record.add_space(s.space, cells, mask, s.tokens);
     }
+    if (!spaces.empty()) copy_inputs(part, spaces.front().cells, record);
     for (size_t r = 0; r < part.layout.routers.size(); ++r)
       if (const auto decision = part.reader->decision(part.run.id, static_cast<int32_t>(r), source.batch))
         record.add_decision(decision->record(static_cast<int32_t>(r)));
+  }
+
+  /// Labels and texts of a batch's sequences, where the part has any.
+  static void copy_inputs(const Part& part, const CellTable& cells, BatchRecord& record) {
+    int64_t first = INT64_MAX, end = 0;
+    for (int64_t i = 0; i < cells.sequences; ++i)
+      first = std::min(first, cells.sequence(i)), end = std::max(end, cells.sequence(i) + 1);
+    std::map<int64_t, SequenceInput> found;
+    for (SequenceInput& input : part.reader->inputs(part.run.id, {first, end}))
+      found.emplace(input.sequence, std::move(input));
+    if (found.empty()) return;
+    for (int64_t i = 0; i < cells.sequences; ++i) {
+      const SequenceInput& input = found[cells.sequence(i)];
+      record.add_sequence(input.label, input.text);
+    }
   }
 
   void add_up(const MergedBatch& merged, BatchRecord& record) {
@@ -261,6 +312,7 @@ class MergedRun {
   }
 
   const std::vector<Part>& parts_;
+  MergedPieces& pieces_;
   Recorder recorder_;
   int64_t number_ = 0;
 };
@@ -272,11 +324,29 @@ Json json_of(const MergedPart& p) {
           {"requests", p.requests}};
 }
 
-RunStart start_of(const MergeOptions& options, const std::vector<Part>& parts, const MergeFigures& figures) {
+/// Joins the gaps that recorders state of the parts; a recording is complete only where all parts are.
+void join_cuts(const std::vector<Part>& parts, nlohmann::json& about) {
+  std::vector<std::string> cuts;
+  bool stated = true;
+  for (const Part& p : parts) {
+    const nlohmann::json& origin = value_at(p.about, "origin");
+    stated = stated && !text_at(origin, "recorder").empty();
+    if (const std::string cut = text_at(origin, "cut");
+        !cut.empty() && std::find(cuts.begin(), cuts.end(), cut) == cuts.end())
+      cuts.push_back(cut);
+  }
+  if (!about["origin"].is_object()) return;
+  about["origin"]["cut"] = joined(cuts, "; ");
+  if (!stated) about["origin"].erase("recorder"), about["origin"].erase("cut");
+}
+
+RunStart start_of(const MergeOptions& options, const std::vector<Part>& parts, const MergeFigures& figures,
+                  const MergedPieces& pieces) {
   RunStart start;
   start.kind = to_text(RunKind::import);
   start.name = options.name.empty() ? "merged" : options.name;
-  start.decisions = figures.decisions;
+  start.decisions = start.inputs = figures.decisions;
+  start.piece = [&pieces](int32_t token) { return pieces.text(token); };
   start.layout = parts[0].layout;
   // sizes and origin of the first
   nlohmann::json about = parts[0].about.is_object() ? parts[0].about : nlohmann::json::object();
@@ -284,6 +354,7 @@ RunStart start_of(const MergeOptions& options, const std::vector<Part>& parts, c
   RecordedSlots slots = slots_at(parts[0].about);
   for (size_t p = 1; p < parts.size(); ++p) slots = sum_of(slots, slots_at(parts[p].about));
   if (const nlohmann::json kept = json_of(slots); !kept.is_null()) about.update(kept);
+  join_cuts(parts, about);
   about["name"] = "merge";
   about["lacks"] = figures.lacks;
   about["parts"] = nlohmann::json::array();
@@ -305,8 +376,9 @@ void write(const MergeOptions& options, std::vector<Part> parts, const std::vect
   SessionWriter session(options.session, parts[0].reader->summary().model);
   session.hold();
   try {
-    const auto run = session.begin_run(start_of(options, parts, figures));
-    MergedRun merged(parts, *run);
+    MergedPieces pieces;
+    const auto run = session.begin_run(start_of(options, parts, figures, pieces));
+    MergedRun merged(parts, *run, pieces);
     for (size_t b = 0; b < batches.size(); ++b) {
       progress.report("merging batches", static_cast<int64_t>(b), std::ssize(batches));
       merged.add(batches[b]);

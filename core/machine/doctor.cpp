@@ -16,6 +16,8 @@
 #include "core/models/model.h"
 #include "core/session/sqlite.h"
 #include "core/summary/summary_json.h"
+#include "gpu/device/examine.h"
+#include "gpu/device/module.h"
 
 #ifndef STORMCELL_SENTENCEPIECE_VERSION
 #define STORMCELL_SENTENCEPIECE_VERSION "unknown"
@@ -98,6 +100,29 @@ LibraryVersion video_library() {
   return built.version.empty() || lacked.empty() ? built : LibraryVersion{built.name, "", lacked};
 }
 
+void add_cards(DoctorReport& r) {
+  const card::ExaminedCards found = card::examine_cards(card::module_folders());
+  r.cuda_module = found.module, r.cuda_architectures = found.architectures, r.cuda_reason = found.reason;
+  for (const card::ExaminedCard& c : found.cards)
+    r.cuda_cards.push_back(
+        {c.name, std::to_string(c.major) + "." + std::to_string(c.minor), c.bytes, c.free_bytes, c.reason});
+}
+
+Json json_of_cards(const DoctorReport& r) {
+  Json cards = Json::array(), architectures = Json::array();
+  for (const DoctorCard& c : r.cuda_cards)
+    cards.push_back({{"name", c.name},
+                     {"compute_capability", c.capability},
+                     {"bytes", c.bytes},
+                     {"free_bytes", c.free_bytes},
+                     {"reason", text_or_null(c.reason)}});
+  if (!r.cuda_architectures.empty()) architectures.push_back(r.cuda_architectures);
+  return {{"module", text_or_null(r.cuda_module)},
+          {"architectures", std::move(architectures)},
+          {"devices", std::move(cards)},
+          {"reason", text_or_null(r.cuda_reason)}};
+}
+
 std::string resources() {
   try {
     return resources_folder();
@@ -127,8 +152,7 @@ DoctorReport examine_machine() {
   r.available_bytes = available_memory();
   r.memory_limit_bytes = memory_limit();
   r.cpu_limit = cpu_limit();
-  r.cuda_reason =
-      "this version runs models on the CPU alone; its GPU kernels are a package of their own (./dev package device)";
+  add_cards(r);
   r.resources = resources();
   r.libraries = {{"SQLite", sqlite_version(), "sessions"},
                  {"SentencePiece", STORMCELL_SENTENCEPIECE_VERSION, "tokenizers"},
@@ -158,8 +182,7 @@ std::string to_json(const DoctorReport& r) {
                  {"available_bytes", r.available_bytes},
                  {"limit_bytes", positive_or_null(r.memory_limit_bytes)},
                  {"cpu_limit", positive_or_null(r.cpu_limit)}};
-  j["cuda"] = {
-      {"module", nullptr}, {"architectures", Json::array()}, {"devices", Json::array()}, {"reason", r.cuda_reason}};
+  j["cuda"] = json_of_cards(r);
   Json libraries = Json::array();
   for (const LibraryVersion& l : r.libraries)
     libraries.push_back({{"name", l.name}, {"version", text_or_null(l.version)}, {"note", l.note}});

@@ -10,6 +10,12 @@ struct LibraryVersion {
   std::string name, version, note;  ///< version empty: not used, `note` says why
 };
 
+struct DoctorCard {
+  std::string name, capability;  ///< "NVIDIA H200", "9.0"
+  int64_t bytes = 0, free_bytes = 0;
+  std::string reason;  ///< why no program runs on it; empty: it can be used
+};
+
 struct DoctorReport {
   std::string version;
   std::string processor;
@@ -22,8 +28,11 @@ struct DoctorReport {
   int64_t memory_bytes = 0, available_bytes = 0;
   int64_t memory_limit_bytes = 0;  ///< of the control group; 0: none
   double cpu_limit = 0;            ///< cores of the control group's quota; 0: none
-  std::string cuda_reason;         ///< why there is no CUDA device
-  std::string resources;           ///< folder with the demos
+  std::string cuda_module;         ///< path of the module; empty: none was found
+  std::string cuda_architectures;  ///< that the module has machine code for: "sm_90a"
+  std::vector<DoctorCard> cuda_cards;
+  std::string cuda_reason;  ///< why no program runs on a GPU, in one line; empty: it can
+  std::string resources;    ///< folder with the demos
   std::vector<LibraryVersion> libraries;
 };
 

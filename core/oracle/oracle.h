@@ -55,6 +55,8 @@ struct OracleOptions {
   /// same in each execution. It comes before `replay`, and does not depend on what the routers above decide or on
   /// padding that a plan leaves out.
   std::map<std::string, std::vector<int32_t>, std::less<>> forced = {};
+  /// By router: branches that it may not choose. The graph does not say it: the oracle chooses among the others itself.
+  std::map<std::string, std::vector<int32_t>, std::less<>> off = {};
   int threads = 1;
   bool keep_values = false;  ///< every value of the run (for tests): of what runs several times, the last
   bool keep_scores = false;

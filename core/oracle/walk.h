@@ -210,7 +210,8 @@ class Walk {
       replayed = choices.data();
     }
     const Call<Scalar> call{frame_, node, team_, options_.cancel};
-    Scores scores = decide(call, replayed, held, made.free_choice);
+    const auto off = options_.off.find(node.name);
+    Scores scores = decide(call, replayed, off == options_.off.end() ? nullptr : &off->second, held, made.free_choice);
     made.choice.assign(view.choice, view.choice + slots);
     made.weight.assign(view.choice_weight, view.choice_weight + slots);
     made.margin.assign(view.margin, view.margin + held.cells);

@@ -266,7 +266,7 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     if (came.status->code == ExecutionStatus::failed) {
       const StepFailure& failure = came.status->failure;
       throw_failure(failure.node == kNone ? std::string_view("plan") : program_->graph->node(failure.node).name,
-                    failure);
+                    failure, device_.free_bytes() ? device_.info().name : "");
     }
     submission_.leaf = came.status->leaf;
     submission_.turns.assign(came.turns.begin(), came.turns.end());

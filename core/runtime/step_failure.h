@@ -15,6 +15,7 @@ struct StepFailure {
     none = 0,
     rows_beyond_places = 1,  ///< `got` rows of a parent from place `at` on, where a state has `most` places
     missing_page = 2,        ///< no page of a state for place `at` of sequence `parent`
+    elsewhere = 3,           ///< a submission goes on at leaf `got`, the device waits at `at`; -1: nowhere
   };
   int32_t what = none;
   NodeId node;  ///< that was computed; kNone: whoever finds the failure does not know it
@@ -24,7 +25,7 @@ struct StepFailure {
 
 /// Says what was expected and what came, without the node.
 std::string to_text(const StepFailure& failure);
-/// Throws Error(failed) about the node of this name.
-[[noreturn]] void throw_failure(std::string_view node, const StepFailure& failure);
+/// Throws Error(failed) about the node of this name. `device`: that found the failure; empty: the host.
+[[noreturn]] void throw_failure(std::string_view node, const StepFailure& failure, std::string_view device = {});
 
 }  // namespace stormcell

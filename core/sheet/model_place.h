@@ -18,10 +18,7 @@ struct ModelPlace {
   bool opens = false;
 };
 /// Looks at names, first bytes and, of folders, config.json. Error(bad_input): a folder with several models, parts of a
-/// GGUF model that are missing.
+/// model that are missing.
 ModelPlace model_place(const std::string& path);
-
-/// The names of all parts of a GGUF model by the name of one, "x-00002-of-00005.gguf"; the name itself if it is none.
-std::vector<std::string> gguf_parts(const std::string& path);
 
 }  // namespace stormcell

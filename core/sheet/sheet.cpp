@@ -9,7 +9,9 @@
 #include "core/formats/header_bytes.h"
 #include "core/formats/open_file.h"
 #include "core/formats/safetensors_outline.h"
+#include "core/formats/torch_outline.h"
 #include "core/machine/memory.h"
+#include "core/sheet/part_names.h"
 #include "core/sheet/sheet_parts.h"
 
 namespace stormcell {
@@ -74,16 +76,35 @@ std::string file_name(const std::string& path) {
   return name;
 }
 
+void refuse_unlike(const std::string& path, std::initializer_list<std::string_view> kinds) {
+  const std::optional<KnownFile> known = known_file(path);
+  if (known && !known->remedy.empty() && std::find(kinds.begin(), kinds.end(), known->kind->id) == kinds.end())
+    bad_input(path, "is " + known->name + ", not weights of the model", known->remedy);
+}
+
 void see_safetensors(const std::string& path, const SeeTensor& see, ModelSheet& sheet) {
   const OpenFile file = OpenFile::open_regular(path);
   try {
     HeaderBytes bytes(file);
     outline_safetensors(bytes, see);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::bad_input) refuse_other_kind(path, FileUse::tensors);
+    if (error.kind() == ErrorKind::bad_input) refuse_unlike(path, {"safetensors", "native", "trtllm-rank"});
     throw;
   }
   ++sheet.files;
+}
+
+TorchOutline see_torch(const std::string& path, const SeeTensor& see, ModelSheet& sheet) {
+  const OpenFile file = OpenFile::open_regular(path);
+  try {
+    TorchOutline outline = outline_torch(file, see);
+    ++sheet.files;
+    return outline;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::bad_input)
+      refuse_unlike(path, {"torch", "torch-old", "torchscript", "zip", "pickle"});
+    throw;
+  }
 }
 
 void set_weights(const TensorTally& tally, ModelSheet& sheet) {
@@ -94,10 +115,13 @@ void set_weights(const TensorTally& tally, ModelSheet& sheet) {
   sheet.parameters = tally.parameters();
   sheet.memory.expert_bytes = experts.bytes;
   sheet.memory.rest_bytes = sheet.bytes - experts.bytes;
-  const double share =
-      sheet.experts > 0 && sheet.k > 0 ? static_cast<double>(sheet.k) / static_cast<double>(sheet.experts) : 1;
+  const double share = sheet.experts > 0 && sheet.k > 0 && sheet.k <= sheet.experts
+                           ? static_cast<double>(sheet.k) / static_cast<double>(sheet.experts)
+                           : 1;
   if (experts.parameters > 0 && sheet.k == 0) return;
-  const auto part = [&](int64_t all) { return static_cast<int64_t>(share * static_cast<double>(all)); };
+  const auto part = [&](int64_t all) {
+    return share < 1 ? static_cast<int64_t>(share * static_cast<double>(all)) : all;
+  };
   sheet.active_parameters = sheet.parameters - experts.parameters + part(experts.parameters) - further.parameters;
   // A token reads one row of the embedding, unless the embedding is the head too.
   const int64_t looked_up = tally.of_kind("head").tensors > 0 ? embedding.bytes : 0;
@@ -129,6 +153,11 @@ ModelSheet sheet_of(const ModelPlace& place) {
     default:
       fill_from_trace(place, sheet);
   }
+  for (const std::string& path : place.files)
+    if (const std::string download = download_beside(path); !download.empty()) {
+      sheet.warnings.push_back(path + ": its download did not end, it left " + in_quotes(download));
+      break;
+    }
   set_memory(sheet);
   make_plain(sheet);
   return sheet;

@@ -1,12 +1,16 @@
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/formats/expert_fields.h"
 #include "core/formats/expert_layers.h"
 #include "core/formats/expert_rules.h"
@@ -17,9 +21,9 @@
 #include "core/formats/json_file.h"
 #include "core/formats/json_walk.h"
 #include "core/formats/open_file.h"
-#include "core/formats/torch_outline.h"
 #include "core/formats/unfinished_download.h"
 #include "core/sheet/lacks.h"
+#include "core/sheet/part_names.h"
 #include "core/sheet/routing_rule.h"
 #include "core/sheet/sheet_parts.h"
 #include "core/sheet/text_parts.h"
@@ -32,34 +36,63 @@ using Json = nlohmann::json;
 constexpr uint64_t kMostIndexBytes = uint64_t{256} << 20;
 constexpr size_t kMostConfigBytes = size_t{16} << 20, kMostShards = 4096;
 
-/// The names of the files that an index lists.
+/// The tensors of a file: how many, and a sum over their names that does not depend on their order.
+struct NamesOfFile {
+  int64_t tensors = 0;
+  uint64_t names = 0;
+  void add(std::string_view name) { ++tensors, names += std::hash<std::string_view>{}(name); }
+};
+/// Files of weights by their names, with the tensors that an index names.
+struct WeightsOfFolder {
+  std::map<std::string, NamesOfFile> files;
+  std::string index;  ///< its path; empty: there is none
+};
+
+/// The files that an index lists.
 class ShardVisitor : public JsonVisitor {
  public:
   void text(const JsonPath& path, const std::string& value) override {
-    if (path.size() == 2 && path.key(0) == "weight_map" && shards.size() <= kMostShards) shards.insert(value);
+    if (path.size() == 2 && path.key(0) == "weight_map" && (shards.size() <= kMostShards || shards.contains(value)))
+      shards[value].add(path.key(1));
   }
-  std::set<std::string> shards;
+  std::map<std::string, NamesOfFile> shards;
 };
 
-std::set<std::string> shards_of(const std::string& index) {
+std::map<std::string, NamesOfFile> shards_of(const std::string& index) {
   const OpenFile file = OpenFile::open_regular(index);
   HeaderBytes bytes(file);
   if (bytes.size() > kMostIndexBytes) bad_input(index, "is too large for an index of weights", "get the file again");
   ShardVisitor visitor;
   walk_json(bytes, bytes.size(), visitor, index);
   if (visitor.shards.size() > kMostShards) bad_input(index, "names too many files", "get the file again");
-  for (const std::string& shard : visitor.shards)
+  for (const auto& [shard, names] : visitor.shards)
     if (shard.empty() || shard.find('/') != std::string::npos || shard.find('\0') != std::string::npos)
       bad_input(index, in_quotes(shard) + " is not the name of a file beside it", "get the file again");
-  return visitor.shards;
+  return std::move(visitor.shards);
+}
+
+/// Without an index the names of parts say how many there are. Error(bad_input): parts of several models.
+void complete_parts(const fs::path& folder, std::set<std::string>& names) {
+  std::set<std::string> firsts;
+  for (const std::string& name : std::set<std::string>(names)) {
+    if (!part_name(name)) continue;
+    std::vector<std::string> parts = all_parts(name);
+    firsts.insert(in_quotes(parts.front()));
+    names.insert(parts.begin(), parts.end());
+  }
+  constexpr size_t kMostNamed = 3;
+  if (firsts.size() > 1)
+    bad_input(folder.string(),
+              "holds parts of " + counted(std::ssize(firsts), "model") + ": " + listed(firsts, kMostNamed),
+              "keep the parts of one model in a folder");
 }
 
 /// Files of weights of a folder: those that an index names, else the single one, as it is opened (weight_files.h), else
 /// all that have the names of weights.
-std::set<std::string> weights_of(const fs::path& folder) {
+WeightsOfFolder weights_of(const fs::path& folder) {
   for (const char* index : {"model.safetensors.index.json", "pytorch_model.bin.index.json"})
-    if (has_entry((folder / index).string())) return shards_of((folder / index).string());
-  if (has_entry((folder / "model.safetensors").string())) return {"model.safetensors"};
+    if (const std::string path = (folder / index).string(); has_entry(path)) return {shards_of(path), path};
+  if (has_entry((folder / "model.safetensors").string())) return {{{"model.safetensors", {}}}, {}};
   std::set<std::string> safetensors, torch;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
@@ -68,7 +101,22 @@ std::set<std::string> weights_of(const fs::path& folder) {
       safetensors.insert(name);
     if (name.starts_with("pytorch_model") && name.ends_with(".bin")) torch.insert(name);
   }
-  return safetensors.empty() ? torch : safetensors;
+  std::set<std::string>& names = safetensors.empty() ? torch : safetensors;
+  complete_parts(folder, names);
+  WeightsOfFolder weights;
+  for (const std::string& name : names) weights.files[name];
+  return weights;
+}
+
+/// A file with as many tensors as the index names of it, or fewer, has these: another file is of another version.
+void check_against_index(const std::string& path, const NamesOfFile& stated, const NamesOfFile& seen,
+                         const std::string& index) {
+  if (seen.tensors > stated.tensors || (seen.tensors == stated.tensors && seen.names == stated.names)) return;
+  bad_input(path,
+            "holds other tensors than " + in_quotes(fs::path(index).filename().string()) +
+                " names of it: " + counted(seen.tensors, "tensor") + ", named " +
+                (stated.tensors == 1 ? "is " : "are ") + with_commas(stated.tensors),
+            "get all files of one version");
 }
 
 std::string first_unfinished(const fs::path& folder) {
@@ -158,27 +206,28 @@ void need_stated_operations(const Json& config, TensorTally& tally) {
 }
 
 void tally_weights(const fs::path& folder, TensorTally& tally, ModelSheet& sheet) {
-  const auto see = [&](const DescribedTensor& tensor) { tally.add(tensor); };
-  const std::set<std::string> files = weights_of(folder);
+  const WeightsOfFolder weights = weights_of(folder);
   int64_t missing = 0;
-  for (const std::string& name : files) {
+  for (const auto& [name, stated] : weights.files) {
     const std::string path = (folder / name).string();
     std::error_code error;
-    if (!fs::exists(path, error)) {
+    if (!fs::exists(path, error)) {  // a link to nothing is no file either
       ++missing;
-    } else if (name.ends_with(".safetensors")) {
-      see_safetensors(path, see, sheet);
-    } else {
-      const OpenFile file = OpenFile::open_regular(path);
-      outline_torch(file, see);
-      ++sheet.files;
+      continue;
     }
+    NamesOfFile seen;
+    const auto see = [&](const DescribedTensor& tensor) { tally.add(tensor), seen.add(tensor.name); };
+    if (name.ends_with(".safetensors"))
+      see_safetensors(path, see, sheet);
+    else
+      see_torch(path, see, sheet);
+    if (!weights.index.empty()) check_against_index(path, stated, seen, weights.index);
   }
   const std::string unfinished = first_unfinished(folder);
-  if (files.empty()) sheet.lacks.push_back({"the folder holds no weights", "", 0});
+  if (weights.files.empty()) sheet.lacks.push_back({"the folder holds no weights", "", 0});
   if (missing > 0)
-    sheet.lacks.push_back(
-        {"files of weights are not there", std::to_string(missing) + " of " + std::to_string(files.size()), missing});
+    sheet.lacks.push_back({"files of weights are not there",
+                           std::to_string(missing) + " of " + std::to_string(weights.files.size()), missing});
   if (!unfinished.empty())
     sheet.warnings.push_back(folder.string() + ": a download did not end, it left " + in_quotes(unfinished));
 }
@@ -219,7 +268,7 @@ void fill_from_folder(const ModelPlace& place, ModelSheet& sheet) {
   add_lacks(sheet, lacking_family(sheet.family));
   add_lacks(sheet, lacking_operations(tally, sheet.layers));
   add_lacks(sheet, lacking_formats(tally));
-  for (const std::string_view kind : {"tekken", "tiktoken"})
+  for (const std::string_view kind : {"tekken", "tiktoken", "WordPiece", "WordLevel"})
     if (sheet.tokenizer.starts_with(kind))
       sheet.lacks.push_back({"the tokenizer is not read: " + sheet.tokenizer, "", 0});
   if (sheet.experts > 0) sheet.recorder = "transformers-5";

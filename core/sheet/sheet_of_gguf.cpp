@@ -152,7 +152,7 @@ class GgufParts {
     HeaderBytes bytes(file);
     uint64_t end = 0;
     std::string last;
-    const GgufHeader header = read_gguf_header(bytes, [&](GgufPlace&& tensor) {
+    const GgufHeader header = header_of(bytes, [&](GgufPlace&& tensor) {
       const uint64_t size = tensor.bytes().value_or(0);
       const uint64_t tensor_end = std::min(tensor.offset, UINT64_MAX / 2) + size;
       if (tensor_end > end) end = tensor_end, last = tensor.name;
@@ -166,6 +166,16 @@ class GgufParts {
     check_part(header.keys, i, path);
     if (i == 0) first_ = header.keys;
     ++sheet_.files;
+  }
+
+  /// A part may be a pointer or the page of a server.
+  static GgufHeader header_of(HeaderBytes& bytes, const auto& see) {
+    try {
+      return read_gguf_header(bytes, see);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::bad_input) refuse_unlike(bytes.where(), {"gguf"});
+      throw;
+    }
   }
 
   void check_part(const GgufEntries& keys, size_t i, const std::string& path) const {

@@ -1,8 +1,11 @@
 // Programs that were traced or compiled elsewhere: which operators they call, and whether any of them routes.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "core/base/counted.h"
+#include "core/base/listed_words.h"
+#include "core/formats/file_text.h"
 #include "core/formats/header_bytes.h"
 #include "core/formats/onnx_header.h"
 #include "core/formats/open_file.h"
@@ -41,6 +44,17 @@ void fill_from_onnx(const ModelPlace& place, TensorTally& tally, ModelSheet& she
   HeaderBytes bytes(file);
   const OnnxHeader header = read_onnx_header(bytes, [&](const DescribedTensor& tensor) { tally.add(tensor); });
   if (!header.producer.empty()) sheet.family = "ONNX of " + header.producer;
+  // Numbers of a large model are in other files beside it.
+  std::vector<std::string> missing;
+  for (const std::string& name : header.files)
+    if (has_entry((std::filesystem::path(place.path).parent_path() / name).string()))
+      ++sheet.files;
+    else
+      missing.push_back(in_quotes(name));
+  if (!missing.empty())
+    sheet.lacks.push_back({"files of weights are not there: " + listed(missing, 3),
+                           std::to_string(missing.size()) + " of " + std::to_string(header.files.size()),
+                           std::ssize(missing)});
   add_program_lacks(sheet, header.nodes, calls_of(header.operators, {".MoE", ".QMoE"}),
                     calls_of(header.operators, {"If"}), "If");
 }
@@ -74,14 +88,8 @@ void fill_from_program(const ModelPlace& place, ModelSheet& sheet) {
   sheet.layers_with_experts = tally.layers_with_experts();
   set_weights(tally, sheet);
   if (sheet.bytes == 0) sheet.bytes = sheet.memory.rest_bytes = stated;
-  sheet.files = 1;
+  ++sheet.files;
   sheet.recorder = "pytorch";
-}
-
-void fill_from_trace(const ModelPlace& place, ModelSheet& sheet) {
-  sheet.files = 1;
-  sheet.lacks.push_back(
-      {"a recording holds where cells went, and no model: stormcell import " + place.path + " -o S.storm", "", 0});
 }
 
 }  // namespace stormcell

@@ -5,8 +5,6 @@
 
 #include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
-#include "core/formats/open_file.h"
-#include "core/formats/torch_outline.h"
 #include "core/sheet/lacks.h"
 #include "core/sheet/routing_rule.h"
 #include "core/sheet/sheet_parts.h"
@@ -59,20 +57,23 @@ void fill_from_tensors(const ModelPlace& place, ModelSheet& sheet) {
   const auto see = [&](const DescribedTensor& tensor) {
     tally.add(tensor), marks.add(tensor.name), adapters += is_adapter(tensor) ? 1 : 0;
   };
-  if (place.form == SheetForm::safetensors) {
-    see_safetensors(place.path, see, sheet);
-  } else {
-    const OpenFile file = OpenFile::open_regular(place.path);
-    const TorchOutline outline = outline_torch(file, see);
-    ++sheet.files;
-    if (outline.whole_module)
-      sheet.lacks.push_back(
-          {"the file is a whole module, which only its Python classes make whole: " + listed(outline.classes, 3), "",
-           0});
-    else
-      sheet.lacks.push_back(
-          {outline.tensors > 0 ? "a state dict holds weights and no program" : "the file holds no tensors", "", 0});
+  TorchOutline outline;
+  for (const std::string& path : place.files) {
+    if (place.form == SheetForm::safetensors) {
+      see_safetensors(path, see, sheet);
+      continue;
+    }
+    TorchOutline part = see_torch(path, see, sheet);
+    part.tensors += outline.tensors, part.whole_module |= outline.whole_module;
+    outline = std::move(part);
   }
+  if (place.form == SheetForm::torch)
+    sheet.lacks.push_back(
+        {outline.whole_module
+             ? "the file is a whole module, which only its Python classes make whole: " + listed(outline.classes, 3)
+         : outline.tensors > 0 ? "a state dict holds weights and no program"
+                               : "the file holds no tensors",
+         "", 0});
   sheet.layers = tally.layers(), sheet.experts = tally.experts(),
   sheet.layers_with_experts = tally.layers_with_experts();
   set_weights(tally, sheet);

@@ -1,9 +1,12 @@
 // The steps that sheets of all kinds of files share.
 #pragma once
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/formats/described_tensor.h"
+#include "core/formats/torch_outline.h"
 #include "core/sheet/model_place.h"
 #include "core/sheet/tensor_tally.h"
 #include "core/summary/sheet_figures.h"
@@ -17,8 +20,14 @@ void fill_from_tensors(const ModelPlace& place, ModelSheet& sheet);  ///< safete
 void fill_from_program(const ModelPlace& place, ModelSheet& sheet);  ///< ONNX, torch.export, TorchScript
 void fill_from_trace(const ModelPlace& place, ModelSheet& sheet);
 
+/// Error(bad_input): the file is of a kind that is known and none of these (ids): a pointer, a page of a server.
+void refuse_unlike(const std::string& path, std::initializer_list<std::string_view> kinds);
+
 /// Reads the header of a safetensors file and counts it.
 void see_safetensors(const std::string& path, const SeeTensor& see, ModelSheet& sheet);
+
+/// The same of a file of torch.save().
+TorchOutline see_torch(const std::string& path, const SeeTensor& see, ModelSheet& sheet);
 
 /// Parameters, active ones, formats and the parts of memory. The sheet's experts and k must be set, or 0.
 void set_weights(const TensorTally& tally, ModelSheet& sheet);

@@ -9,6 +9,10 @@ namespace {
 
 constexpr int32_t kMostLayersCounted = 8192, kSecondStack = kMostLayersCounted;
 constexpr size_t kMostRows = 64;
+constexpr int64_t kMostExpertsCounted = int64_t{1} << 20;
+
+/// A header may claim any number: sums stay at the largest one.
+void add_up_to_most(int64_t more, int64_t& sum) { sum += std::min(more, INT64_MAX - sum); }
 
 /// Parameters of a tensor, and the name of their format.
 struct Counted {
@@ -58,13 +62,13 @@ void TensorTally::add(const DescribedTensor& tensor) {
   const TensorRole role = role_of(tensor.name);
   const Counted counted = count(tensor, quantisation_, packed_bits_);
   ++tensors_;
-  bytes_ += std::min(tensor.bytes, INT64_MAX - bytes_);
+  add_up_to_most(tensor.bytes, bytes_);
   if (tensor.bytes == 0 && counted.parameters > 0) ++without_bytes_;
   std::map<std::string, SheetFormat>& rows = formats_[std::string(role.kind)];
   SheetFormat& row = rows[rows.size() < kMostRows || rows.contains(counted.format) ? counted.format : "other"];
   ++row.tensors;
-  row.parameters += std::min(counted.parameters, INT64_MAX - row.parameters);
-  row.bytes += std::min(tensor.bytes, INT64_MAX - row.bytes);
+  add_up_to_most(counted.parameters, row.parameters);
+  add_up_to_most(tensor.bytes, row.bytes);
   has_choice_bias_ |= role.kind == "router" && (tensor.name.find("correction_bias") != std::string::npos ||
                                                 tensor.name.find("exp_probs_b") != std::string::npos ||
                                                 tensor.name.find("expert_bias") != std::string::npos);
@@ -76,7 +80,8 @@ void TensorTally::add(const DescribedTensor& tensor) {
   const int32_t place = role.layer + (role.decoder ? kSecondStack : 0);
   if (role.kind == "experts") {
     with_experts_.insert(place);
-    experts_ = std::max<int64_t>(experts_, role.expert >= 0 ? role.expert + 1 : experts_along(tensor));
+    const int64_t experts = role.expert >= 0 ? int64_t{role.expert} + 1 : experts_along(tensor);
+    experts_ = std::max(experts_, std::min(experts, kMostExpertsCounted));
   }
   if (const std::string_view operation = operation_of(tensor.name); !operation.empty())
     operations_[std::string(operation)].insert(place);
@@ -84,7 +89,7 @@ void TensorTally::add(const DescribedTensor& tensor) {
 
 int64_t TensorTally::parameters() const {
   int64_t all = 0;
-  for (const auto& [kind, rows] : formats_) all += of_kind(kind).parameters;
+  for (const auto& [kind, rows] : formats_) add_up_to_most(of_kind(kind).parameters, all);
   return all;
 }
 
@@ -92,8 +97,11 @@ SheetFormat TensorTally::of_kind(std::string_view kind) const {
   SheetFormat all;
   const auto rows = formats_.find(std::string(kind));
   if (rows == formats_.end()) return all;
-  for (const auto& [format, row] : rows->second)
-    all.tensors += row.tensors, all.parameters += row.parameters, all.bytes += row.bytes;
+  for (const auto& [format, row] : rows->second) {
+    all.tensors += row.tensors;
+    add_up_to_most(row.parameters, all.parameters);
+    add_up_to_most(row.bytes, all.bytes);
+  }
   return all;
 }
 

@@ -1,6 +1,7 @@
 // The fields of quality, exits and costs of items (fields.h).
 #pragma once
 #include "core/summary/answer_figures.h"
+#include "core/summary/changed_answers.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
 #include "core/summary/field_of.h"
@@ -143,6 +144,21 @@ void fields(auto& v, Of<GroupSpent> auto& g) {
   v("without", g.without);
   v("fewer", g.fewer);
   v("fewer_ci95", g.fewer_ci95);
+}
+
+void fields(auto& v, Of<ChangedCount> auto& c) {
+  v("changed", c.changed);
+  v("of", c.of);
+  v.derived("share", c.share());
+  v("share_ci95", c.share_ci95);
+}
+
+void fields(auto& v, Of<AnswersChanged> auto& c) {
+  v.positive_or_null("run", c.run);
+  v("item", c.item);
+  v("outputs", c.outputs);
+  v.text_or_null("answer", c.answer);
+  v("answers", c.answers);
 }
 
 void fields(auto& v, Of<ItemCostFigures> auto& c) {

@@ -251,6 +251,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("exits", f.exits);
   v("exit_target", f.exit_target);
   v("item_costs", f.item_costs);
+  v("changed", f.changed);
   v("passes", f.passes);
   v("routing", f.routing);
   v.derived("routing_of", f.baseline ? "baseline" : "optimized");  // the plan whose cells are counted

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/summary/answer_figures.h"
+#include "core/summary/changed_answers.h"
 #include "core/summary/ratio_basis.h"
 #include "core/summary/split_rule.h"
 #include "core/summary/structure_figures.h"
@@ -268,6 +269,8 @@ struct RunSummaryFigures {
   std::optional<ExitTarget> exit_target;  ///< --target-quality, --target-latency
   /// Nothing: no routers, decoding, or a plan that does not decide all of them.
   std::optional<ItemCostFigures> item_costs;
+  /// beside an earlier run over the same data; nothing: the run was not compared with another
+  std::optional<AnswersChanged> changed;
   // optimize
   std::optional<double> time_limit_seconds;  ///< limit for the whole command; nothing: there was none
   /// time expected for the whole command, before its first stage

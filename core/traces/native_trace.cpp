@@ -5,15 +5,17 @@
 // its server it is. An index of -1 is no branch or dropped, -2 says that the cell did not meet the router.
 // Recorders (resources/recorders) also write layer.{i}.margins f32 [cells], cell.token i32 [cells] (-1: not known), the
 // texts of these tokens (token.id i32 [n] ascending, token.end i64 [n], token.text u8 [bytes], text i ends at end i),
-// and metadata `recorder` and `cut`: what they left out, empty if the recording is complete.
+// and metadata `recorder` and `cut`: what they left out, empty if the recording is complete. Of a network with exits
+// they also write exit.* (exit_tensors.h). layer.{i}.scores f32 [cells, n] are what a router compared.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "core/base/error.h"
-#include "core/formats/file_text.h"
 #include "core/formats/safetensors.h"
+#include "core/traces/exit_tensors.h"
+#include "core/traces/token_pieces.h"
 #include "core/traces/trace.h"
 
 namespace stormcell {
@@ -21,7 +23,7 @@ namespace {
 
 constexpr int32_t kNone = -1, kNotMet = -2;
 constexpr int64_t kMostBranches = int64_t{1} << 24, kMostStacks = 64, kMostPrompt = int64_t{1} << 16,
-                  kMostTokenIds = int64_t{1} << 24;
+                  kMostTokenIds = int64_t{1} << 24, kMostScores = int64_t{1} << 16;
 constexpr const char* kWriteAgain = "write it again as the guide's page recordings shows";
 
 template <class T>
@@ -34,11 +36,13 @@ T element(const StoredTensor* t, int64_t i) {
 struct Layer {
   std::string name;
   const StoredTensor *indices = nullptr, *weights = nullptr, *dropped = nullptr, *residency = nullptr, *bytes = nullptr,
-                     *margins = nullptr;
+                     *margins = nullptr, *scores = nullptr;
   int64_t k = 1;
+  // A cell's scores: `columns` of the `stride` numbers of its row, from number `first` on.
+  int64_t columns = 0, stride = 0, first = 0;
   // Of the batch that is handed on.
   std::vector<int32_t> choice, row;
-  std::vector<float> weight, margin;
+  std::vector<float> weight, margin, score;
   std::vector<uint8_t> resident;
   std::vector<int64_t> read;
 };
@@ -157,33 +161,8 @@ class NativeTrace {
   int64_t step_of(int64_t c) const { return step_ ? element<int64_t>(step_, c) : -1; }
   int32_t token_of(int64_t c) const { return token_ ? element<int32_t>(token_, c) : -1; }
 
-  /// Texts of tokens, as they stand in the vocabulary.
-  void open_pieces() {
-    const StoredTensor* ids = file_->find("token.id");
-    if (!token_ || !ids) return;
-    if (ids->shape.size() != 1) wrong("token.id has the shape " + shape_text(ids->shape) + ", expected [tokens]");
-    const int64_t n = ids->shape[0];
-    tensor("token.id", DType::i32, {n}, true);
-    const StoredTensor* ends = tensor("token.end", DType::i64, {n}, true);
-    const StoredTensor* text = file_->find("token.text");
-    if (!text || text->dtype != DType::u8 || text->shape.size() != 1) wrong("has no token.text of bytes");
-    int64_t begin = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      if (i % 65536 == 0) progress_.report("reading tokens", i, n);
-      const auto end = element<int64_t>(ends, i);
-      if (end < begin || end > text->shape[0])
-        wrong("element [" + std::to_string(i) + "] of token.end is " + std::to_string(end) + ", " +
-              std::to_string(begin) + " to " + std::to_string(text->shape[0]) + " are allowed");
-      const std::string_view bytes(reinterpret_cast<const char*>(text->bytes.data()) + begin,
-                                   static_cast<size_t>(end - begin));
-      if (find_invalid_utf8(bytes) == std::string_view::npos)
-        header_.pieces.try_emplace(element<int32_t>(ids, i), bytes);
-      begin = end;
-    }
-  }
-
   void open_layers() {
-    open_pieces();
+    if (token_) header_.pieces = read_token_pieces(*file_, path_, progress_);
     header_.tokens = token_ != nullptr;
     header_.recorder = about("recorder");
     header_.cut = about("cut");
@@ -192,6 +171,8 @@ class NativeTrace {
     header_.family = about("family");
     for (const auto& [key, value] : file_->metadata())
       if (!key.starts_with("layer.")) header_.origin[key] = value;
+    exits_ = read_exit_tensors(*file_, cells_, path_);
+    header_.exits = exits_.figures;
     bool weighted = false, resident = false, sized = false, counted = true;
     for (size_t i = 0; file_->find("layer." + std::to_string(i) + ".indices"); ++i) {
       Layer l;
@@ -207,6 +188,7 @@ class NativeTrace {
       l.residency = tensor(l.name + ".residency", DType::u8, shape, false);
       l.bytes = tensor(l.name + ".bytes_read", DType::i64, shape, false);
       l.margins = tensor(l.name + ".margins", DType::f32, {cells_}, false);
+      open_scores(l);
       counted &= !about(l.name + ".branches").empty() || !about("branches").empty() || source_.model.branches > 0;
       header_.routers.push_back(router_of(l));
       weighted |= l.weights != nullptr;
@@ -234,6 +216,19 @@ class NativeTrace {
                                    {"weights", weighted},
                                    {"residency", resident},
                                    {"branch_bytes", sized}});
+  }
+
+  /// Finds the scores that the router compared; of an exit the recorded confidence, where nothing else is there.
+  void open_scores(Layer& l) {
+    l.scores = file_->find(l.name + ".scores");
+    if (l.scores) {
+      l.columns = l.stride = l.scores->shape.size() == 2 ? l.scores->shape[1] : 0;
+      if (l.columns < 1 || l.columns > kMostScores) wrong(l.name + ".scores is no table of the scores of each cell");
+      tensor(l.name + ".scores", DType::f32, {cells_, l.columns}, true);
+    } else if (about(l.name + ".protocol") == "exit-threshold" && exit_tests_ < std::ssize(exits_.figures.exits)) {
+      l.scores = exits_.confidence;
+      l.columns = 1, l.stride = std::ssize(exits_.figures.exits), l.first = exit_tests_++;
+    }
   }
 
   TraceRouter router_of(const Layer& l) const {
@@ -369,7 +364,8 @@ class NativeTrace {
     }
     for (size_t r = 0; r < layers_.size(); ++r) {
       Layer& l = layers_[r];
-      l.choice.clear(), l.row.clear(), l.weight.clear(), l.margin.clear(), l.resident.clear(), l.read.clear();
+      l.choice.clear(), l.row.clear(), l.weight.clear(), l.margin.clear(), l.score.clear(), l.resident.clear(),
+          l.read.clear();
       int64_t cells = 0;
       for (const Segment& s : segments_) {
         if (s.table.stack == header_.routers[r].stack) cells = s.cells;
@@ -382,13 +378,25 @@ class NativeTrace {
                             .choice = l.choice,
                             .weight = l.weight,
                             .ancestor = whole ? std::span<const int32_t>() : l.row,
+                            .scores = l.score,
                             .margin = l.margin,
                             .residency = l.resident,
-                            .bytes_read = l.read});
+                            .bytes_read = l.read,
+                            .score_columns = static_cast<int32_t>(l.columns)});
     }
+    if (exits_.label) hand_on_labels();
     if (step_) sink_.server_step(step_of(segments_.front().begin));
     if (rank_) sink_.rank(rank_of(segments_.front().begin));
     sink_.batch(tables_, decisions_);
+  }
+
+  /// A sequence has the label of its first cell.
+  void hand_on_labels() {
+    labels_.clear();
+    const Segment& s = segments_.front();
+    for (int64_t c = s.begin; c < s.begin + s.cells; c += s.table.cells.per_sequence)
+      labels_.push_back(element<int32_t>(exits_.label, c));
+    sink_.labels(labels_);
   }
 
   void take_cell(Layer& l, const TraceRouter& router, int64_t cell, int64_t row, int32_t stack) {
@@ -440,6 +448,7 @@ class NativeTrace {
       l.margin.push_back(element<float>(l.margins, cell));
       if (std::isnan(l.margin.back())) wrong_element(l.name + ".margins", cell, 0, "is not a number");
     }
+    for (int64_t i = 0; i < l.columns; ++i) l.score.push_back(element<float>(l.scores, cell * l.stride + l.first + i));
     l.row.push_back(static_cast<int32_t>(row));
   }
 
@@ -455,7 +464,9 @@ class NativeTrace {
   TraceHeader header_;
   std::vector<Layer> layers_;
   std::vector<Segment> segments_;
-  std::vector<int32_t> mask_, tokens_;
+  ExitTensors exits_;
+  int64_t exit_tests_ = 0;  // routers so far whose scores are the confidences of exits
+  std::vector<int32_t> mask_, tokens_, labels_;
   std::vector<TraceCells> tables_;
   std::vector<DecisionRecord> decisions_;
   TraceCounts counts_;

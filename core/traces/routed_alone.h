@@ -18,6 +18,7 @@ class RoutedAlone : public TraceSink {
 
   void begin(const TraceHeader& header) override;
   void server_step(int64_t number) override { sink_.server_step(number); }
+  void labels(std::span<const int32_t> classes) override { sink_.labels(classes); }
   void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override;
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override;
   void rank(int32_t number) override { sink_.rank(number); }

@@ -18,6 +18,7 @@
 #include "core/formats/expert_layers.h"
 #include "core/formats/mapped_file.h"
 #include "core/formats/text_lines.h"
+#include "core/traces/traced_exits.h"
 
 namespace stormcell {
 
@@ -64,6 +65,7 @@ struct TraceHeader {
   std::map<int32_t, std::string> pieces;  ///< texts of tokens, as they stand in the vocabulary
   std::string recorder;                   ///< the recorder that states what it left out; empty: the trace does not say
   std::string cut;                        ///< what this recorder left out; empty: nothing
+  TracedExits exits;                      ///< of a network with exits
 };
 
 /// What a trace may have and may lack.
@@ -105,6 +107,8 @@ class TraceSink {
   virtual void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) = 0;
   /// How often each branch was chosen in a step. Steps ascend from 0; of each every router comes once, ascending.
   virtual void loads(int64_t step, int32_t router, std::span<const int64_t> counts) = 0;
+  /// Before a batch, where the trace says to which class its sequences belong: that of each in order, -1: not known.
+  virtual void labels(std::span<const int32_t>) {}
   /// Before a batch, where ranks change within the trace: whose cells it holds, -1: not known.
   virtual void rank(int32_t) {}
 };

@@ -22,6 +22,7 @@ Observed JudgedPlan::run(const Batch& batch, const Observed* replay) {
   came.real = real_cells(*runs_.graph, batch);
   came.items = batch.size();
   came.by_item = reach.by_item;
+  if (work_.forced()) take_forced_as_chosen(*work_.forced(), batch.index, came.decisions);
   return came;
 }
 

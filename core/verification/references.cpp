@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/bench/batch_inputs.h"
+#include "core/graph/intervened.h"
 #include "core/verification/batch_part.h"
 
 namespace stormcell {
@@ -14,6 +15,12 @@ std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const
     real[o.name] = mask_over(graph, graph.value(o.real).type.space, batch, bindings_of(graph, batch, 0));
   }
   return real;
+}
+
+void take_forced_as_chosen(const ForcedChoices& forced, int64_t batch, std::vector<JudgedDecision>& decisions) {
+  const ForcedChoices::OfBatch& choices = forced.choices(batch);
+  for (JudgedDecision& d : decisions)
+    if (choices.contains(d.router) && !d.free_choice.empty()) d.free_choice = d.choice;
 }
 
 Observed References::running(const Batch& batch) const {
@@ -32,7 +39,12 @@ Observed References::stored(const Batch& batch) {
 Observed References::run(const Graph& graph, const Batch& batch, bool round_inputs, OracleReplay replay) const {
   const ExperimentState& s = work_.state();
   OracleOptions options;
+  options.off = branches_off(work_.intervention());
+  // Replayed choices of a plan hold the forced ones already.
+  const ForcedChoices* forced = work_.forced();
+  const bool replays = !replay.empty();
   options.replay = std::move(replay);
+  if (forced && !replays) options.forced = forced->choices(batch.index);
   options.threads = s.device->info().host_threads;
   options.cancel = progress_.cancel;
   options.keep_scores = true;
@@ -43,6 +55,7 @@ Observed References::run(const Graph& graph, const Batch& batch, bool round_inpu
                            judge_.reach(batch.picture));
   came.real = real_cells(graph, batch);
   came.items = batch.size();
+  if (forced) take_forced_as_chosen(*forced, batch.index, came.decisions);
   return came;
 }
 

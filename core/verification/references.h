@@ -30,6 +30,9 @@ class References {
   BySize<std::shared_ptr<const Graph>> stored_;
 };
 
+/// A router whose choices are forced has none of its own to differ in: `free_choice` becomes what it was given.
+void take_forced_as_chosen(const ForcedChoices& forced, int64_t batch, std::vector<JudgedDecision>& decisions);
+
 /// By output: which cells count; those of all outputs that do not say it count all. Outputs of turns never say it.
 std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const Batch& batch);
 

@@ -5,13 +5,21 @@
 #pragma once
 #include "gpu/dispatch/dispatch.h"
 #include "gpu/routing/rule.h"
-#include "gpu/rows/call.h"
+#include "gpu/rows/groups.h"
+#include "gpu/rows/state_rows.h"
 
 namespace stormcell::gpu {
 
-struct AttentionArgs : KernelArgs<5> {
+struct AttentionArgs : KernelArgs<9> {
   static constexpr int kMostValueColumns = 4;  ///< of a lane
-  enum { kQueries, kKeys, kValues, kTo, kMask };
+  /// kStep: keys and values lie in a cache; by parent the place of its first query, whose keys are those up to the last
+  /// query. Where they are not there, kFailure says so.
+  /// kQueryCells, kKeyCells: the ragged values of queries and of keys; none: they are dense.
+  enum { kQueries, kKeys, kValues, kTo, kMask, kStep, kFailure, kQueryCells, kKeyCells };
+  RaggedPlaces query_cells, key_cells;
+  FailurePlaces failure;
+  int32_t paged_keys = -1, paged_values = -1;  ///< as in state_rows()
+  Format kept = Format::f32;                   ///< of keys and values
   int32_t heads = 1, kv_heads = 1, head_dim = 1, value_dim = 1;
   int32_t window = 0;   ///< > 0: a query sees keys with query - key < window
   int32_t bias = -1;    ///< handle of [buckets, heads]
@@ -33,48 +41,94 @@ struct AttentionKernel {
 
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
-    if (!a.is_due()) return;
-    const RowsEntry queries = a.rows(a.ref[Args::kQueries]), keys = a.rows(a.ref[Args::kKeys]);
-    const int64_t all = static_cast<int64_t>(queries.rows) * a.heads, warps = static_cast<int64_t>(x.blocks()) * kWarps;
+    if (!a.is_due() && !(a.has(Args::kFailure) && failed_here(a.failure, a.in<char>(a.ref[Args::kFailure])))) return;
+    const Cells cells{groups_of(a, a.ref[Args::kQueries], a.ref[Args::kQueryCells], a.query_cells),
+                      groups_of(a, a.ref[Args::kKeys], a.ref[Args::kKeyCells], a.key_cells)};
+    const int64_t all = static_cast<int64_t>(a.rows(a.ref[Args::kQueries]).rows) * a.heads,
+                  warps = static_cast<int64_t>(x.blocks()) * kWarps;
+    const Cache cache(a);
+    if (a.has(Args::kStep))
+      leave_first_fault(a.failure, a.out<char>(a.ref[Args::kFailure]), cells.queries.parents, grid_thread(x, kThreads),
+                        grid_threads(x, kThreads),
+                        [&](int64_t p) { return fault(a, cache, p, cells.queries.count(p)); });
     for (int64_t i = static_cast<int64_t>(x.block()) * kWarps + x.thread() / 32; i < all; i += warps)
-      attend(x, a, i / a.heads, static_cast<int32_t>(i % a.heads), queries.per_parent, keys.per_parent);
+      attend(x, a, cache, cells, i / a.heads, static_cast<int32_t>(i % a.heads));
   }
 
  private:
+  /// Places of keys and values.
+  struct Cache {
+    StateRowsOf keys, values;
+    STORMCELL_DEVICE explicit Cache(const Args& a) {
+      const int64_t number = bytes_of(a.kept);
+      keys = state_rows(a, a.ref[Args::kKeys], a.paged_keys, number * a.kv_heads * a.head_dim);
+      values = state_rows(a, a.ref[Args::kValues], a.paged_values, number * a.kv_heads * a.value_dim);
+    }
+  };
+  struct Cells {
+    Groups queries, keys;
+  };
   /// One query of one head.
   struct Query {
     int64_t row;    ///< of the query
     int64_t first;  ///< row of the parent's first key
+    int64_t parent;
     int32_t head, place, keys;
+    const int32_t* places = nullptr;  ///< of the parent's keys; null: the first is at 0, the next at 1, and so on
+
+    STORMCELL_DEVICE int32_t place_of(int32_t key) const { return places ? places[key] : key; }
   };
+
+  /// The queries of a parent, and the keys up to its last one, must be there.
+  STORMCELL_DEVICE static StateFault fault(const Args& a, const Cache& cache, int64_t parent, int32_t queries) {
+    const int32_t step = a.in<int32_t>(a.ref[Args::kStep])[parent];
+    const StateFault of_keys = cache.keys.fault(a.failure, parent, step, queries, 0);
+    return of_keys.what != 0 ? of_keys : cache.values.fault(a.failure, parent, step, queries, 0);
+  }
+  STORMCELL_DEVICE static float number(const Args& a, const char* row, int32_t i) {
+    return a.kept == Format::bf16 ? to_float(reinterpret_cast<const Bf16*>(row)[i])
+                                  : reinterpret_cast<const float*>(row)[i];
+  }
 
   STORMCELL_DEVICE static bool is_allowed(const Args& a, const Query& q, const int32_t* mask, int32_t key) {
     if (key >= q.keys) return false;
-    if (a.causal && key > q.place) return false;
-    if (a.window > 0 && key <= q.place - a.window) return false;
+    const int32_t place = q.place_of(key);
+    if (a.causal && place > q.place) return false;
+    if (a.window > 0 && place <= q.place - a.window) return false;
     return !mask || mask[q.first + key] != 0;
   }
-  STORMCELL_DEVICE static float score(const Args& a, const Query& q, const float* query, const float* keys,
+  /// Rows of ragged cells lie one parent after another, those of a cache as the state says.
+  STORMCELL_DEVICE static const char* row_of(const Args& a, const StateRowsOf& rows, const Query& q, int32_t key) {
+    return a.has(Args::kKeyCells) ? rows.data + (q.first + key) * rows.row_bytes : rows.row(q.parent, key);
+  }
+  STORMCELL_DEVICE static float score(const Args& a, const Cache& cache, const Query& q, const float* query,
                                       int32_t key) {
-    const int32_t width = a.kv_heads * a.head_dim, group = q.head / (a.heads / a.kv_heads);
-    const float* at = keys + (q.first + key) * width + group * a.head_dim;
+    const int32_t first = q.head / (a.heads / a.kv_heads) * a.head_dim;
+    const char* at = row_of(a, cache.keys, q, key);
     float sum = 0;
-    for (int32_t d = 0; d < a.head_dim; ++d) sum += query[d] * at[d];
+    for (int32_t d = 0; d < a.head_dim; ++d) sum += query[d] * number(a, at, first + d);
     sum *= a.scale;
     if (a.bias >= 0) {
-      const int32_t bucket = a.constants<int32_t>(a.buckets)[key - q.place + a.origin];
+      const int32_t bucket = a.constants<int32_t>(a.buckets)[q.place_of(key) - q.place + a.origin];
       sum += a.weight<float>(a.bias)[bucket * a.heads + q.head];
     }
     return sum;
   }
 
   template <class X>
-  STORMCELL_DEVICE static void attend(X& x, const Args& a, int64_t row, int32_t head, int32_t per_parent,
-                                      int32_t keys_of_parent) {
+  STORMCELL_DEVICE static void attend(X& x, const Args& a, const Cache& cache, const Cells& cells, int64_t row,
+                                      int32_t head) {
     const int lane = x.thread() % 32;
-    const Query q{row, row / per_parent * keys_of_parent, head, static_cast<int32_t>(row % per_parent), keys_of_parent};
+    const int64_t parent = cells.queries.parent(row);
+    Query q{row, cells.keys.begin(parent), parent, head, cells.queries.place(parent, row), cells.keys.count(parent)};
+    if (cells.keys.ragged.offsets) q.places = cells.keys.ragged.place + cells.keys.first + q.first;
+    if (a.has(Args::kStep)) {
+      const int32_t queries = cells.queries.count(parent);
+      if (fault(a, cache, parent, queries).what != 0) return;
+      const int32_t step = a.in<int32_t>(a.ref[Args::kStep])[parent];
+      q.place = step + static_cast<int32_t>(row - cells.queries.begin(parent)), q.keys = step + queries;
+    }
     const float* query = a.in<float>(a.ref[Args::kQueries]) + (row * a.heads + head) * a.head_dim;
-    const float* keys = a.in<float>(a.ref[Args::kKeys]);
     const int32_t* mask = a.has(Args::kMask) ? a.in<int32_t>(a.ref[Args::kMask]) : nullptr;
     bool any = false;
     for (int32_t key = lane; key - lane < q.keys; key += 32) any |= is_allowed(a, q, mask, key);
@@ -82,15 +136,13 @@ struct AttentionKernel {
     const bool sees = x.ballot(any) != 0;
 
     float* shared = x.template shared<Shared>().weight[x.thread() / 32];
-    const int32_t value_width = a.kv_heads * a.value_dim;
-    const float* values = a.in<float>(a.ref[Args::kValues]) + q.first * value_width +
-                          static_cast<int64_t>(head / (a.heads / a.kv_heads)) * a.value_dim;
+    const int32_t first_column = head / (a.heads / a.kv_heads) * a.value_dim;
     float sums[Args::kMostValueColumns] = {}, largest = -kInfinity, total = 0;
     for (int32_t first = 0; first < q.keys; first += 32) {
       const int32_t key = first + lane;
       float mine = -kInfinity;
       if (!sees && key < q.keys) mine = 0;
-      if (sees && is_allowed(a, q, mask, key)) mine = score(a, q, query, keys, key);
+      if (sees && is_allowed(a, q, mask, key)) mine = score(a, cache, q, query, key);
       float top = mine;
       STORMCELL_UNROLL
       for (int step = 16; step > 0; step /= 2) top = fmaxf(top, x.shuffle_xor(top, step));
@@ -111,7 +163,7 @@ struct AttentionKernel {
         if (column >= a.value_dim) continue;
         float sum = sums[c] * before;
         for (int32_t j = 0; j < some; ++j)
-          sum += shared[j] * values[static_cast<int64_t>(first + j) * value_width + column];
+          sum += shared[j] * number(a, row_of(a, cache.values, q, first + j), first_column + column);
         sums[c] = sum;
       }
     }

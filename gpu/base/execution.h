@@ -19,6 +19,8 @@
 //                                         all bytes at once: the address is a multiple of their number, which the
 //                                         host checks
 //     int count_bits(uint32_t)
+//     void set_condition(uint64_t condition, bool value)
+//                                         of a loop in a graph; of kernels whose threads do not meet
 // No thread leaves a kernel before the others of its block. A kernel whose threads do not meet at all says so by
 // kIndependent: the host then runs them one after another, and the execution offers neither barriers nor exchanges.
 #pragma once

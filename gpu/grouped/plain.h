@@ -28,7 +28,7 @@ struct PlainTile {
       for (int i = x.thread(); i < kRows * kDepth; i += kThreads) {
         const int row = i / kDepth, d = i % kDepth;
         const bool inside = row < tile.rows && depth + d < a.k;
-        shared.x[d][row] = inside ? to_float(a.x[a.source_row(tile.first + row) * a.k + depth + d]) : 0.0f;
+        shared.x[d][row] = inside ? number(a, tile.first + row, depth + d) : 0.0f;
       }
       for (int i = x.thread(); i < kColumns * kDepth; i += kThreads) {
         const int column = i / kDepth, d = i % kDepth;
@@ -61,6 +61,16 @@ struct PlainTile {
         if (column < a.n) a.store(to, tile.expert, column, sum[i][j]);
       }
     }
+  }
+
+ private:
+  /// Number `k` of a row: where the arguments say, or of the row where it lies.
+  template <class Args>
+  STORMCELL_DEVICE_INLINED static float number(const Args& a, int32_t row, int32_t k) {
+    if constexpr (requires { a.number(row, k); })
+      return a.number(row, k);
+    else
+      return to_float(a.x[a.source_row(row) * a.k + k]);
   }
 };
 

@@ -4,12 +4,13 @@
 #pragma once
 #include "gpu/grouped/plain.h"
 #include "gpu/pointwise/pointwise.h"
-#include "gpu/rows/call.h"
+#include "gpu/rows/groups.h"
 
 namespace stormcell::gpu {
 
-struct PlannedProductArgs : KernelArgs<6> {
-  enum { kX, kTo, kMultiply, kResidual, kDecision, kMap };
+struct PlannedProductArgs : KernelArgs<7> {
+  /// kOffsets: the first row of each branch, where the rows are the members of slots.
+  enum { kX, kTo, kMultiply, kResidual, kDecision, kMap, kOffsets };
   int64_t handles = 0, biases = 0;  ///< constants, by branch: handles of weights and of biases; a product of rows: one
   int32_t n = 0, k = 0;
   float scale = 1;
@@ -94,17 +95,20 @@ struct PlannedProductKernel {
     if (a.from_cells) p.gather = d.cell;
     const TileList list = tile_list(const_cast<int32_t*>(a.in<int32_t>(a.ref[Args::kMap])), Regime::plain);
     const int64_t tiles = tiles_of(list, column_blocks);
+    const int32_t* offsets = a.has(Args::kOffsets) ? a.in<int32_t>(a.ref[Args::kOffsets]) : d.offsets;
     for (int64_t t = x.block(); t < tiles; t += x.blocks()) {
-      const Tile tile = find_tile(list, d.offsets, column_blocks, OneTile::kRows + 0, t);
+      const Tile tile = find_tile(list, offsets, column_blocks, OneTile::kRows + 0, t);
       if (p.template weights_of<1>(tile.expert)) OneTile::compute(x, p, tile);  // else the branch has no product
     }
   }
 };
 
-/// The tile map of all products over the slots of a decision.
-struct PlannedMapArgs : KernelArgs<2> {
-  enum { kDecision, kMap };
+/// The tile map of all products over the slots of a decision, or over their members.
+struct PlannedMapArgs : KernelArgs<4> {
+  /// kMembers: the ragged value of the rows; none: they are the slots. kOffsets: gets the first member of each branch.
+  enum { kDecision, kMap, kMembers, kOffsets };
   DecisionPlaces decision;
+  RaggedPlaces members;
   RegimeLimits limits;
 };
 struct PlannedMapKernel {
@@ -121,9 +125,21 @@ struct PlannedMapKernel {
     TileMapArgs args;
     args.offsets = reinterpret_cast<const int32_t*>(a.in<char>(a.ref[Args::kDecision]) + a.decision.offsets);
     args.experts = a.decision.branches;
+    if (a.has(Args::kMembers)) args.offsets = of_members(x, a, args.offsets);
     args.limits = a.limits;
     args.map = a.out<int32_t>(a.ref[Args::kMap]);
     Block::run(x, args);
+  }
+
+ private:
+  /// `slots`: the first slot of each branch.
+  template <class X>
+  STORMCELL_DEVICE static const int32_t* of_members(X& x, const Args& a, const int32_t* slots) {
+    const auto* members = reinterpret_cast<const int32_t*>(a.in<char>(a.ref[Args::kMembers]) + a.members.offsets);
+    auto* offsets = a.out<int32_t>(a.ref[Args::kOffsets]);
+    for (int32_t b = x.thread(); b <= a.decision.branches; b += kThreads) offsets[b] = members[slots[b]];
+    x.sync();
+    return offsets;
   }
 };
 

@@ -46,6 +46,7 @@ struct CudaExecution {
   __device__ void store(T* to, const T& value) {
     *to = value;
   }
+  __device__ static void set_condition(uint64_t condition, bool value) { cudaGraphSetConditional(condition, value); }
   __device__ static int count_bits(uint32_t bits) { return __popc(bits); }
 };
 

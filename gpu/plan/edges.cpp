@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "gpu/plan/plan.h"
 
@@ -49,12 +50,26 @@ bool is_conflict(const ByteRange& a, const ByteRange& b) {
   return a.begin < b.end && b.begin < a.end && !is_other_slice(a, b);
 }
 
+std::vector<int32_t> nodes_of(const std::vector<PlanNode>& nodes, int32_t leaf, int32_t loop) {
+  std::vector<int32_t> of;
+  for (int32_t n = 0; n < std::ssize(nodes); ++n)
+    if (nodes[n].leaf == leaf && nodes[n].loop == loop) of.push_back(n);
+  return of;
+}
+
 void find_edges(std::vector<PlanNode>& nodes) {
-  std::array<std::vector<Touch>, kMemories> touched;
+  struct Before {
+    std::array<std::vector<Touch>, kMemories> touched;
+    int32_t leader = -1;
+  };
+  std::map<std::pair<int32_t, int32_t>, Before> earlier;  // by leaf and loop
   std::vector<NodeSet> before(nodes.size(), NodeSet(nodes.size()));
   for (int32_t n = 0; n < std::ssize(nodes); ++n) {
+    auto& [touched, leader] = earlier[{nodes[n].leaf, nodes[n].loop}];
     PlanNode& node = nodes[n];
     node.after.clear();
+    if (leader >= 0) node.after.push_back(leader);
+    if (node.leads) leader = n;
     for (const ByteRange& range : node.ranges)
       for (const Touch& touch : touched[static_cast<size_t>(range.memory)])
         if (is_conflict(touch.range, range)) node.after.push_back(touch.node);

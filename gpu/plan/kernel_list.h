@@ -6,11 +6,19 @@
 
 #include "gpu/attention/attention.h"
 #include "gpu/grouped/planned_product.h"
+#include "gpu/maps/conv.h"
+#include "gpu/maps/pixels.h"
+#include "gpu/maps/pool.h"
 #include "gpu/pointwise/pointwise.h"
 #include "gpu/reduce/reduce.h"
 #include "gpu/routing/planned_route.h"
+#include "gpu/routing/priority.h"
+#include "gpu/rows/decide.h"
 #include "gpu/rows/join.h"
 #include "gpu/rows/move.h"
+#include "gpu/rows/places.h"
+#include "gpu/rows/put.h"
+#include "gpu/rows/ragged.h"
 #include "gpu/rows/record.h"
 #include "gpu/rows/settle.h"
 
@@ -45,10 +53,12 @@ using ChooseRoute = RouteKernel<ChooseKernel<kLanes, kHeld>>;
 using PlanKernels =
     KernelTypes<SettleKernel, MoveKernel, JoinKernel, PointwiseKernel, ReduceKernel, AttentionKernel,
                 PlannedProductKernel<float>, PlannedProductKernel<Bf16>, PlannedMapKernel, RecordKernel, AbsentKernel,
-                LabelKernel, OneBlockRoute<8, 1>, OneBlockRoute<32, 1>, OneBlockRoute<8, 8>, OneBlockRoute<16, 8>,
-                OneBlockRoute<32, 8>, ChooseRoute<8, 1>, ChooseRoute<32, 1>, ChooseRoute<8, 8>, ChooseRoute<16, 8>,
-                ChooseRoute<32, 8>, ChooseRoute<32, 32>, RouteKernel<IndexOneTileKernel>, RouteKernel<TailKernel>,
-                RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>, RouteKernel<ScanKernel>,
-                RouteKernel<PlaceKernel>>;
+                CellRuleKernel, ReplayKernel, PutKernel, DecideKernel, TurnKernel, GuardKernel, NeedKernel,
+                PositionsKernel, RotaryKernel, OneBlockRoute<8, 1>, OneBlockRoute<32, 1>, OneBlockRoute<8, 8>,
+                OneBlockRoute<16, 8>, OneBlockRoute<32, 8>, ChooseRoute<8, 1>, ChooseRoute<32, 1>, ChooseRoute<8, 8>,
+                ChooseRoute<16, 8>, ChooseRoute<32, 8>, ChooseRoute<32, 32>, RouteKernel<IndexOneTileKernel>,
+                RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
+                RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel,
+                ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel, PixelKernel>;
 
 }  // namespace stormcell::gpu

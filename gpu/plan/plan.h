@@ -20,19 +20,33 @@ struct ByteRange {
   int64_t begin = 0, end = 0;
   bool writes = false;
   int32_t decision = -1, branch = -1, row_bytes = 0;  ///< as Ref's slice
+  bool operator==(const ByteRange&) const = default;
 };
 /// Two nodes that touch these must keep their order.
 bool is_conflict(const ByteRange& a, const ByteRange& b);
 
-/// One launch.
+/// One launch, or a loop.
 struct PlanNode {
-  int32_t kernel = -1;  ///< in the list of kernels (kernel_list.h)
+  int32_t kernel = -1;  ///< in the list of kernels (kernel_list.h); -1: a loop
   std::string_view kernel_name;
   int32_t step = -1;  ///< of the program; -1: of the plan itself
   int64_t blocks = 1;
   std::vector<std::byte> args;    ///< of the kernel; CallBlock's address, which they begin with, is still missing
   std::vector<ByteRange> ranges;  ///< everything that it may touch
-  std::vector<int32_t> after;     ///< nodes before it in the list that must be done, without those that others imply
+  /// Nodes before it in the list, of the same leaf and loop, that must be done, without those that others imply.
+  std::vector<int32_t> after;
+  int32_t loop = -1;   ///< that it stands in; -1: none
+  int32_t runs = -1;   ///< the loop that it is
+  int32_t leaf = 0;    ///< of the program's segments: a graph of its own
+  bool leads = false;  ///< all nodes of its leaf and loop that stand behind it wait for it
+};
+
+/// Nodes that run again and again while a word is not 0. Turns never overlap: a card has a WHILE node. They stand behind
+/// the node of the loop, [first, end), with those of loops within. The last of them says whether there is another turn.
+struct PlanLoop {
+  int32_t node = -1, first = -1, end = -1;
+  int32_t word = -1;                        ///< place in control memory
+  int32_t first_step = -1, last_step = -1;  ///< of the program
 };
 
 /// Bytes of each kind of memory.
@@ -41,8 +55,11 @@ struct PlanBytes {
   int64_t call = 0;     ///< of a call block with what it points to
 };
 
+/// A submission launches the graph of its leaf and those of all leaves behind it, one after another: where one of them
+/// ends the submission, the kernels of the others see it and do nothing.
 struct Plan {
   std::vector<PlanNode> nodes;       ///< in the order of the program
+  std::vector<PlanLoop> loops;       ///< outer ones first
   std::vector<std::byte> constants;  ///< read by kernels, written once
   ExecutableLayout layout;
   PlanBytes bytes;
@@ -52,9 +69,11 @@ struct Plan {
   int64_t edges() const;
 };
 
-/// Sets PlanNode::after from the ranges: a node waits for those before it that write what it touches, or touch what it
-/// writes.
+/// Sets PlanNode::after from the ranges: a node waits for those before it in the same leaf and loop that write what it
+/// touches, or touch what it writes.
 void find_edges(std::vector<PlanNode>& nodes);
+/// The nodes of a loop, -1: those of none, in a leaf, in the order of the program.
+std::vector<int32_t> nodes_of(const std::vector<PlanNode>& nodes, int32_t leaf, int32_t loop);
 
 /// How a plan is cut for a card.
 struct PlanOptions {
@@ -71,6 +90,7 @@ Plan make_plan(const Program& program, WeightStore& weights, const CompileOption
 struct PlanMemory {
   DeviceAddress activations, states, status, records, constants;
 };
+int64_t call_block_bytes(const Program& program);
 /// The call block of a submission, as bytes that a device copies to `at` in its memory before the first node.
 void write_call(const Program& program, const Plan& plan, const Submission& submission, const PlanMemory& memory,
                 DeviceAddress at, std::span<std::byte> block);

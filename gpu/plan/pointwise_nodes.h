@@ -15,6 +15,11 @@ class PointwiseNode {
   PointwiseNode(StepNodes& nodes, const Operand& rows) : nodes_(nodes), rows_(rows) {
     args_.width = static_cast<int32_t>(rows.width);
   }
+  /// Takes each pixel of a map for a row, so that columns are channels. Call it first; rows have no numbers of their own.
+  void by_pixel(int64_t channels) {
+    args_.width = static_cast<int32_t>(channels);
+    args_.pixels = static_cast<int32_t>(rows_.width / channels);
+  }
   /// Loads input `i`: a number for each number of the rows, or, where it has one a row, the same for the whole row.
   void load(uint8_t to, size_t i) {
     const Operand& from = nodes_.input(i);

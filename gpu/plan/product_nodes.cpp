@@ -67,7 +67,9 @@ void add_product(StepNodes& nodes, const PlannedProduct& p) {
   if (p.residual) args.ref[PlannedProductArgs::kResidual] = nodes.reads(*p.residual);
   if (p.decision) {
     args.ref[PlannedProductArgs::kDecision] = nodes.reads(*p.decision);
-    args.ref[PlannedProductArgs::kMap] = nodes.plan().map_of(nodes.step().inputs[*p.decision]);
+    const auto tiles = nodes.plan().map_of(nodes.step().inputs[*p.decision], nodes.output(0).ragged);
+    args.ref[PlannedProductArgs::kMap] = tiles.map;
+    args.ref[PlannedProductArgs::kOffsets] = tiles.offsets;
     args.decision = nodes.decision(*p.decision);
   }
   args.handles = nodes.plan().constants(p.weights.data(), p.weights.size());

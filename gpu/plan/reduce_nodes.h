@@ -12,6 +12,7 @@ inline void add_reduce(StepNodes& nodes, ReduceArgs args) {
   args.ref[ReduceArgs::kFrom] = nodes.reads(0);
   args.ref[ReduceArgs::kTo] = nodes.writes(0);
   const bool by_row = args.what < Reduction::sum;  // a warp takes one
+  if (!by_row) args.ref[ReduceArgs::kCells] = nodes.cells_of(from, args.ragged);
   const int64_t work = by_row ? nodes.most_rows(from) * 32 : nodes.most_rows(nodes.output(0)) * from.width;
   nodes.add<ReduceKernel>(args, nodes.blocks(work, ReduceKernel::kThreads));
 }

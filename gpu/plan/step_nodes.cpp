@@ -10,11 +10,6 @@
 namespace stormcell::gpu {
 namespace {
 
-/// Bytes between the beginning of memory and a part of it.
-int64_t place_of(const void* part, const void* memory) {
-  return static_cast<const std::byte*>(part) - static_cast<const std::byte*>(memory);
-}
-
 [[noreturn]] void not_yet(const std::string& where, const std::string& what) {
   failed(where, "CUDA does not run " + what + " yet", "run it with --device cpu");
 }
@@ -41,20 +36,21 @@ Plan PlanBuilder::build() {
   place_entries();
   place_words();
   begin();
-  std::vector<std::pair<int32_t, int32_t>> open;  // regions around a step: where each ends, its word
   for (const int32_t at : program_.steps.ids()) {
-    while (!open.empty() && open.back().first <= at) open.pop_back();
-    add_step(at, open.empty() ? -1 : open.back().second);
+    while (!open_.empty() && open_.back().end <= at) open_.pop_back();
+    if (const auto begun = begins_.find(at); begun != begins_.end()) open_.push_back(begun->second);
+    while (leaf_ + 1 < std::ssize(steps_.layout.segments.leaves) && steps_.layout.segments.leaves[leaf_].end <= at)
+      ++leaf_;
+    add_step(at, open_.empty() ? -1 : open_.back().word);
     const Step& step = program_.steps[at];
     if (step.kind == StepKind::skip_empty)
-      open.emplace_back(step.target, static_cast<int32_t>(words_at_) + 4 * word_of_.at({step.inputs[0], step.branch}));
+      open_.push_back({step.target, static_cast<int32_t>(words_at_) + 4 * word_of_.at({step.inputs[0], step.branch})});
   }
   find_edges(plan_.nodes);
   plan_.layout = std::move(steps_.layout);
   plan_.layout.scratch_bytes = align_up(control_bytes_);
   plan_.bytes.control = control_bytes_;
-  plan_.bytes.call = align_up<int64_t>(sizeof(CallBlock)) + align_up(std::ssize(program_.dims) * 8) +
-                     align_up(std::ssize(program_.inputs) * 8);
+  plan_.bytes.call = call_block_bytes(program_);
   plan_.regions = static_cast<int32_t>(word_branches_.size());
   return std::move(plan_);
 }
@@ -68,35 +64,42 @@ void PlanBuilder::refuse_what_is_missing() const {
       case StepKind::kernel:
       case StepKind::skip_empty:
       case StepKind::record:
-        break;
       case StepKind::repeat_begin:
       case StepKind::repeat_end:
-        not_yet(where, "repeats");
-      case StepKind::send:
-        not_yet(where, "programs of several ranks");
+      case StepKind::guard:
+      case StepKind::jump:
+      case StepKind::need_weights:
+      case StepKind::save_rows:
+      case StepKind::restore_rows:
+        break;
+      case StepKind::copy:
+        for (const OperandId o : {step.inputs[0], step.outputs[0]})
+          if (program_.operands[o].paged_index >= 0) not_yet(where, "copies of whole states in pages");
+        break;
       default:
-        not_yet(where, "guards");
+        not_yet(where, "programs of several ranks");
     }
   }
-  if (!program_.raggeds.empty()) not_yet("plan", "ragged cells");
-  if (!program_.paged.empty()) not_yet("plan", "states in pages");
-  if (steps_.layout.segments.leaves.size() != 1) not_yet("plan", "weights under a budget");
+  if (!steps_.layout.sites.empty()) not_yet("plan", "weights under a budget");
+  for (const Leaf& leaf : steps_.layout.segments.leaves)
+    if (!leaf.repeats.empty()) not_yet("plan", "fallbacks within repeats");
 }
 
-// Entries of one decision lie together, so that the node that fills them declares one range.
+// Entries of one decision, or of one ragged value, lie together, so that the node that fills them declares one range.
 void PlanBuilder::place_entries() {
   entry_of_.assign(program_.operands.size(), -1);
-  const auto add_all = [&](OperandId decision) {
+  const auto has_rows = [](const Operand& o) { return !o.is_decision && !o.is_ragged && o.kind != BufferKind::weight; };
+  const auto add_all = [&](OperandId by) {
     const auto first = static_cast<int32_t>(entries_.size());
     for (const OperandId id : program_.operands.ids()) {
       const Operand& o = program_.operands[id];
-      if (!o.is_decision && o.kind != BufferKind::weight && o.decision == decision) add_entry(id);
+      if (has_rows(o) && (o.ragged != kNone ? o.ragged : o.decision) == by) add_entry(id);
     }
-    entries_of_[decision] = {first, static_cast<int32_t>(entries_.size()) - first};
+    entries_of_[by] = {first, static_cast<int32_t>(entries_.size()) - first};
   };
   add_all(kNone);
   for (const OperandId id : program_.operands.ids())
-    if (program_.operands[id].is_decision) add_all(id);
+    if (program_.operands[id].is_decision || program_.operands[id].is_ragged) add_all(id);
   plans_at_ = constants(entries_.data(), entries_.size());
   control_bytes_ = align_up(std::ssize(entries_) * static_cast<int64_t>(sizeof(RowsEntry)));
 }
@@ -107,7 +110,7 @@ void PlanBuilder::add_entry(OperandId id) {
   if (o.kind == BufferKind::input) {
     const auto at = std::find(program_.inputs.begin(), program_.inputs.end(), id);
     e.input = static_cast<int32_t>(at - program_.inputs.begin());
-  } else {
+  } else if (o.kind != BufferKind::paged) {
     e.memory = o.kind == BufferKind::state ? Memory::states : Memory::activations;
     e.offset = steps_.layout.memory.offset[o.buffer];
   }
@@ -115,6 +118,7 @@ void PlanBuilder::add_entry(OperandId id) {
   e.row_bytes = o.row_bytes();
   e.rows = place(o.rows), e.times = place(o.times), e.per_parent = place(o.per_parent);
   e.is_routed = o.decision != kNone, e.branch = o.branch, e.in_slots = o.in_slots;
+  e.is_ragged = o.ragged != kNone;
   entry_of_[id] = static_cast<int32_t>(entries_.size());
   entries_.push_back(e);
 }
@@ -140,12 +144,7 @@ void PlanBuilder::place_words() {
 }
 
 void PlanBuilder::begin() {
-  const auto [first, count] = entries_of_.at(kNone);
-  SettleArgs args;
-  args.plans = plans_at_;
-  args.first_entry = first, args.entries = count;
-  args.ref[SettleArgs::kEntries] =
-      control(first * int64_t{sizeof(RowsEntry)}, count * int64_t{sizeof(RowsEntry)}, Access::write);
+  SettleArgs args = settling(kNone, -1);
   const int64_t status = StatusArea(status_.data(), program_).without_events;
   args.status_words = static_cast<int32_t>(status / 4);
   Ref& of = args.ref[SettleArgs::kStatus];
@@ -153,22 +152,36 @@ void PlanBuilder::begin() {
   add<SettleKernel>(args, 1, -1, -1);
 }
 
-void PlanBuilder::settle(OperandId decision, int32_t step) {
-  const auto [first, count] = entries_of_.at(decision);
+SettleArgs PlanBuilder::settling(OperandId by, int32_t word) const {
+  const auto [first, count] = entries_of_.at(by);
   SettleArgs args;
+  args.region = word;
   args.plans = plans_at_;
-  args.decision = places(decision);
-  args.ref[SettleArgs::kDecision] = ref(decision, Access::read);
   args.first_entry = first, args.entries = count;
   if (count > 0)
     args.ref[SettleArgs::kEntries] =
         control(first * int64_t{sizeof(RowsEntry)}, count * int64_t{sizeof(RowsEntry)}, Access::write);
+  return args;
+}
+
+void PlanBuilder::add_settle(const SettleArgs& args, int32_t step, int32_t word) {
+  std::vector<Ref> list;
+  if (word >= 0) list.push_back(control(word, sizeof(int32_t), Access::read));
+  add<SettleKernel>(args, 1, step, -1, list);
+}
+
+void PlanBuilder::settle(OperandId decision, RouterId router, int32_t step, int32_t word) {
+  SettleArgs args = settling(decision, word);
+  args.ref[SettleArgs::kExecutions] =
+      counter(&StatusArea(status_.data(), program_).executions[static_cast<size_t>(router)]);
+  args.decision = places(decision);
+  args.ref[SettleArgs::kDecision] = ref(decision, Access::read);
   if (const auto words = words_of_.find(decision); words != words_of_.end()) {
     args.words = words->second.second;
     args.branches = constants(word_branches_.data() + words->second.first, static_cast<size_t>(args.words));
     args.ref[SettleArgs::kWords] = control(words_at_ + 4 * words->second.first, 4 * args.words, Access::write);
   }
-  if (args.entries > 0 || args.words > 0) add<SettleKernel>(args, 1, step, -1);
+  add_settle(args, step, word);
 }
 
 void PlanBuilder::add_step(int32_t at, int32_t word) {
@@ -177,13 +190,27 @@ void PlanBuilder::add_step(int32_t at, int32_t word) {
     case StepKind::kernel: {
       StepNodes nodes(*this, at, word);
       steps_.kernels[at]->add_nodes(nodes);
-      if (steps_.needs[at].router != kNone) settle(step.outputs[0], at);
+      if (steps_.needs[at].router != kNone) settle(step.outputs[0], steps_.needs[at].router, at, word);
+      if (steps_.needs[at].ragged >= 0) settle_ragged(step.outputs[0], steps_.needs[at].ragged, at, word);
       return;
     }
     case StepKind::record:
       return record(at, word);
     case StepKind::skip_empty:
-      return absent(at);
+      return absent(at, word);
+    case StepKind::guard:
+      return guard(at, word);
+    case StepKind::need_weights:
+      return need_weights(at, word);
+    case StepKind::copy:
+      return copy(at, word);
+    case StepKind::save_rows:
+    case StepKind::restore_rows:
+      return move_rows(at, word);
+    case StepKind::repeat_begin:
+      return begin_loop(at, word);
+    case StepKind::repeat_end:
+      return end_loop(at);
     default:
       return;
   }
@@ -198,17 +225,14 @@ void PlanBuilder::record(int32_t at, int32_t word) {
   args.ref[RecordArgs::kDecision] = ref(step.inputs[0], Access::read);
   args.ref[RecordArgs::kExecutions] =
       counter(&StatusArea(status_.data(), program_).executions[static_cast<size_t>(step.router)]);
+  args.ref[RecordArgs::kExecutions].access = Access::read;
   args.ref[RecordArgs::kRecord] = record_area(step.router);
+  args.ref[RecordArgs::kTurn] = turn_of(step.router);
+  args.records = records_of(step.router);
   args.score_columns = steps_.layout.records[step.router].score_columns;
   if (args.score_columns > 0) args.ref[RecordArgs::kScores] = ref(room.scores, Access::read);
   std::vector<Ref> list;
-  for (const CellChain::Link& link : room.chain.links()) {
-    if (args.links == RecordArgs::kMostLinks)
-      not_yet(program_.routers[step.router].name, "routers below more than " + std::to_string(args.links) + " others");
-    const OperandId decision = step.inputs[link.input];
-    args.link[args.links++] = {static_cast<int32_t>(list.size()), link.branch, places(decision)};
-    list.push_back(ref(decision, Access::read));
-  }
+  args.chain = chain_of(step.router, list);
   const int64_t choices = most(program_.operands[step.inputs[0]].decision_cells) * args.decision.fan_out;
   const int64_t blocks =
       std::clamp<int64_t>(parts<int64_t>(choices, RecordKernel::kThreads), 1, options_.multiprocessors);
@@ -216,7 +240,51 @@ void PlanBuilder::record(int32_t at, int32_t word) {
   add<RecordKernel>(args, blocks, at - 1, word, list);
 }
 
-void PlanBuilder::absent(int32_t at) {
+Replaying PlanBuilder::replaying(RouterId router, std::vector<Ref>& list) const {
+  const ProgramRouter& r = program_.routers[router];
+  Replaying of;
+  of.router = static_cast<int32_t>(router);
+  of.rows = static_cast<int32_t>(program_.replayed_rows(r));
+  of.by_row = r.by_row;
+  if (of.by_row) of.chain = chain_of(router, list);
+  return of;
+}
+
+Ref PlanBuilder::not_replayed(RouterId router) {
+  return counter(&StatusArea(status_.data(), program_).not_replayed[static_cast<size_t>(router)]);
+}
+
+Ref PlanBuilder::turn_of(RouterId router) {
+  const RepeatId repeat = program_.routers[router].repeat;
+  if (repeat == kNone) return {};
+  Ref turn = counter(&StatusArea(status_.data(), program_).turns[static_cast<size_t>(repeat)]);
+  turn.access = Access::read;
+  return turn;
+}
+
+Ref PlanBuilder::failure(int32_t at, FailurePlaces& places) {
+  may_fail_ = true;
+  ExecutionStatus& s = *StatusArea(status_.data(), program_).status;
+  const auto place = [&](const void* part) { return static_cast<int32_t>(place_of(part, status_.data())); };
+  places = {place(&s.code),           place(&s.leaf),       place(&s.failure.what), place(&s.failure.node),
+            place(&s.failure.parent), place(&s.failure.at), place(&s.failure.got),  place(&s.failure.most)};
+  places.node = static_cast<int32_t>(program_.steps[at].node);
+  places.rows_beyond_places = StepFailure::rows_beyond_places, places.missing_page = StepFailure::missing_page;
+  places.failed = ExecutionStatus::failed;
+  if (places.code != 0) failed("plan", "the status does not begin with its code");  // KernelArgs::is_due() reads it
+  Ref of;
+  of.memory = Memory::status, of.access = Access::both;
+  of.bytes = sizeof(ExecutionStatus);
+  return of;
+}
+
+std::optional<int32_t> PlanBuilder::extent_place(const Dim& dim) const {
+  const auto at = std::find(program_.dims.begin(), program_.dims.end(), dim);
+  if (at == program_.dims.end()) return std::nullopt;
+  return static_cast<int32_t>(at - program_.dims.begin());
+}
+
+void PlanBuilder::absent(int32_t at, int32_t word) {
   const Step& step = program_.steps[at];
   std::vector<AbsentDecision> inner;
   std::vector<Ref> list;
@@ -232,6 +300,8 @@ void PlanBuilder::absent(int32_t at) {
     decision.executions =
         take(counter(&StatusArea(status_.data(), program_).executions[static_cast<size_t>(skipped.router)]));
     decision.record = take(record_area(skipped.router));
+    if (const Ref turn = turn_of(skipped.router); turn.access != Access::none) decision.turn = take(turn);
+    decision.records = records_of(skipped.router);
     decision.places = places(skipped.inputs[0]);
     decision.record_places = record_places(skipped.router);
     inner.push_back(decision);
@@ -243,7 +313,8 @@ void PlanBuilder::absent(int32_t at) {
   args.ref[AbsentArgs::kDecision] = ref(step.inputs[0], Access::read);
   args.count = static_cast<int32_t>(inner.size());
   args.inner = constants(inner.data(), inner.size());
-  add<AbsentKernel>(args, std::min<int64_t>(args.count, options_.multiprocessors), at, -1, list);
+  // Within an absent branch the node of that one has made the decisions empty already.
+  add<AbsentKernel>(args, std::min<int64_t>(args.count, options_.multiprocessors), at, word, list);
 }
 
 Ref PlanBuilder::ref(OperandId operand, Access access) const {
@@ -253,6 +324,11 @@ Ref PlanBuilder::ref(OperandId operand, Access access) const {
   of.entry = entry_of_[operand];
   if (o.kind == BufferKind::input) {
     of.memory = Memory::outside;
+    return of;
+  }
+  if (o.kind == BufferKind::paged) {
+    of.memory = Memory::pages;
+    of.offset = o.paged_index, of.bytes = 1;
     return of;
   }
   of.memory = o.kind == BufferKind::state ? Memory::states : Memory::activations;
@@ -288,8 +364,13 @@ Ref PlanBuilder::record_area(RouterId router) const {
   const RecordLayout& layout = steps_.layout.records[router];
   Ref of;
   of.memory = Memory::records, of.access = Access::write;
-  of.offset = layout.first, of.bytes = layout.bytes();
+  of.offset = layout.first, of.bytes = layout.bytes() * most(program_.routers[router].executions);
   return of;
+}
+
+RecordsOf PlanBuilder::records_of(RouterId router) const {
+  return {static_cast<int32_t>(steps_.layout.records[router].bytes()),
+          static_cast<int32_t>(program_.routers[router].executions)};
 }
 
 Ref PlanBuilder::counter(const int32_t* of) const {
@@ -312,19 +393,27 @@ Ref PlanBuilder::scratch(int64_t bytes) {
   return control(at, bytes, Access::write);
 }
 
-Ref PlanBuilder::map_of(OperandId decision) {
-  const auto known = maps_.find(decision);
+PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged) {
+  const OperandId rows = ragged == kNone ? decision : ragged;
+  const auto known = maps_.find({leaf_, loop_, guarded(), rows});
   if (known != maps_.end()) return known->second;
   PlannedMapArgs args;
   args.decision = places(decision);
   args.limits.gemv_rows = 0;
   args.ref[PlannedMapArgs::kDecision] = ref(decision, Access::read);
-  Ref map = scratch(sizeof(int32_t) * kTileMapInts);
-  args.ref[PlannedMapArgs::kMap] = map;
-  // In every region: of a decision that was not made no branch has rows.
-  add<PlannedMapKernel>(args, 1, -1, -1);
-  map.access = Access::read;
-  return maps_[decision] = map;
+  TileMap made;
+  made.map = args.ref[PlannedMapArgs::kMap] = scratch(sizeof(int32_t) * kTileMapInts);
+  made.map.access = Access::read;
+  if (ragged != kNone) {
+    args.members = ragged_places(ragged);
+    args.ref[PlannedMapArgs::kMembers] = ref(ragged, Access::read);
+    made.offsets = args.ref[PlannedMapArgs::kOffsets] =
+        scratch((args.decision.branches + 1) * int64_t{sizeof(int32_t)});
+    made.offsets.access = Access::read;
+  }
+  // In every branch: an absent one has an empty decision. In a body of a guard that is not due nobody has made one.
+  add<PlannedMapKernel>(args, 1, -1, guarded());
+  return maps_[{leaf_, loop_, guarded(), rows}] = made;
 }
 
 void PlanBuilder::add_range(PlanNode& node, const Ref& of) {
@@ -345,32 +434,6 @@ Plan make_plan(const Program& program, WeightStore& weights, const CompileOption
   PlannedSteps steps = plan_steps(program, weights, copied, plan_rows());
   if (options.change_memory) options.change_memory(program, steps.layout.memory);
   return PlanBuilder(program, copied, options, std::move(steps)).build();
-}
-
-void write_call(const Program& program, const Plan& plan, const Submission& submission, const PlanMemory& memory,
-                DeviceAddress at, std::span<std::byte> block) {
-  const int64_t dims_at = align_up<int64_t>(sizeof(CallBlock)),
-                inputs_at = dims_at + align_up(std::ssize(program.dims) * 8);
-  CallBlock call;
-  const auto base = [&](Memory kind, DeviceAddress address) {
-    call.memory[static_cast<size_t>(kind)] = reinterpret_cast<char*>(address.value);
-  };
-  base(Memory::activations, memory.activations);
-  base(Memory::control, memory.activations + plan.layout.memory.arena_bytes);
-  base(Memory::states, memory.states);
-  base(Memory::status, memory.status);
-  base(Memory::records, memory.records);
-  call.weights = reinterpret_cast<const uint64_t*>(submission.weights.value);
-  call.dims = reinterpret_cast<const int64_t*>((at + dims_at).value);
-  call.inputs = reinterpret_cast<const uint64_t*>((at + inputs_at).value);
-  call.constants = reinterpret_cast<const char*>(memory.constants.value);
-  call.record = submission.record;
-  std::memcpy(block.data(), &call, sizeof call);
-  auto* dims = reinterpret_cast<int64_t*>(block.data() + dims_at);
-  for (const DimId dim : program.dims.ids())
-    dims[static_cast<size_t>(dim)] = program.dims[dim].evaluate(submission.bindings);
-  auto* inputs = reinterpret_cast<uint64_t*>(block.data() + inputs_at);
-  for (size_t i = 0; i < submission.inputs.size(); ++i) inputs[i] = submission.inputs[i].value;
 }
 
 }  // namespace stormcell::gpu

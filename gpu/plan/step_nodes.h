@@ -3,6 +3,8 @@
 #pragma once
 #include <cstring>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,11 @@ namespace stormcell::gpu {
 /// The format of activations and of weights that are multiplied; integers move as f32 does.
 Format plan_format(DType type);
 
+/// Bytes between the beginning of memory and a part of it.
+inline int64_t place_of(const void* part, const void* memory) {
+  return static_cast<const std::byte*>(part) - static_cast<const std::byte*>(memory);
+}
+
 class PlanBuilder {
  public:
   PlanBuilder(const Program& program, const CompileOptions& compile, const PlanOptions& options, PlannedSteps steps);
@@ -29,6 +36,7 @@ class PlanBuilder {
   /// The memory of an operand: its rows by the rows table, a decision at its place.
   Ref ref(OperandId operand, Access access) const;
   DecisionPlaces places(OperandId decision) const;
+  RaggedPlaces ragged_places(OperandId ragged) const;
   Ref scratch(int64_t bytes);
   /// The place of a copy of `count` objects among the constants.
   template <class T>
@@ -39,8 +47,22 @@ class PlanBuilder {
     if (bytes > 0) std::memcpy(plan_.constants.data() + at, from, bytes);
     return static_cast<int64_t>(at);
   }
-  /// The tile map of products over the slots of a decision; its node is added where it is asked for first.
-  Ref map_of(OperandId decision);
+  struct TileMap {
+    Ref map, offsets;  ///< offsets: the first member of each branch; nothing for slots
+  };
+  /// The tile map of products over the slots of a decision, or over their members, which `ragged` tells; its node is
+  /// added where it is asked for first.
+  TileMap map_of(OperandId decision, OperandId ragged);
+  RouterId router_of(int32_t step) const { return steps_.needs[step].router; }
+  /// The place of a router's choices to replay. `list` gets the decisions that are followed.
+  Replaying replaying(RouterId router, std::vector<Ref>& list) const;
+  Ref not_replayed(RouterId router);
+  Ref turn_of(RouterId router);
+  /// Memory of the status in which step `at` leaves a failure; kernels behind it ask whether it did.
+  Ref failure(int32_t at, FailurePlaces& places);
+  /// The place of an extent in the call block; nothing: the program has no such one.
+  std::optional<int32_t> extent_place(const Dim& dim) const;
+  int32_t paged(OperandId operand) const { return program_.operands[operand].paged_index; }
 
   /// `word`: of the region; -1: the node always runs. `list`: what the kernel touches beside the Refs of its arguments.
   template <class Kernel>
@@ -48,12 +70,15 @@ class PlanBuilder {
     static_assert(std::is_trivially_copyable_v<typename Kernel::Args>);
     static_assert(PlanKernels::place<Kernel>() < PlanKernels::kCount);
     args.word = word;
+    // A submission that goes on elsewhere than the device waits ends before its first leaf.
+    args.asks = may_fail_ || leaf_ > 0;
     args.listed = static_cast<int32_t>(list.size());
     if (!list.empty()) args.list = constants(list.data(), list.size());
     PlanNode node;
     node.kernel = PlanKernels::place<Kernel>();
     node.kernel_name = Kernel::kName;
     node.step = step;
+    node.loop = loop_, node.leaf = leaf_;
     node.blocks = blocks;
     node.args.resize(sizeof args);
     std::memcpy(node.args.data(), &args, sizeof args);
@@ -69,10 +94,26 @@ class PlanBuilder {
   void add_entry(OperandId operand);
   void place_words();
   void begin();
-  void settle(OperandId decision, int32_t step);
+  /// `word`: of the region that the router stands in.
+  void settle(OperandId decision, RouterId router, int32_t step, int32_t word);
+  /// The same behind the step of a ragged value; `index`: of it in the program.
+  void settle_ragged(OperandId ragged, int32_t index, int32_t step, int32_t word);
+  /// `by`: the decision or the ragged value that the entries wait for; kNone: the extents.
+  SettleArgs settling(OperandId by, int32_t word) const;
+  void add_settle(const SettleArgs& args, int32_t step, int32_t word);
   void add_step(int32_t at, int32_t word);
   void record(int32_t at, int32_t word);
-  void absent(int32_t at);
+  void absent(int32_t at, int32_t word);
+  void guard(int32_t at, int32_t word);
+  void need_weights(int32_t at, int32_t word);
+  void copy(int32_t at, int32_t word);
+  /// Rows of a state that a put is about to write, to where they are saved, or back.
+  void move_rows(int32_t at, int32_t word);
+  void begin_loop(int32_t at, int32_t word);
+  void end_loop(int32_t at);
+  RecordsOf records_of(RouterId router) const;
+  /// From the cells of a router up to those of its dense space; what tells the way goes to `list`.
+  UpChain chain_of(RouterId router, std::vector<Ref>& list) const;
   Ref control(int64_t offset, int64_t bytes, Access access) const;
   Ref counter(const int32_t* of) const;
   Ref record_area(RouterId router) const;
@@ -87,11 +128,25 @@ class PlanBuilder {
   std::vector<std::byte> status_;  // laid out as the device's
   IdVector<OperandId, int32_t> entry_of_;
   std::vector<EntryPlan> entries_;
-  /// Entries, and words, that one decision settles: the first, and how many. kNone: the extents.
+  /// Entries that one decision or ragged value settles, words that a decision does: the first, and how many. kNone: the
+  /// extents.
   std::map<OperandId, std::pair<int32_t, int32_t>> entries_of_, words_of_;
   std::vector<int32_t> word_branches_;                        // by word
   std::map<std::pair<OperandId, int32_t>, int32_t> word_of_;  // by decision and branch: its number
-  std::map<OperandId, Ref> maps_;
+  /// By leaf and loop, the body of a guard, and the decision, or the ragged value of its members.
+  std::map<std::tuple<int32_t, int32_t, int32_t, OperandId>, TileMap> maps_;
+  /// A region: the step that it ends before, its word, and whether it is the body of a guard.
+  struct Region {
+    int32_t end = 0, word = -1;
+    bool guards = false;
+  };
+  std::vector<Region> open_;          // around the step that is planned, the innermost last
+  std::map<int32_t, Region> begins_;  // by step: bodies of guards that are to come
+  int32_t guarded() const;            // word of the innermost body of a guard; -1: none
+  int32_t leaf_ = 0;
+  std::map<RepeatId, int32_t> loop_of_;  // those that are open
+  int32_t loop_ = -1;                    // the innermost open one
+  bool may_fail_ = false;                // a step so far
   int64_t plans_at_ = 0, words_at_ = 0;  // entries among the constants; words in control memory
   int64_t control_bytes_ = 0;
 };
@@ -109,7 +164,19 @@ class StepNodes {
   /// A state that is an input and is changed.
   Ref changes(size_t input) const { return plan_.ref(step().inputs[input], Access::write); }
   DecisionPlaces decision(size_t input) const { return plan_.places(step().inputs[input]); }
+  /// The ragged value that says how the cells of an operand lie below their parents, and its places; nothing where they
+  /// lie in equal groups.
+  Ref cells_of(const Operand& of, RaggedPlaces& places) const {
+    if (of.ragged == kNone || of.per_parent != kNone) return {};
+    places = plan_.ragged_places(of.ragged);
+    return plan_.ref(of.ragged, Access::read);
+  }
+  /// The place of an input among states in pages; -1: it is none.
+  int32_t paged(size_t input) const { return plan_.paged(step().inputs[input]); }
+  /// The memory in which the step leaves a failure.
+  Ref failure(FailurePlaces& places) { return plan_.failure(at_, places); }
   int64_t most(DimId dim) const { return plan_.most(dim); }
+  RouterId router() const { return plan_.router_of(at_); }
   int64_t most_rows(const Operand& of) const { return of.rows == kNone ? 1 : most(of.rows); }
   PlanBuilder& plan() { return plan_; }
   /// Blocks for so much work, which they stride over.

@@ -70,6 +70,7 @@ struct PointwiseArgs : KernelArgs<6> {
   int32_t count = 0;
   int32_t rows_of = 0;  ///< the Ref whose rows are computed
   int32_t width = 1;
+  int32_t pixels = 1;  ///< of a row of the operands: each is a row of the kernel
   DecisionPlaces decision;
 };
 
@@ -116,7 +117,7 @@ struct PointwiseKernel {
 
   template <int n, class X>
   STORMCELL_DEVICE static void run_by(X& x, const Args& a) {
-    const int64_t pieces = a.width / n, all = a.rows(a.ref[a.rows_of]).rows * pieces;
+    const int64_t pieces = a.width / n, all = static_cast<int64_t>(a.rows(a.ref[a.rows_of]).rows) * a.pixels * pieces;
     for (int64_t i = grid_thread(x, kThreads); i < all; i += grid_threads(x, kThreads)) {
       State<n> state = {};
       state.row = i / pieces, state.column = i % pieces * n;

@@ -2,7 +2,7 @@
 // sums over cells. Norms read a row twice, and around its mean. Bound: reading the rows.
 #pragma once
 #include "gpu/dispatch/dispatch.h"
-#include "gpu/rows/call.h"
+#include "gpu/rows/groups.h"
 
 namespace stormcell::gpu {
 
@@ -15,8 +15,9 @@ enum class Reduction : uint8_t {
   last,  ///< the last cell of each parent
 };
 
-struct ReduceArgs : KernelArgs<2> {
-  enum { kFrom, kTo };
+struct ReduceArgs : KernelArgs<3> {
+  enum { kFrom, kTo, kCells };  ///< kCells: the ragged value of cells that are reduced
+  RaggedPlaces ragged;
   int32_t gain = -1, shift = -1;  ///< handles
   int32_t width = 1;
   float eps = 0;
@@ -104,19 +105,20 @@ struct ReduceKernel {
 
   template <class T, class X>
   STORMCELL_DEVICE static void cells(X& x, const Args& a) {
-    const RowsEntry from = a.rows(a.ref[Args::kFrom]);
+    const Groups from = groups_of(a, a.ref[Args::kFrom], a.ref[Args::kCells], a.ragged);
     const T* rows = a.in<T>(a.ref[Args::kFrom]);
     T* to = a.out<T>(a.ref[Args::kTo]);
     for (int64_t i = grid_thread(x, kThreads); i < static_cast<int64_t>(from.parents) * a.width;
          i += grid_threads(x, kThreads)) {
       const int64_t parent = i / a.width, column = i % a.width;
-      const T* at = rows + parent * from.per_parent * a.width + column;
-      T sum = 0;
-      if (a.what == Reduction::last)
-        sum = x.load(at + static_cast<int64_t>(from.per_parent - 1) * a.width);
+      const T* at = rows + from.begin(parent) * a.width + column;
+      const int32_t count = from.count(parent);
+      T sum = 0;  // of a parent without cells, too
+      if (a.what == Reduction::last && count > 0)
+        sum = x.load(at + static_cast<int64_t>(count - 1) * a.width);
       else
-        for (int32_t c = 0; c < from.per_parent; ++c) sum += x.load(at + static_cast<int64_t>(c) * a.width);
-      if (a.what == Reduction::mean) sum /= static_cast<T>(from.per_parent);
+        for (int32_t c = 0; c < count; ++c) sum += x.load(at + static_cast<int64_t>(c) * a.width);
+      if (a.what == Reduction::mean && count > 0) sum /= static_cast<T>(count);
       x.store(to + i, sum);
     }
   }

@@ -39,10 +39,11 @@ struct Rule {
   float threshold = 0, scale = 1;
 };
 
-/// True where a Rule says all that the protocol says; capacity grids and path-wise padding are the CPU's.
+/// True where a Rule says all that the protocol says; branches that are off, capacity grids and path-wise padding are
+/// the CPU's.
 inline bool is_decided_on_device(const Protocol& p) {
-  return device_choice(p.kind) != DeviceChoice::none && p.supported_capacities.empty() && !p.capacity_padding &&
-         !p.path_wise_padding;
+  return device_choice(p.kind) != DeviceChoice::none && p.off.empty() && p.supported_capacities.empty() &&
+         !p.capacity_padding && !p.path_wise_padding;
 }
 
 /// The rule of a protocol that is decided on the device.

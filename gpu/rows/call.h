@@ -17,9 +17,10 @@ enum class Memory : uint8_t {
   status,  ///< a StatusArea
   records,
   control,  ///< the rows table, the words of regions, scratch of kernels
+  pages,    ///< states in pages, which the call block tells: a byte of a range stands for a state
   outside,  ///< inputs: no kernel writes there, so nobody waits for it
 };
-inline constexpr int kMemories = 5;
+inline constexpr int kMemories = 6;
 
 enum class Access : uint8_t { none = 0, read = 1, write = 2, both = 3 };
 
@@ -36,11 +37,12 @@ struct Ref {
 
 /// The rows of an operand that came. Sixteen bytes twice.
 struct alignas(16) RowsEntry {
-  uint64_t data = 0;      ///< address of the first row
-  uint64_t reserved = 0;  ///< for ragged spaces: where their offsets lie
+  uint64_t data = 0;         ///< address of the first row
+  int32_t first_parent = 0;  ///< ragged: the first parent, among those of the ragged value
+  int32_t reserved = 0;
   int32_t rows = 0;
-  int32_t parents = 0, per_parent = 0;  ///< over a dense space
-  int32_t first = 0;                    ///< routed: the first slot
+  int32_t parents = 0, per_parent = 0;  ///< over a dense space; ragged: its parents, and 0
+  int32_t first = 0;                    ///< routed: the first slot; ragged: the first cell of the ragged value
 };
 
 /// How the rows of an operand are found: a constant of the plan.
@@ -48,9 +50,9 @@ struct EntryPlan {
   int64_t offset = 0, row_bytes = 0;
   int32_t input = -1;                              ///< >= 0: the operand is this input of the graph
   int32_t rows = -1, times = -1, per_parent = -1;  ///< places of extents in the call block; -1: none
-  int32_t branch = -1;                             ///< routed: kAllBranches (-1) or the branch
+  int32_t branch = -1;                             ///< routed, or members: kAllBranches (-1) or the branch
   Memory memory = Memory::activations;
-  bool is_routed = false, in_slots = false;
+  bool is_routed = false, in_slots = false, is_ragged = false;
 };
 
 /// One submission, in the device's memory. Nothing of it changes while the submission runs.
@@ -59,8 +61,12 @@ struct CallBlock {
   const uint64_t* weights = nullptr;  ///< addresses by handle; 0: not there
   const int64_t* dims = nullptr;      ///< values of the program's extents
   const uint64_t* inputs = nullptr;   ///< addresses of the graph's inputs
-  const char* constants = nullptr;    ///< of the plan
-  int32_t record = 0;                 ///< not 0: decisions are recorded
+  /// by router: address of the choices to replay, which its own nodes alone touch; 0: it decides freely
+  const uint64_t* replayed = nullptr;
+  const uint64_t* pages = nullptr;  ///< addresses [states in pages, sequences, pages_of_sequence]; 0: none
+  int64_t pages_of_sequence = 0;
+  const char* constants = nullptr;  ///< of the plan
+  int32_t record = 0;               ///< not 0: decisions are recorded
   int32_t reserved = 0;
 };
 
@@ -90,9 +96,13 @@ struct KernelArgs {
   int64_t list = 0;    ///< Refs among the constants, beside those below: place of the first
   int32_t listed = 0;  ///< how many
   int32_t word = -1;   ///< place of the region's word in control memory; -1: the kernel is always due
+  bool asks = false;   ///< a kernel before may have failed: what it would have made must not be read
   Ref ref[kRefs_];
 
+  /// A failure needs no edge of its own: whoever reads what the failed kernel makes has one, and what others do is read
+  /// by nobody.
   STORMCELL_BOTH bool is_due() const {
+    if (asks && *reinterpret_cast<const int32_t*>(call->memory[static_cast<int>(Memory::status)]) != 0) return false;
     return word < 0 || *reinterpret_cast<const int32_t*>(call->memory[static_cast<int>(Memory::control)] + word) != 0;
   }
   template <class T>

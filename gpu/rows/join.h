@@ -1,9 +1,9 @@
 // Brings rows of branches back to the cells that they came from. A thread takes some numbers of one cell and sums over
 // what the cell was sent to, in a fixed order: nobody writes what another writes, and nothing is atomic. Instead of
-// following each row up to its cell, it goes down from the cell through the choices of each router. Bound: copy
-// bandwidth.
+// following each row up to its cell, it goes down from the cell through the choices of each router. Where parents are
+// routed with their cells, it goes through the choices of the cell's parent. Bound: copy bandwidth.
 #pragma once
-#include "gpu/rows/call.h"
+#include "gpu/rows/groups.h"
 
 namespace stormcell::gpu {
 
@@ -14,6 +14,8 @@ struct JoinLink {
   int32_t decision = -1;  ///< in the list
   int32_t branch = -1;    ///< -1: all
   DecisionPlaces places;
+  int32_t ragged = -1;  ///< in the list: the members of the decision's slots, which the rows are; -1: the slots
+  RaggedPlaces members;
 };
 /// A joined value: a constant of the plan.
 struct JoinInput {
@@ -25,15 +27,18 @@ struct JoinInput {
 };
 
 /// The list: joined values, factors, decisions.
-struct JoinArgs : KernelArgs<4> {
-  enum { kTo, kOtherwise, kResidual, kDecision };  ///< kDecision: of the joined slots
-  int64_t inputs = 0;                              ///< constants: JoinInput
-  int64_t of_branch = 0;                           ///< constants, by branch: which input holds its rows; -1: none
-  int32_t count = 0;                               ///< inputs
+struct JoinArgs : KernelArgs<5> {
+  /// kDecision: of the joined slots. kCells: the ragged value of the result's cells, of which members are joined.
+  enum { kTo, kOtherwise, kResidual, kDecision, kCells };
+  RaggedPlaces ragged;
+  int64_t inputs = 0;     ///< constants: JoinInput
+  int64_t of_branch = 0;  ///< constants, by branch: which input holds its rows; -1: none
+  int32_t count = 0;      ///< inputs
   int32_t width = 1;
   JoinMode mode = JoinMode::sum;
   bool by_slots = false;        ///< all inputs are branches, or the slots, of kDecision
   bool all_slots = false;       ///< one input holds all slots
+  bool some_branches = false;   ///< members of all slots count where of_branch names their branch
   bool weighs_dropped = false;  ///< a dropped choice adds `otherwise` times its weight
   DecisionPlaces decision;
 };
@@ -71,7 +76,7 @@ struct JoinKernel {
       if (a.by_slots)
         join_slots(x, a, cell, column, sum);
       else
-        for (int32_t k = 0; k < a.count; ++k) walk<0>(x, a, input(a, k), cell, column, 1.0f, sum);
+        for (int32_t k = 0; k < a.count; ++k) join_input(x, a, k, cell, column, sum);
       finish(x, a, cell, column, sum);
     }
   }
@@ -100,6 +105,29 @@ struct JoinKernel {
       const float factor = of.factor >= 0 ? x.load(a.in<float>(a.listed_ref(of.factor)) + row) : 1.0f;
       const float w = of.factor >= 0 ? factor : a.mode == JoinMode::weighted ? d.choice_weight[i] : 1.0f;
       add_row(x, a, a.listed_ref(of.rows), row, column, w, sum);
+    }
+  }
+
+  template <int n, class X>
+  STORMCELL_DEVICE static void join_input(X& x, const Args& a, int32_t k, int64_t cell, int64_t column, Sum<n>& sum) {
+    const JoinInput& of = input(a, k);
+    if (of.links == 0 || of.link[0].ragged < 0) return walk<0>(x, a, of, cell, column, 1.0f, sum);
+    const Groups cells = groups_of(a, a.ref[Args::kTo], a.ref[Args::kCells], a.ragged);
+    const JoinLink& link = of.link[0];
+    const DecisionView d = decision(a, a.listed_ref(link.decision), link.places);
+    const RaggedView r = link.members.at(const_cast<char*>(a.in<char>(a.listed_ref(link.ragged))));
+    const int64_t parent = cells.parent(cell), place = cell - cells.begin(parent),
+                  first = link.branch >= 0 ? r.offsets[d.offsets[link.branch]] : 0;
+    for (int32_t j = 0; j < d.fan_out; ++j) {
+      const int64_t i = parent * d.fan_out + j;
+      const int32_t choice = d.choice[i];
+      // The first input's router says which cells are dropped.
+      if (choice < 0 && choice != kNoBranch && k == 0 && a.weighs_dropped)
+        add_row(x, a, a.ref[Args::kOtherwise], cell, column, d.choice_weight[i], sum);
+      if (choice < 0 || (link.branch >= 0 && choice != link.branch)) continue;
+      if (a.some_branches && a.constants<int32_t>(a.of_branch)[choice] < 0) continue;
+      const float w = a.mode == JoinMode::weighted ? d.choice_weight[i] : 1.0f;
+      walk<1>(x, a, of, r.offsets[d.slot[i]] + place - first, column, w, sum);
     }
   }
 

@@ -2,7 +2,7 @@
 // as the rows allow; numbers that change their format go one by one. Bound: copy bandwidth.
 #pragma once
 #include "gpu/dispatch/dispatch.h"
-#include "gpu/rows/call.h"
+#include "gpu/rows/ragged.h"
 
 namespace stormcell::gpu {
 
@@ -12,15 +12,19 @@ enum class RowMap : uint8_t {
   by_slot,    ///< the cell of slot r of the output's branch
   by_id,      ///< the r-th of the ids: a look-up
   by_parent,  ///< the parent of r
+  by_member,  ///< the cell in the base space of the output's r-th ragged cell
+  by_place,   ///< the ragged cell whose cell in the base space is r; where there is none, 0 is stored
   fill,       ///< none: a constant
 };
 
 /// The list: outputs, each as the map says of its own rows.
 struct MoveArgs : KernelArgs<2> {
-  enum { kFrom, kTell };  ///< kTell: the decision, or the ids
+  enum { kFrom, kTell };  ///< kTell: the decision, the ids, or the ragged value
   DecisionPlaces decision;
+  RaggedPlaces ragged;
   int32_t table = -1;  ///< handle of the weight that is the source instead of kFrom
   int32_t width = 1;   ///< numbers of a row
+  int32_t pixels = 1;  ///< of a row of the operands: each is a row here, of the maps `same` and `fill` alone
   int32_t from_column = 0, to_column = 0, from_width = 1, to_width = 1;  ///< rows of which `width` numbers are moved
   int32_t piece = 4;         ///< bytes at once, where the formats are the same
   int32_t number_bytes = 4;  ///< of the output
@@ -43,7 +47,8 @@ struct MoveKernel {
     const int stripes = x.blocks() / a.listed, stripe = x.block() / a.listed;
     if (stripe >= stripes) return;
     const Ref& output = a.listed_ref(x.block() % a.listed);
-    const RowsEntry to = rows_of(a, output);
+    RowsEntry to = rows_of(a, output);
+    to.rows *= a.pixels;
     const int64_t first = static_cast<int64_t>(stripe) * kThreads + x.thread(),
                   step = static_cast<int64_t>(stripes) * kThreads;
     if (a.map == RowMap::fill) return fill(x, a, to, first, step);
@@ -72,6 +77,7 @@ struct MoveKernel {
   STORMCELL_DEVICE static const char* source(const Args& a) {
     return a.table >= 0 ? a.weight<char>(a.table) : a.in<char>(a.ref[Args::kFrom]);
   }
+  /// -1: there is none; no map of rows that change their format gives that.
   STORMCELL_DEVICE static int64_t source_row(const Args& a, const RowsEntry& to, int64_t row) {
     switch (a.map) {
       case RowMap::by_slot:
@@ -79,10 +85,20 @@ struct MoveKernel {
       case RowMap::by_id:
         return a.in<int32_t>(a.ref[Args::kTell])[row];
       case RowMap::by_parent:
-        return row / to.per_parent;
+        return a.has(Args::kTell) ? ragged(a).parent[to.first + row] - to.first_parent : row / to.per_parent;
+      case RowMap::by_member:
+        return ragged(a).cell[to.first + row];
+      case RowMap::by_place: {
+        const RaggedView r = ragged(a);
+        const int32_t at = first_not_below(r.cell, *r.cells, row);
+        return at < *r.cells && r.cell[at] == row ? at : -1;
+      }
       default:
         return row;
     }
+  }
+  STORMCELL_DEVICE static RaggedView ragged(const Args& a) {
+    return a.ragged.at(const_cast<char*>(a.in<char>(a.ref[Args::kTell])));
   }
   template <class P, class X>
   STORMCELL_DEVICE static void copy(X& x, const Args& a, const RowsEntry& to, int64_t first, int64_t step) {
@@ -90,8 +106,10 @@ struct MoveKernel {
     const char* from = source(a) + a.from_column * number;
     char* y = reinterpret_cast<char*>(to.data) + a.to_column * number;
     for (int64_t i = first; i < to.rows * pieces; i += step) {
-      const int64_t row = i / pieces, at = i % pieces * static_cast<int64_t>(sizeof(P));
-      const P value = x.load(reinterpret_cast<const P*>(from + source_row(a, to, row) * a.from_width * number + at));
+      const int64_t row = i / pieces, at = i % pieces * static_cast<int64_t>(sizeof(P)),
+                    source_at = source_row(a, to, row);
+      P value{};
+      if (source_at >= 0) value = x.load(reinterpret_cast<const P*>(from + source_at * a.from_width * number + at));
       x.store(reinterpret_cast<P*>(y + row * a.to_width * number + at), value);
     }
   }

@@ -1,7 +1,6 @@
-// Copies a decision to its record and counts the execution; and the same of what was decided nowhere, because its
-// branch got no cell. Bound: latency of one launch.
+// Copies a decision to its record, and one that was made nowhere, because its branch got no cell. Bound: latency of one launch.
 #pragma once
-#include "gpu/rows/call.h"
+#include "gpu/rows/up_chain.h"
 
 namespace stormcell::gpu {
 
@@ -10,22 +9,21 @@ struct RecordPlaces {
   int32_t header = 0, choice = 0, weight = 0, margin = 0, ancestor = 0, padded = 0, scores = 0;
 };
 
-/// One step up from a row of a routed space to the cell of its parent.
-struct UpLink {
-  int32_t decision = -1;  ///< in the list
-  int32_t branch = -1;    ///< -1: all slots
-  DecisionPlaces places;
+/// The list: decisions of the chain.
+/// The records of one router.
+struct RecordsOf {
+  int32_t bytes = 0;  ///< of a record
+  int32_t most = -1;  ///< place of an extent in the call block: there is room for so many
 };
 
-/// The list: decisions of the chain.
-struct RecordArgs : KernelArgs<4> {
-  static constexpr int kMostLinks = 4;
-  /// kRecord: where the execution is recorded. kScores: where records keep what the router decides by.
-  enum { kDecision, kExecutions, kRecord, kScores };
+struct RecordArgs : KernelArgs<5> {
+  /// kExecutions: so far, this one included. kRecord: room of all. kScores: where records keep what the router decides
+  /// by. kTurn: of the repeat that the router stands in.
+  enum { kDecision, kExecutions, kRecord, kScores, kTurn };
+  RecordsOf records;
   DecisionPlaces decision;
   RecordPlaces places;
-  int32_t links = 0;
-  UpLink link[kMostLinks];
+  UpChain chain;
   int32_t score_columns = 0;
 };
 
@@ -40,14 +38,14 @@ struct RecordKernel {
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     if (!a.is_due()) return;
     const int64_t first = grid_thread(x, kThreads), step = grid_threads(x, kThreads);
-    if (first == 0) ++*a.out<int32_t>(a.ref[Args::kExecutions]);
-    if (a.call->record == 0) return;
+    const int64_t execution = *a.in<int32_t>(a.ref[Args::kExecutions]) - 1;
+    if (a.call->record == 0 || execution >= a.call->dims[a.records.most]) return;
     const DecisionView d = a.decision.at(const_cast<char*>(a.in<char>(a.ref[Args::kDecision])));
-    char* to = a.out<char>(a.ref[Args::kRecord]);
+    char* to = a.out<char>(a.ref[Args::kRecord]) + execution * a.records.bytes;
     const int64_t cells = *d.cells, choices = cells * d.fan_out;
     if (first == 0) {
       reinterpret_cast<int32_t*>(to + a.places.header)[0] = static_cast<int32_t>(cells);
-      reinterpret_cast<int32_t*>(to + a.places.header)[1] = 0;  // turn
+      reinterpret_cast<int32_t*>(to + a.places.header)[1] = a.has(Args::kTurn) ? *a.in<int32_t>(a.ref[Args::kTurn]) : 0;
     }
     for (int64_t i = first; i < choices; i += step) {
       reinterpret_cast<int32_t*>(to + a.places.choice)[i] = d.choice[i];
@@ -55,7 +53,7 @@ struct RecordKernel {
     }
     for (int64_t c = first; c < cells; c += step) {
       reinterpret_cast<float*>(to + a.places.margin)[c] = d.margin[c];
-      reinterpret_cast<int32_t*>(to + a.places.ancestor)[c] = static_cast<int32_t>(ancestor(a, c));
+      reinterpret_cast<int32_t*>(to + a.places.ancestor)[c] = static_cast<int32_t>(a.chain.follow(a, c));
     }
     if (a.has(Args::kScores))
       for (int64_t i = first; i < cells * a.score_columns; i += step)
@@ -63,23 +61,12 @@ struct RecordKernel {
     for (int64_t b = first; b < d.branches; b += step)
       reinterpret_cast<int32_t*>(to + a.places.padded)[b] = d.padded[b];
   }
-
- private:
-  STORMCELL_DEVICE static int64_t ancestor(const Args& a, int64_t row) {
-    for (int32_t k = 0; k < a.links; ++k) {
-      const UpLink& link = a.link[k];
-      const char* memory = a.in<char>(a.listed_ref(link.decision));
-      const int32_t first =
-          link.branch < 0 ? 0 : reinterpret_cast<const int32_t*>(memory + link.places.offsets)[link.branch];
-      row = reinterpret_cast<const int32_t*>(memory + link.places.cell)[first + row];
-    }
-    return row;
-  }
 };
 
 /// A decision that would have been made in a branch.
 struct AbsentDecision {
-  int32_t decision = -1, executions = -1, record = -1;  ///< in the list
+  int32_t decision = -1, executions = -1, record = -1, turn = -1;  ///< in the list; turn: -1: none
+  RecordsOf records;
   DecisionPlaces places;
   RecordPlaces record_places;
 };
@@ -102,6 +89,7 @@ struct AbsentKernel {
 
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    if (!a.is_due()) return;
     const auto* offsets = reinterpret_cast<const int32_t*>(a.in<char>(a.ref[Args::kDecision]) + a.decision.offsets);
     if (offsets[a.branch + 1] > offsets[a.branch]) return;
     for (int32_t k = x.block(); k < a.count; k += x.blocks()) clear(x, a, a.constants<AbsentDecision>(a.inner)[k]);
@@ -115,15 +103,16 @@ struct AbsentKernel {
       d.offsets[b] = 0;
       if (b < d.branches) d.wanted[b] = d.padded[b] = 0;
     }
-    char* record = a.call->record != 0 ? a.out<char>(a.listed_ref(inner.record)) : nullptr;
-    for (int32_t b = x.thread(); record && b < d.branches; b += kThreads)
-      reinterpret_cast<int32_t*>(record + inner.record_places.padded)[b] = 0;
     if (x.thread() != 0) return;
     *d.cells = 0;
-    ++*a.out<int32_t>(a.listed_ref(inner.executions));
-    if (!record) return;
+    const int64_t execution = (*a.out<int32_t>(a.listed_ref(inner.executions)))++;
+    if (a.call->record == 0 || execution >= a.call->dims[inner.records.most]) return;
+    char* record = a.out<char>(a.listed_ref(inner.record)) + execution * inner.records.bytes;
     reinterpret_cast<int32_t*>(record + inner.record_places.header)[0] = 0;
-    reinterpret_cast<int32_t*>(record + inner.record_places.header)[1] = 0;
+    reinterpret_cast<int32_t*>(record + inner.record_places.header)[1] =
+        inner.turn < 0 ? 0 : *a.in<int32_t>(a.listed_ref(inner.turn));
+    // One thread: the others do not know which execution it is any more.
+    for (int32_t b = 0; b < d.branches; ++b) reinterpret_cast<int32_t*>(record + inner.record_places.padded)[b] = 0;
   }
 };
 

@@ -12,10 +12,12 @@ All exits must be computed for all items: run the network without leaving early.
 
 The file holds exit.confidence f32 and exit.prediction i32 [items, exits], exit.label i32 [items] (-1: none),
 exit.pass i32 [items], and exit.seconds f64 [passes, exits]: the time from the start of a pass to the exit's logits,
-for all items of the pass together. The confidence is the largest probability. The tensors exit.* are for programs of
-yours; the import reads decisions. For it the file also holds a router for each exit but the last: branch 0 leaves
-there (confidence >= threshold), 1 goes on. threshold= is one number, or a list with one for each exit but the last.
-every=10 records each tenth item.
+for all items of the pass together. The confidence is the largest probability. The file also holds a router for each
+exit but the last: branch 0 leaves there (confidence >= threshold), 1 goes on; its margin is how far the confidence is
+from the threshold. threshold= is one number, or a list with one for each exit but the last. The import keeps decisions,
+confidences, margins and labels, and says of each exit how confident, how often right and how late it is; predictions
+are for programs of yours. every=10 records each tenth item. In a distributed run each process writes its own rank: name
+a file for each.
 
 Cost: a softmax an exit, and a GPU waits once an exit, so that times are true; one warm pass before the first is wise.
 An item takes 12 bytes an exit, and 32 bytes. The time spent is printed at the end.
@@ -254,12 +256,14 @@ class Recorder:
         thresholds = self.threshold if isinstance(self.threshold, (list, tuple)) else [self.threshold] * tests
         for i in range(len(self.routers), tests):
             self.routers.append(self.trace.add_router(f"exit.{i + 1}", 2, stack="items", protocol="exit-threshold"))
-        rows = numpy.concatenate(self.trace.add_cells(numbers.tolist(), [[0]] * len(numbers), 0, stack="items"))
+        rows = numpy.concatenate(self.trace.add_cells(numbers.tolist(), [[0]] * len(numbers), 0, stack="items",
+                                                       rank=this_rank()))
         there = numpy.full(len(numbers), True)
         for i in range(tests):
             goes_on = ~(confidence[:, i] >= thresholds[i])
             if there.any():
-                self.trace.add_choices(self.routers[i], rows[there], goes_on[there, None].astype("int32"))
+                self.trace.add_choices(self.routers[i], rows[there], goes_on[there, None].astype("int32"),
+                                       margin=numpy.abs(confidence[there, i] - thresholds[i]))
             there = there & goes_on
 
     def __enter__(self):
@@ -279,3 +283,9 @@ class Recorder:
 def wait():
     if torch.cuda.is_available():
         torch.cuda.synchronize()
+
+
+def this_rank():
+    """The rank in a distributed run; -1: it is none."""
+    ranks = torch.distributed
+    return ranks.get_rank() if ranks.is_available() and ranks.is_initialized() else -1

@@ -12,7 +12,7 @@ weights: "softmax" (of all branches), "softmax-of-k", "sigmoid", or a function o
 (choices, weights, scores); weights and scores may be None.
 Each row of the first tensor that the model is called with is a request. Token ids are known where that tensor has
 whole numbers; else, and for padding or decoding, say it before the call: recorder.next(tokens=, mask=, decoding=).
-every=10 records each tenth request.
+every=10 records each tenth request. In a distributed run each process writes its own rank: name a file for each.
 
 Cost: the choices of a pass are copied to main memory when the pass ends, so a GPU waits once a pass. In memory and
 on disk a cell takes 8 * k + 4 bytes a gate, and 28 bytes. The time spent is printed at the end.
@@ -312,7 +312,8 @@ class Recorder:
         ids = tokens.cpu().numpy() if fits else numpy.full(here.shape, -1)
         kept = here & (numpy.asarray(numbers) % self.trace.every == 0)[:, None]
         places = [self.lengths[i] + numpy.arange(int(row.sum())) for i, row in enumerate(kept)]
-        rows = self.trace.add_cells(numbers, places, int(decoding), [t[r] for t, r in zip(ids, kept)], stack)
+        rows = self.trace.add_cells(numbers, places, int(decoding), [t[r] for t, r in zip(ids, kept)], stack,
+                                    this_rank())
         return kept.reshape(-1), numpy.concatenate(rows)
 
     def __enter__(self):
@@ -330,3 +331,9 @@ def layer_number(name):
     """The number of the layer in a module's name: model.layers.3.mlp.gate is in layer 3."""
     found = re.findall(r"\.(\d+)\.", "." + name + ".")
     return int(found[0]) if found else -1
+
+
+def this_rank():
+    """The rank in a distributed run; -1: it is none."""
+    ranks = torch.distributed
+    return ranks.get_rank() if ranks.is_available() and ranks.is_initialized() else -1

@@ -167,6 +167,9 @@ class SheetContractTest : public QObject {
       }
       QCOMPARE(sheet["parameters"].get<int64_t>(), elements);
       QVERIFY2(sheet["experts"] == inspected["routers"][0]["branches"], sheet.dump().c_str());
+      const Ended text = run_program({"inspect", model});
+      for (const char* words : {"\nrouting", "each token takes the", "\nmemory", "are free: they fit"})
+        QVERIFY2(text.out.find(words) != std::string::npos, text.out.c_str());
       // By any of its files.
       QVERIFY(json_of({"inspect", model + "/config.json"})["parameters"] == inspected["parameters"]);
     }
@@ -251,6 +254,14 @@ class SheetContractTest : public QObject {
                           << "ends in the middle of its header";
     QTest::newRow("index") << "index"
                            << "is not the name of a file beside it";
+    QTest::newRow("versions") << "versions"
+                              << "holds other tensors than \"model.safetensors.index.json\" names of it";
+    QTest::newRow("archive") << "archive"
+                             << "as a ZIP archive it is damaged";
+    QTest::newRow("onnx") << "onnx"
+                          << "ends in the middle of its header";
+    QTest::newRow("fetching") << "fetching"
+                              << "wait until the download is finished: \"m-00002-of-00002.gguf.part\"";
   }
   void what_is_wrong_with_a_file_is_one_line() {
     QFETCH(QString, what);
@@ -273,6 +284,23 @@ class SheetContractTest : public QObject {
       write_qwen_folder(folder, 2, 4, 64, 32, 1);
       std::ofstream(folder + "/model.safetensors.index.json") << "{\"weight_map\":{\"a\":\"../b.safetensors\"}}";
       path = folder, where = folder + "/model.safetensors.index.json";
+    }
+    if (what == "versions") {
+      write_qwen_folder(folder, 2, 4, 64, 32, 1);
+      write_sparse(where = folder + "/model-1-of-1.safetensors", safetensors_head({{"w", "F32", {2}, 8}}), 8);
+      path = folder;
+    }
+    if (what == "archive") {
+      const std::string whole = state_dict_bytes({{"a.weight", {2, 3}}}, false);
+      path = where = scratch_.write("wrong-archive/m.pth", whole.substr(0, whole.size() / 2));
+    }
+    if (what == "onnx") {
+      const std::string whole = onnx_bytes({{"Add"}}, {{"w", {64}, 1, std::string(256, 'x')}});
+      path = where = scratch_.write("wrong-onnx/m.onnx", whole.substr(0, whole.size() / 2));
+    }
+    if (what == "fetching") {
+      write_sparse(path = where = folder + "/m-00001-of-00002.gguf", made.header(), made.data_bytes());
+      scratch_.write("wrong-fetching/m-00002-of-00002.gguf.part", "GGUF");
     }
     VERIFY_REFUSED((Arguments{"inspect", path}), where, words.toStdString());
   }

@@ -39,6 +39,8 @@ class CheckedSink : public TraceSink {
 
   void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
     must(begun_, "begins before the first batch");
+    must(labels_ < 0 || (!cells.empty() && labels_ == cells.front().cells.sequences), "a label for each sequence");
+    labels_ = -1;
     std::set<int32_t> stacks, routers;
     for (const TraceCells& c : cells) {
       must(stacks.insert(c.stack).second && static_cast<size_t>(c.stack) < header_.stacks.size(), "a stack once");
@@ -62,6 +64,8 @@ class CheckedSink : public TraceSink {
       must(d.choice.size() == n * k, "k choices a cell");
       const auto fits = [&](size_t size) { return size == 0 || size == n * k; };
       must(fits(d.weight.size()) && fits(d.residency.size()) && fits(d.bytes_read.size()), "parts fit the choices");
+      must(d.scores.empty() || (d.score_columns > 0 && d.scores.size() == n * static_cast<size_t>(d.score_columns)),
+           "as many scores for each cell");
       must(d.margin.empty() || d.margin.size() == n, "a margin for each cell");
       must(d.ancestor.empty() ? static_cast<int64_t>(n) == of->cells.cells() : d.ancestor.size() == n,
            "every cell is named");
@@ -72,6 +76,10 @@ class CheckedSink : public TraceSink {
       rows_ += static_cast<int64_t>(d.choice.size());
     }
     ++batches_;
+  }
+  void labels(std::span<const int32_t> classes) override {
+    for (const int32_t label : classes) must(label >= -1, "labels are classes");
+    labels_ = static_cast<int64_t>(classes.size());
   }
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
     must(begun_ && header_.counts, "says that loads come");
@@ -94,6 +102,7 @@ class CheckedSink : public TraceSink {
   bool begun_ = false;
   TraceHeader header_;
   int64_t rows_ = 0, batches_ = 0, step_ = -1;
+  int64_t labels_ = -1;  // of the batch that follows; -1: none
   int32_t router_ = -1;
 };
 

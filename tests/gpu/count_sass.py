@@ -58,7 +58,7 @@ def short(name):
 def kernels(folder):
     """{kernel: [(address, predicate, opcode, operands)], with labels as (address, None, label, '')}, each kernel of sm_90a once; and registers."""
     found, registers = {}, {}
-    objects = sorted(p for p in Path(folder).rglob("*") if p.suffix == ".cubin" or (p.suffix == ".o" and p.name.endswith(".cu.o") and "stormcell_gpu" in str(p)))
+    objects = sorted(p for p in Path(folder).rglob("*") if p.suffix == ".cubin" or (p.suffix == ".o" and p.name.endswith(".cu.o") and "stormcell_gpu.dir" in str(p)))
     if not objects:
         skip(f"no objects below {folder}")
     for path in objects:

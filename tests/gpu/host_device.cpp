@@ -10,9 +10,12 @@
 
 #include "core/base/error.h"
 #include "core/graph/operator.h"
+#include "core/runtime/lower.h"
+#include "core/runtime/resume.h"
 #include "core/runtime/shared_memory.h"
 #include "gpu/plan/kernel_list.h"
 #include "gpu/plan/kernel_rows.h"
+#include "gpu/plan/missing.h"
 #include "gpu/plan/weight_layouts.h"
 #include "tests/gpu/host_thread.h"
 
@@ -26,6 +29,7 @@ using gpu::PlanNode;
 
 // A signalling pattern, as in the emulated device: as float a NaN, as index far out of range.
 constexpr std::byte kPoison{0xff};
+constexpr int32_t kMostTurns = 1000;
 
 /// Runs one node; empty, or what went wrong.
 std::string run_node(const PlanNode& node, const gpu::CallBlock* call, ThreadOrder order) {
@@ -40,15 +44,16 @@ std::string run_node(const PlanNode& node, const gpu::CallBlock* call, ThreadOrd
   return wrong;
 }
 
-/// The order of a plan's nodes: each behind those that it waits for. With a seed each node has a place in a drawn order
+/// The order of a loop's nodes: each behind those that it waits for. With a seed each node has a place in a drawn order
 /// of precedence, so that any of them may come as late as its edges allow.
-std::vector<int32_t> drawn_order(const std::vector<PlanNode>& nodes, std::optional<uint64_t> seed) {
+std::vector<int32_t> drawn_order(const std::vector<PlanNode>& nodes, int32_t leaf, int32_t loop,
+                                 std::optional<uint64_t> seed) {
   std::vector<int32_t> precedence(nodes.size()), waits(nodes.size());
   std::iota(precedence.begin(), precedence.end(), 0);
   if (seed) std::shuffle(precedence.begin(), precedence.end(), std::mt19937_64(*seed));
   std::vector<std::vector<int32_t>> behind(nodes.size());
   std::set<std::pair<int32_t, int32_t>> ready;  // by precedence
-  for (int32_t n = 0; n < std::ssize(nodes); ++n) {
+  for (const int32_t n : gpu::nodes_of(nodes, leaf, loop)) {
     waits[n] = static_cast<int32_t>(nodes[n].after.size());
     for (const int32_t before : nodes[n].after) behind[before].push_back(n);
     if (waits[n] == 0) ready.emplace(precedence[n], n);
@@ -112,8 +117,9 @@ class NodeLives {
       Life life;
       life.begin = memory.offset[id], life.end = life.begin + b.bytes.evaluate(bounds);
       life.stays = memory.last[id] >= std::ssize(program.steps);
+      life.loop = loop_of(plan, b.first, memory.last[id]);
       for (size_t n = 0; n < plan.nodes.size(); ++n)
-        if (touches(plan.nodes[n], life, b.first, memory.last[id])) {
+        if (plan.nodes[n].loop == life.loop && touches(plan.nodes[n], life, b.first, memory.last[id])) {
           of_node_[n].push_back(lives_.size());
           ++life.touches;
         }
@@ -121,8 +127,10 @@ class NodeLives {
     }
     left_.resize(lives_.size());
   }
-  void begin_anew() {
-    for (size_t i = 0; i < lives_.size(); ++i) left_[i] = lives_[i].touches;
+  /// A turn of a loop; -1: a submission.
+  void begin_anew(int32_t loop) {
+    for (size_t i = 0; i < lives_.size(); ++i)
+      if (lives_[i].loop == loop) left_[i] = lives_[i].touches;
   }
   void before(size_t node, const WatchedMemory& arena) const {
     for (const size_t i : of_node_[node])
@@ -137,8 +145,15 @@ class NodeLives {
   struct Life {
     int64_t begin = 0, end = 0;
     int32_t touches = 0;
+    int32_t loop = -1;   ///< within whose turns it lies
     bool stays = false;  ///< an output, which is read when all is done
   };
+  static int32_t loop_of(const Plan& plan, int32_t first, int32_t last) {
+    int32_t inner = -1;
+    for (int32_t i = 0; i < std::ssize(plan.loops); ++i)
+      if (plan.loops[i].first_step < first && last <= plan.loops[i].last_step) inner = i;
+    return inner;
+  }
   static bool touches(const PlanNode& node, const Life& life, int32_t first, int32_t last) {
     if (node.step < first || node.step > last) return false;
     return std::any_of(node.ranges.begin(), node.ranges.end(), [&](const ByteRange& r) {
@@ -176,9 +191,6 @@ class HostExecutable : public Executable {
   }
   const ExecutableLayout& layout() const override { return plan_->layout; }
   void submit(Stream& stream, const Submission& submission) override {
-    for (const DeviceAddress& replayed : submission.replayed)
-      if (replayed) failed("host device", "choices cannot be replayed yet");
-    if (submission.leaf != 0) failed("host device", "nothing goes on at a leaf yet");
     EmulatedDevice::put(stream, [this, submission] { run(submission); });
   }
   DeviceAddress address(OperandId operand) const override {
@@ -201,31 +213,63 @@ class HostExecutable : public Executable {
     std::memcpy(pointer(call_->address()), block.data(), block.size());
     std::byte* activations = pointer(memory.activations);
     std::array<WatchedMemory, gpu::kMemories> watched{
-        WatchedMemory(activations, l.memory.arena_bytes), WatchedMemory(pointer(memory.states), l.memory.state_bytes),
+        WatchedMemory(activations, l.memory.arena_bytes),
+        WatchedMemory(pointer(memory.states), l.memory.state_bytes),
         WatchedMemory(pointer(memory.status), StatusArea::bytes(*program_)),
         WatchedMemory(pointer(memory.records), l.record_bytes),
-        WatchedMemory(activations + l.memory.arena_bytes, plan_->bytes.control)};
-    // Nothing of the submission before is there; states alone outlive it.
-    for (const Memory which : {Memory::activations, Memory::control})
-      std::fill_n(watched[static_cast<size_t>(which)].at(0), watched[static_cast<size_t>(which)].bytes(), kPoison);
-    std::optional<uint64_t> seed;
-    if (device_.order_seed > 0) seed = device_.order_seed + static_cast<uint64_t>(device_.orders_++);
-    lives_.begin_anew();
-    for (const int32_t n : drawn_order(plan_->nodes, seed)) {
-      lives_.before(static_cast<size_t>(n), watched[0]);
-      run_isolated(plan_->nodes[n], watched, seed ? ThreadOrder::shuffled : ThreadOrder::ascending);
-      lives_.after(static_cast<size_t>(n), watched[0]);
+        WatchedMemory(activations + l.memory.arena_bytes, plan_->bytes.control),
+        WatchedMemory(nullptr, 0)};
+    const StatusArea area(pointer(status()), *program_);
+    if (submission.leaf != 0) {
+      go_on(*program_, l.segments, submission, area);
+    } else {
+      // Nothing of the batch before is there; states alone outlive it.
+      for (const Memory which : {Memory::activations, Memory::control, Memory::records})
+        std::fill_n(watched[static_cast<size_t>(which)].at(0), watched[static_cast<size_t>(which)].bytes(), kPoison);
+      lives_.begin_anew(-1);
     }
-    check_counts(submission);
+    for (int32_t leaf = submission.leaf; leaf < std::ssize(l.segments.leaves); ++leaf) run_loop(leaf, -1, watched);
+    if (area.status->code == ExecutionStatus::done) check_counts(submission);
   }
 
-  void run_isolated(const PlanNode& node, std::array<WatchedMemory, gpu::kMemories>& watched, ThreadOrder order) {
+  using Watched = std::array<WatchedMemory, gpu::kMemories>;
+
+  /// The nodes of a loop once; -1: of none, in a leaf.
+  void run_loop(int32_t leaf, int32_t loop, Watched& watched) {
+    std::optional<uint64_t> seed;
+    if (device_.order_seed > 0) seed = device_.order_seed + static_cast<uint64_t>(device_.orders_++);
+    if (loop >= 0) lives_.begin_anew(loop);
+    for (const int32_t n : drawn_order(plan_->nodes, leaf, loop, seed)) {
+      const PlanNode& node = plan_->nodes[n];
+      // Behind the end of a submission kernels do nothing, and may run again.
+      const bool counts =
+          StatusArea(pointer(status()), *program_).status->code == ExecutionStatus::done || node.step < 0;
+      if (counts) lives_.before(static_cast<size_t>(n), watched[0]);
+      if (node.runs >= 0)
+        run_turns(node.runs, watched);
+      else
+        run_isolated(node, watched, seed ? ThreadOrder::shuffled : ThreadOrder::ascending);
+      if (counts) lives_.after(static_cast<size_t>(n), watched[0]);
+    }
+  }
+  void run_turns(int32_t loop, Watched& watched) {
+    const std::byte* again = watched[static_cast<size_t>(Memory::control)].at(plan_->loops[loop].word);
+    const auto is_due = [&] { return *reinterpret_cast<const int32_t*>(again) != 0; };
+    for (int32_t turn = 0; is_due(); ++turn) {
+      if (turn == kMostTurns) failed("host device", "a loop has no end");
+      run_loop(plan_->nodes[plan_->loops[loop].node].leaf, loop, watched);
+    }
+  }
+
+  void run_isolated(const PlanNode& node, Watched& watched, ThreadOrder order) {
     const auto each = [&](auto&& visit) {
       for (size_t which = 0; device_.isolates && which < watched.size(); ++which)
         visit(watched[which], static_cast<Memory>(which));
     };
-    std::vector<ByteRange> seen;
-    for (const ByteRange& range : node.ranges) seen.push_back(of_submission(range, watched[0]));
+    // Whether a kernel failed every node may ask.
+    std::vector<ByteRange> seen{{Memory::status, 0, sizeof(int32_t)}};
+    for (const ByteRange& range : node.ranges)
+      if (range.memory != Memory::pages) seen.push_back(of_submission(range, watched[0]));
     each([&](WatchedMemory& memory, Memory which) { memory.hide(seen, which); });
     const std::string wrong = run_node(node, reinterpret_cast<const gpu::CallBlock*>(pointer(call_->address())), order);
     if (!wrong.empty()) failed(name(node), wrong);
@@ -302,6 +346,18 @@ std::unique_ptr<Executable> HostDevice::compile(std::shared_ptr<const Program> p
   if (tamper) tamper(*plan);
   plan_ = plan;
   return std::make_unique<HostExecutable>(*this, std::move(program), std::move(plan), options);
+}
+std::string HostDevice::refusal_of(const Graph& graph, std::shared_ptr<const WeightSource> weights,
+                                   const Bindings& bounds) {
+  WeightStore store(*this, std::move(weights));
+  const Program program = lower(std::make_shared<Graph>(graph));
+  try {
+    gpu::make_plan(program, store, {bounds}, plan_options);
+  } catch (const Error& e) {
+    if (!gpu::missing_of(e.what())) throw;
+    return e.what();
+  }
+  return {};
 }
 ExecutableLayout HostDevice::layout_of(std::shared_ptr<const Program> program, WeightStore& weights,
                                        const CompileOptions& options) {

@@ -33,6 +33,10 @@ class HostDevice : public EmulatedDevice {
   /// As many multiprocessors as the plan is made for: few blocks, so that they stride.
   gpu::PlanOptions plan_options{.multiprocessors = 1};
 
+  /// The refusal of a graph that a plan lacks something for; empty: there is a plan. Throws Error where the list of what
+  /// is missing (gpu/plan/missing.h) has no row for it.
+  std::string refusal_of(const Graph& graph, std::shared_ptr<const WeightSource> weights, const Bindings& bounds);
+
   /// The last plan that was compiled.
   const gpu::Plan& plan() const { return *plan_; }
   /// Submissions in an order of their own so far.

@@ -20,7 +20,7 @@ inline constexpr int64_t kSynchronizationsOfARun = 2;
 /// A compiled case that runs as often as a test wants: each run in an order of its own.
 class HostRun {
  public:
-  HostRun(HostDevice& device, const RandomCase& of)
+  HostRun(Device& device, const RandomCase& of)
       : device_(device),
         case_(of),
         store_(device, of.weights),
@@ -28,9 +28,11 @@ class HostRun {
         executor_(device, store_, program_, larger(of.bindings)) {}
 
   const Program& program() const { return *program_; }
-  ExecutionResult run() {
+  /// `replayed`: null: routers decide freely.
+  ExecutionResult run(const ReplayedDecisions* replayed = nullptr) {
     ExecuteOptions options;
     options.outputs = options.record = true;
+    options.replayed = replayed;
     ExecutionResult result;
     const int64_t before = device_.synchronizations();
     executor_.run(input_values(case_), case_.bindings, options, result);
@@ -45,7 +47,7 @@ class HostRun {
     for (int64_t& x : b) x += 1;
     return b;
   }
-  HostDevice& device_;
+  Device& device_;
   const RandomCase& case_;
   WeightStore store_;
   std::shared_ptr<const Program> program_;

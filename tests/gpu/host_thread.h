@@ -18,6 +18,7 @@ class HostThread {
   int thread() const { return thread_; }
   int block() const { return block_; }
   int blocks() const { return blocks_; }
+  void add(int32_t* to, int32_t n) { *to += n; }
   template <class T>
   T load_once(const T* from) {
     return load(from);
@@ -34,6 +35,8 @@ class HostThread {
     check_alignment(to, sizeof(T));
     std::memcpy(to, &value, sizeof value);
   }
+  /// A condition of the card that the tests play is the address of an int32_t.
+  static void set_condition(uint64_t condition, bool value) { *reinterpret_cast<int32_t*>(condition) = value; }
 
  private:
   void check_alignment(const void* at, size_t bytes) {

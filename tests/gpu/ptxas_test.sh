@@ -30,7 +30,8 @@ table=$(cat "${reports[@]}" | c++filt | awk '
     registers = $0; sub(/.*Used /, "", registers); sub(/ registers.*/, "", registers)
     print name "\t" arch "\t" registers "\t" stack "\t" stores "\t" loads
   }' | while IFS=$'\t' read -r name rest; do
-    short=$(c++filt "$name" | sed -E 's/stormcell::gpu:://g; s/^void //; s/\(.*//; s/run_kernel<(.*)>$/\1/; s/ +$//')
+    short=$(c++filt "$name" |
+      sed -E 's/stormcell::(gpu|card):://g; s/^void //; s/\(.*//; s/run_kernel<(.*)>$/\1/; s/ +$//')
     printf '%s\t%s\n' "$short" "$rest"
   done | sort -u)
 

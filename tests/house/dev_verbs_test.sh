@@ -60,6 +60,7 @@ asks libdnnl-dev bench
 asks libimgui-dev screenshots
 asks libsqlite3-dev sample
 asks libsqlite3-dev package device
+asks qt6-base-dev package card
 asks python3-venv fixtures
 asks libsqlite3-dev fixtures --train switch-names
 

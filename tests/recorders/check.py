@@ -59,6 +59,12 @@ def import_all(program, folder):
         expect(figures["format"] == "native" and figures["model"]["layers"] == int(about["layers"]), "import: layers")
         chosen = sum(int((t >= 0).sum()) for name, t in tensors.items() if name.endswith(".indices"))
         expect(figures["rows_read"] >= chosen > 0, f"import: {figures['rows_read']} of {chosen} choices")
+        if "exit.confidence" in tensors:
+            told, right = figures["exits"][0], tensors["exit.prediction"] == tensors["exit.label"][:, None]
+            expect(told["items"] == len(right), f"import: {told['items']} items")
+            for exit, share, confidence in zip(told["exits"], right.mean(0), tensors["exit.confidence"].mean(0)):
+                expect(abs(exit["confidence"] - confidence) < 1e-5, f"import: {exit}")
+                expect(told["labelled"] == 0 or abs(exit["right"] - share) < 1e-9, f"import: {exit}")
 
 
 if __name__ == "__main__":

@@ -133,6 +133,9 @@ def exits_check(named):
         expect((tensors["layer.0.indices"][:, 0] == numpy.where(first, 0, 1)).all(), "exit 1: other decisions")
         expect((tensors["layer.1.indices"][:, 0] == numpy.where(first, -2, numpy.where(second, 0, 1))).all(),
                "exit 2: other decisions")
+        near = numpy.abs(best.values.numpy() - numpy.asarray([*threshold, 0]))
+        expect(numpy.abs(tensors["layer.0.margins"] - near[:, 0]).max() < 1e-6, "exit 1: other margins")
+        expect(numpy.abs(tensors["layer.1.margins"] - near[:, 1])[~first].max() < 1e-6, "exit 2: other margins")
         expect(0 < first.sum() < 40 and 0 < second[~first].sum(), "the case shows nothing")
         expect(about["layer.0.protocol"] == "exit-threshold" and about["cut"] == "", f"{about}")
     run.__name__ = "exits_that_are_" + ("modules" if named else "returned") + "_are_recorded"
@@ -141,3 +144,23 @@ def exits_check(named):
 
 check(exits_check(True))
 check(exits_check(False))
+
+
+@check
+def gates_and_exits_of_a_distributed_run_have_its_rank(folder):
+    torch.manual_seed(3)
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+
+    def record():
+        with load("pytorch").Recorder(Gated(False), {"gate": 2}, str(folder / "gate.safetensors")) as recorder, \
+                torch.no_grad():
+            recorder.model(torch.randint(0, 30, (2, 4)))
+        with load("exits").Recorder(Exits(), None, str(folder / "exits.safetensors")) as recorder, torch.no_grad():
+            recorder.model(torch.randn(5, 12))
+    try:
+        quietly(record)
+    finally:
+        torch.distributed.destroy_process_group()
+    for name in ("gate", "exits"):
+        tensors, _ = read(folder / f"{name}.safetensors")
+        expect("cell.rank" in tensors and (tensors["cell.rank"] == 0).all(), f"{name}: another rank")

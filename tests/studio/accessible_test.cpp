@@ -5,6 +5,7 @@
 #include <QTemporaryDir>
 
 #include "app/studio/main_window.h"
+#include "app/studio/model_page.h"
 #include "core/base/blocking.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
@@ -56,6 +57,14 @@ class AccessibleTest : public QObject {
       window.view()->show_table(true);
       verify_named(window);
     }
+  }
+
+  void the_page_of_a_model_has_names_too() {
+    MainWindow window;
+    window.show();
+    window.open_anything(QString("demo:switch-names"));
+    QTRY_VERIFY_WITH_TIMEOUT(window.findChild<ModelPage*>(), 20000);
+    verify_named(window);
   }
 
   void every_command_says_what_it_does_and_why_not() {

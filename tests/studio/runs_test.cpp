@@ -5,16 +5,17 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QGuiApplication>
-#include <QLineEdit>
 #include <QMutex>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QToolButton>
 
 #include "app/studio/command_line.h"
+#include "app/studio/data_box.h"
 #include "app/studio/main_window.h"
+#include "app/studio/model_page.h"
 #include "app/studio/progress_text.h"
-#include "app/studio/run_dialog.h"
+#include "app/studio/settings_panel.h"
 #include "core/base/blocking.h"
 #include "core/base/error.h"
 #include "tests/contract/traces.h"
@@ -49,32 +50,36 @@ class RunsTest : public QObject {
   }
 
   void the_hint_of_the_data_names_every_form() {
-    const RunDialog dialog("", nullptr);
-    QString hint;
-    for (const QLineEdit* line : dialog.findChildren<QLineEdit*>())
-      if (line->accessibleName() == "Data") hint = line->placeholderText() + line->toolTip();
-    for (const char* form :
-         {"a video", ".txt", ".jsonl", ".npy", ".safetensors", "a folder", "one picture", "random:", "demo:"})
-      QVERIFY2(hint.contains(form), form);
+    for (const bool pictures : {false, true}) {
+      OpenedModel model;
+      model.runs = true, model.takes_pictures = pictures;
+      const ModelPage page(model);
+      const QString hint = page.findChild<DataBox*>()->placeholderText();
+      for (const char* form : pictures ? std::vector{"a picture", "a folder", "a video", "random:"}
+                                       : std::vector{".txt", ".jsonl", ".npy", ".safetensors", "random:"})
+        QVERIFY2(hint.contains(form), form);
+    }
   }
 
   void a_run_of_batches_of_like_length_is_the_command_that_repeats_it() {
-    RunDialog dialog("demo:switch-names", nullptr);
-    QVERIFY(!dialog.request().experiment.bucket_by_length);
-    for (QCheckBox* box : dialog.findChildren<QCheckBox*>())
-      if (box->text().contains("like length")) box->setChecked(true);
-    const ExperimentOptions asked = dialog.request().experiment;
+    const SettingsPanel panel;
+    QVERIFY(!panel.request().experiment.bucket_by_length);
+    for (QCheckBox* box : panel.findChildren<QCheckBox*>())
+      if (box->accessibleName() == "Bucket by length") box->setChecked(true);
+    ExperimentOptions asked = panel.request().experiment;
     QVERIFY(asked.bucket_by_length);
+    asked.model = "demo:switch-names";
     QVERIFY(command_of(settings_json(asked), {}, {}).contains(" --bucket-by-length"));
   }
 
   void a_run_that_decodes_is_the_command_that_repeats_it() {
-    RunDialog dialog("demo:switch-names", nullptr);
-    QCOMPARE(dialog.request().experiment.phase, std::string("forward"));
-    auto* phase = dialog.findChild<QComboBox*>();
-    QVERIFY(phase);
-    phase->setCurrentIndex(phase->findData("decode"));
-    const QString command = command_of(settings_json(dialog.request().experiment), {}, {});
+    const SettingsPanel panel;
+    QCOMPARE(panel.request().experiment.phase, std::string("forward"));
+    for (QComboBox* box : panel.findChildren<QComboBox*>())
+      if (box->accessibleName() == "Phase") box->setCurrentText("decode");
+    ExperimentOptions asked = panel.request().experiment;
+    asked.model = "demo:switch-names";
+    const QString command = command_of(settings_json(asked), {}, {});
     QVERIFY2(command.contains(" --phase decode"), qPrintable(command));
   }
 

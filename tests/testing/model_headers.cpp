@@ -46,8 +46,15 @@ std::string onnx_graph(const std::vector<OnnxNode>& nodes, const std::vector<Onn
   for (const OnnxTensor& tensor : tensors) {
     std::string of;
     for (const uint64_t extent : tensor.shape) of += field_number(1, extent);
-    bytes +=
-        field_bytes(5, of + field_number(2, tensor.type) + field_bytes(8, tensor.name) + field_bytes(9, tensor.data));
+    of += field_number(2, tensor.type) + field_bytes(8, tensor.name);
+    if (tensor.file.empty()) {
+      of += field_bytes(9, tensor.data);
+    } else {
+      for (const auto& [key, value] : {std::pair{"location", tensor.file}, {"length", std::string("8")}})
+        of += field_bytes(13, field_bytes(1, key) + field_bytes(2, value));
+      of += field_number(14, 1);
+    }
+    bytes += field_bytes(5, of);
   }
   return bytes;
 }
@@ -194,15 +201,17 @@ std::string state_dict_pickle(const std::vector<std::pair<std::string, std::vect
   return "\x80\x02" + ordered_dict(tensors, false) + ".";
 }
 
-std::string state_dict_bytes(const std::vector<std::pair<std::string, std::vector<int64_t>>>& tensors, bool nested) {
+std::string state_dict_bytes(const std::vector<std::pair<std::string, std::vector<int64_t>>>& tensors, bool nested,
+                             size_t data_bytes) {
   const std::string dict = ordered_dict(tensors, false);
   // A class that nobody knows, made by its constructor and given a state.
   const std::string arguments = "cargparse\nNamespace\n)\x81}(" + pickle_text("lr") + pickle_number(1) + "ub";
   const std::string root = nested ? "}(" + pickle_text("epoch") + pickle_number(3) + pickle_text("arguments") +
                                         arguments + pickle_text("state_dict") + dict + "u"
                                   : dict;
-  return zip_bytes(
-      {{"made/data.pkl", "\x80\x02" + root + "."}, {"made/version", "3\n"}, {"made/data/0", std::string(64, 'w')}});
+  return zip_bytes({{"made/data.pkl", "\x80\x02" + root + "."},
+                    {"made/version", "3\n"},
+                    {"made/data/0", std::string(data_bytes, 'w')}});
 }
 
 std::string old_state_dict_bytes(const std::vector<std::pair<std::string, std::vector<int64_t>>>& tensors) {

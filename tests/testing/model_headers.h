@@ -45,6 +45,7 @@ struct OnnxTensor {
   std::vector<uint64_t> shape;
   uint32_t type = 1;
   std::string data;
+  std::string file = {};  ///< another file has its 8 bytes, not `data`
 };
 std::string onnx_bytes(const std::vector<OnnxNode>& nodes, const std::vector<OnnxTensor>& tensors);
 
@@ -53,8 +54,9 @@ std::string pt2_bytes(const std::vector<std::string>& targets);
 
 /// A pickle of a state dict as torch.save() writes it: an OrderedDict whose tensors are f32.
 std::string state_dict_pickle(const std::vector<std::pair<std::string, std::vector<int64_t>>>& tensors);
-/// The file of that state dict, or of {"epoch": 3, "state_dict": it} for `nested`.
-std::string state_dict_bytes(const std::vector<std::pair<std::string, std::vector<int64_t>>>& tensors, bool nested);
+/// The file of that state dict, or of {"epoch": 3, "state_dict": it} for `nested`, and of a storage.
+std::string state_dict_bytes(const std::vector<std::pair<std::string, std::vector<int64_t>>>& tensors, bool nested,
+                             size_t data_bytes = 64);
 /// The same in the form before PyTorch 1.6, without the storages.
 std::string old_state_dict_bytes(const std::vector<std::pair<std::string, std::vector<int64_t>>>& tensors);
 

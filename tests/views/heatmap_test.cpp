@@ -427,9 +427,9 @@ class HeatmapTest : public QObject {
                          folder_.filePath(QString("windows%1.storm").arg(batches)).toStdString(), f)));
       QVERIFY(view.has_content());
       auto* picture = view.findChild<HeatmapPicture*>();
-      const QImage image = draw(*picture, {900, 600});
-      const QColor below = image.pixelColor(600, 380), background = Theme::of(view.palette()).background;
-      QCOMPARE(below != background, drawn);
+      draw(*picture, {900, 600});
+      // The map has the room of what is not drawn below it.
+      QCOMPARE(picture->geometry(0).area().bottom() < 300, drawn);
     }
   }
 

@@ -2,6 +2,7 @@
 #include "views/overview/overview_geometry.h"
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "tests/testing/testing.h"
@@ -14,9 +15,11 @@ class OverviewGeometryTest : public QObject {
   Q_OBJECT
  private slots:
   void cards_do_not_overlap_and_fill_the_width() {
-    for (const double width : {480.0, 760.0, 1080.0, 1730.0})
+    for (const auto& [width, room] :
+         {std::pair{480.0, 0.0}, {760.0, 0.0}, {1080.0, 0.0}, {1730.0, 0.0}, {1080.0, 600.0}})
       for (const bool waterfall : {false, true}) {
         OverviewContent c;
+        c.room = room;
         c.figures = 6, c.chart_rows = waterfall ? 15 : 12, c.notes = 2, c.interval = c.waterfall = waterfall;
         c.steps_height = [](double) { return 210.0; };
         const OverviewGeometry g(width, c);
@@ -32,6 +35,20 @@ class OverviewGeometryTest : public QObject {
         QVERIFY(g.chart().contains(g.chart_area()) && g.chart_area().width() > 60);
         QVERIFY(g.steps_inside().height() >= 210);
       }
+  }
+
+  void next_steps_come_before_the_end_of_the_figures_in_a_low_window() {
+    OverviewContent c;
+    c.figures = 8, c.chart_rows = 4, c.interval = c.waterfall = true;
+    c.steps_height = [](double) { return 190.0; };
+    const OverviewGeometry high(1080, c);
+    c.room = 630;
+    const OverviewGeometry low(1080, c);
+    QVERIFY(high.steps().bottom() > 630 && low.steps().bottom() <= 630);
+    QVERIFY(low.value_height() < high.value_height());
+    // A page that has room keeps its rows of cards.
+    c.room = high.height() + 10;
+    QCOMPARE(OverviewGeometry(1080, c).steps(), high.steps());
   }
 
   void axes_have_round_marks() {

@@ -185,6 +185,32 @@ class OverviewTest : public QObject {
     QVERIFY(to_csv(table).contains("vertical-fusion"));
   }
 
+  void a_recording_is_not_orange() {
+    Situation s = situation(QJsonObject());
+    const OverviewPageModel page = make_page(s);
+    QVERIFY(page.tone == Tone::plain && page.hero.tone == Tone::plain && page.proof.tone == Tone::plain &&
+            page.notes_tone == Tone::plain);
+    QVERIFY(!page.notes.isEmpty());
+    // A run that did not end is another matter.
+    s.facts.line.status = RunStatus::failed;
+    QVERIFY(make_page(s).tone == Tone::warn && make_page(s).notes_tone == Tone::warn);
+  }
+
+  void times_whose_ratio_is_not_stated_have_a_remark() {
+    QJsonObject j = optimised();
+    for (const FigureRow& row : make_page(situation(j)).figures) QVERIFY(row.remark.isEmpty());
+    j["other_load"] = 0.5;
+    const OverviewPageModel page = make_page(situation(j));
+    const auto row = [&](const QString& name) { return *std::ranges::find(page.figures, name, &FigureRow::name); };
+    QCOMPARE(row("Latency, mean").remark, QString("no ratio: not measured well enough"));
+    QCOMPARE(row("Cells a second").remark, QString("no ratio: not measured well enough"));
+    QVERIFY(row("Latency, mean").change.isEmpty());
+    // Bytes are counted: their change stands.
+    QVERIFY(row("Memory, weights").remark.isEmpty() && !row("Memory, weights").change.isEmpty());
+    QVERIFY(says(make_overview_table(situation(j)), "no ratio: not measured well enough"));
+    QVERIFY(!says(make_overview_table(situation(optimised())), "no ratio"));
+  }
+
   void what_was_not_measured_well_enough_is_nowhere_and_can_be_measured_again() {
     QJsonObject j = optimised();
     j["other_load"] = 0.5;

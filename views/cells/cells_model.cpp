@@ -295,6 +295,12 @@ QString place_text(const CellLine& line, size_t cell) {
                           : QString::number(position);
 }
 
+const std::vector<int>& ranks_of(const BranchRanks& ranks, const std::string& router) {
+  static const std::vector<int> none;
+  const auto at = ranks.find(router);
+  return at == ranks.end() ? none : at->second;
+}
+
 ShownPage show_page(const CellPage& page, const CellOptions& options, const CellPage* other, double high) {
   ShownPage shown;
   shown.first_sequence = page.first_sequence;

@@ -3,6 +3,8 @@
 #pragma once
 #include <QImage>
 #include <QString>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/readings/cells_view.h"
@@ -67,12 +69,18 @@ struct ShownLine {
   int compared = 0, differing = 0;
 };
 
+/// By router of the run: ranks of its branches, as load_ranks() has them.
+using BranchRanks = std::map<std::string, std::vector<int>>;
+/// Ranks of a router; empty: each of its branches has a hue of its own.
+const std::vector<int>& ranks_of(const BranchRanks& ranks, const std::string& router);
+
 /// A page, ready to be laid out.
 struct ShownPage {
   std::vector<ShownLine> lines;
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
   std::vector<ExitRole> exits;  ///< by router
+  BranchRanks ranks;
   /// Of the routers, where the colour is of all of them.
   std::vector<RouterPlace> places;
   int router = -1;          ///< index of the one that colours, -1: none of this page

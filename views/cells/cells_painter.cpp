@@ -7,6 +7,7 @@
 #include "core/readings/patch_regions.h"
 #include "core/readings/router_places.h"
 #include "core/summary/exits_text.h"
+#include "views/drawing/branch_colors.h"
 #include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
@@ -16,8 +17,8 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
 
-QColor stripe_color(int stripe, const ExitRole& test, const Theme& theme) {
-  return stripe >= 0 ? branch_color(test, stripe, theme) : stripe == kStripeDropped ? theme.bad : theme.grid;
+QColor stripe_color(int stripe, const ExitRole& test, const std::vector<int>& ranks, const Theme& theme) {
+  return stripe >= 0 ? branch_color(test, stripe, ranks, theme) : stripe == kStripeDropped ? theme.bad : theme.grid;
 }
 
 /// All routers below one chip, one stripe each; a router with several choices a cell splits its stripe.
@@ -27,6 +28,7 @@ void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics
   size_t at = 0;
   for (size_t r = 0; r < page.routers.size(); ++r) {
     const int k = page.routers[r].fan_out;
+    const std::vector<int>& ranks = ranks_of(page.ranks, page.routers[r].name);
     const double y = box.bottom() + 2 + static_cast<double>(r) * height;
     for (int j = 0; j < k; ++j, ++at) {
       // Up to the neighbour, so that bands are seen and not a grid.
@@ -35,7 +37,7 @@ void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics
       const int stripe = chip.stripes[at];
       // What was dropped is a thin line: less than a stripe, and not red alone tells it.
       p.fillRect(stripe == kStripeDropped ? QRectF(part.left(), part.center().y() - 0.5, part.width(), 1) : part,
-                 stripe_color(stripe, page.exits[r], theme));
+                 stripe_color(stripe, page.exits[r], ranks, theme));
     }
   }
 }
@@ -125,6 +127,9 @@ QString figure(const ShownPage& page, double v) {
 
 int branches_of(const ShownPage& page) { return page.routers[page.router].branches; }
 const ExitRole& test_of(const ShownPage& page) { return page.exits[page.router]; }
+const std::vector<int>& own_ranks(const ShownPage& page) {
+  return ranks_of(page.ranks, page.routers[page.router].name);
+}
 
 /// Where the branches stand in the legend; room for a note is left at the right.
 std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& page, QRectF bounds) {
@@ -182,6 +187,33 @@ double text_line(QPainter& p, QRectF bounds, double y, const QString& text, cons
   return y + metrics.height() + 3;
 }
 
+/// All branches that a step gave the cell, each with its colour and its weight, in as many lines as they need. Returns
+/// where the next line begins.
+double paint_choices(QPainter& p, QRectF bounds, double y, const CellTrail::Step& step, const ExitRole& test,
+                     const std::vector<int>& ranks, const Theme& theme) {
+  constexpr double kSquare = 10, kGap = 10;
+  const QFontMetricsF metrics(p.font());
+  const double line = metrics.height() + 3;
+  double x = bounds.left();
+  bool any = false;
+  for (size_t j = 0; j < step.branches.size(); ++j) {
+    const int32_t branch = step.branches[j];
+    if (branch == kNoChoice) continue;
+    any = true;
+    QString part = branch >= 0 ? to_qstring(branch_name(test, branch)) : tr("dropped by %1").arg(~branch);
+    if (branch >= 0 && j < step.weights.size())
+      part += tr(" (%1)").arg(static_cast<double>(step.weights[j]), 0, 'f', 2);
+    const double width = kSquare + 4 + metrics.horizontalAdvance(part);
+    if (x > bounds.left() && x + width > bounds.right()) x = bounds.left(), y += line;
+    p.fillRect(QRectF(x, y + 3, kSquare, kSquare),
+               stripe_color(branch >= 0 ? branch : kStripeDropped, test, ranks, theme));
+    text_line(p, QRectF(x + kSquare + 4, y, bounds.right() - x - kSquare - 4, line), y, part, theme.text);
+    x += width + kGap;
+  }
+  if (!any) text_line(p, bounds, y, tr("none"), theme.text);
+  return y + line;
+}
+
 constexpr int kLegendLines = 2;
 
 /// What is drawn besides colours; stripes lie below cells, and not on patches of a picture.
@@ -217,8 +249,8 @@ void paint_exits(QPainter& p, const ShownPage& page, QRectF area, const Theme& t
 
 }  // namespace
 
-QColor branch_color(const ExitRole& test, int branch, const Theme& theme) {
-  if (test.exit < 0) return theme.category(branch);
+QColor branch_color(const ExitRole& test, int branch, const std::vector<int>& ranks, const Theme& theme) {
+  if (test.exit < 0) return branch_color(branch, ranks, theme);
   if (branch == test.leave) return theme.category(test.exit);
   return test.last ? theme.category(test.exit + 1) : theme.faint;
 }
@@ -226,7 +258,7 @@ QColor branch_color(const ExitRole& test, int branch, const Theme& theme) {
 QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme) {
   if (!chip.real || chip.faded) return theme.surface;
   if (page.options.color == CellColor::branch)
-    return chip.branch >= 0 ? branch_color(test_of(page), chip.branch, theme) : theme.surface;
+    return chip.branch >= 0 ? branch_color(test_of(page), chip.branch, own_ranks(page), theme) : theme.surface;
   if (page.options.color == CellColor::exit)
     return chip.tone >= 0 ? theme.category(static_cast<int>(chip.value)) : theme.surface;
   return chip.tone >= 0 ? theme.sequential(chip.tone) : theme.surface;
@@ -286,7 +318,10 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   const double line = metrics.height() + 2;
   const ColorText color = text_of(page.options.color);
   text_line(p, bounds, bounds.bottom() - kLegendLines * line, drawn_text(page, metrics, bounds.width()), theme.faint);
-  text_line(p, bounds, bounds.bottom() - line, tr("%1: %2").arg(color.name, color.definition), theme.faint);
+  QString meaning = tr("%1: %2").arg(color.name, color.definition);
+  if (page.router >= 0 && page.options.color == CellColor::branch && !own_ranks(page).empty())
+    meaning = tr("Tone: rank of the branch by its cells in the whole run, the busier the stronger. %1").arg(meaning);
+  text_line(p, bounds, bounds.bottom() - line, meaning, theme.faint);
   std::vector<QRectF> boxes;
   if (page.router < 0) return boxes;
   const RouterLine& router = page.routers[page.router];
@@ -313,7 +348,7 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   boxes = branch_boxes(metrics, page, area);
   for (size_t b = 0; b < boxes.size(); ++b) {
     const bool on = page.options.branch < 0 || page.options.branch == static_cast<int>(b);
-    const QColor fill = on ? branch_color(test_of(page), static_cast<int>(b), theme) : theme.surface;
+    const QColor fill = on ? branch_color(test_of(page), static_cast<int>(b), own_ranks(page), theme) : theme.surface;
     p.fillRect(boxes[b], fill);
     p.setPen(on ? Theme::text_on(fill) : theme.faint);
     p.drawText(boxes[b], Qt::AlignCenter, to_qstring(branch_name(test_of(page), static_cast<int>(b))));
@@ -321,46 +356,41 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   QString note;
   if (static_cast<int>(boxes.size()) < router.branches)
     note = tr("and %1 more").arg(router.branches - static_cast<int>(boxes.size()));
-  if (router.branches > 8) note += (note.isEmpty() ? "" : "; ") + tr("8 colours, repeated");
   if (page.unbranched) note += (note.isEmpty() ? "" : "; ") + tr("no colour: no branch");
   if (!note.isEmpty() && !boxes.empty())
     text_line(p, QRectF(bounds.right() - 184, 0, 184, 0), boxes.back().top() + 1, note, theme.faint);
   return boxes;
 }
 
-double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const std::vector<RouterLine>& routers,
-                   const QString& token, const Theme& theme) {
+QString next_text(const CellChoice& choice) {
+  QStringList parts;
+  if (choice.runner_up >= 0) parts << tr("next: branch %1").arg(choice.runner_up);
+  if (choice.margin) parts << tr("margin %1").arg(*choice.margin, 0, 'g', 3);
+  return parts.join(", ");
+}
+
+double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const ShownPage& page,
+                   const TrailDetails& details, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const QString place = tr("Cell %1:%2").arg(trail.place.sequence).arg(trail.place.position);
   // The figure in brackets is the weight.
-  double y =
-      text_line(p, bounds, bounds.top(), token.isEmpty() ? place : place + "  \"" + token + "\"", theme.text, true);
+  double y = text_line(p, bounds, bounds.top(), details.token.isEmpty() ? place : place + "  \"" + details.token + "\"",
+                       theme.text, true);
   y = text_line(p, bounds, y,
                 QString::fromStdString(trail.label) + (trail.label.empty() ? "" : "; ") + tr("in brackets: weight"),
                 theme.faint);
-  const std::vector<QString> names = names_of(trail, routers);
-  const std::vector<ExitRole> tests = tests_of(trail, routers);
+  const std::vector<QString> names = names_of(trail, page.routers);
+  const std::vector<ExitRole> tests = tests_of(trail, page.routers);
   for (size_t s = 0; s < trail.steps.size(); ++s) {
-    if (y + 2 * metrics.height() > bounds.bottom()) {
+    const CellTrail::Step& step = trail.steps[s];
+    const QString next = details.choices ? next_text((*details.choices)[s]) : QString();
+    if (y + (next.isEmpty() ? 2 : 3) * metrics.height() > bounds.bottom()) {
       y = text_line(p, bounds, y, tr("and %1 more routers").arg(trail.steps.size() - s), theme.faint);
       break;
     }
-    QStringList parts;
-    double x = bounds.left();
-    for (size_t j = 0; j < trail.steps[s].branches.size(); ++j) {
-      const int32_t branch = trail.steps[s].branches[j];
-      const int stripe = branch >= 0 ? branch : branch == kNoChoice ? kStripeNone : kStripeDropped;
-      p.fillRect(QRectF(x, y + 3, 10, 10), stripe_color(stripe, tests[s], theme));
-      x += 13;
-      if (branch == kNoChoice) continue;
-      QString part = branch >= 0 ? to_qstring(branch_name(tests[s], branch)) : tr("dropped by %1").arg(~branch);
-      if (branch >= 0 && j < trail.steps[s].weights.size())
-        part += tr(" (%1)").arg(static_cast<double>(trail.steps[s].weights[j]), 0, 'f', 2);
-      parts << part;
-    }
-    y = text_line(p, bounds.adjusted(x - bounds.left() + 3, 0, 0, 0), y,
-                  parts.isEmpty() ? tr("none") : parts.join(", "), theme.text);
+    y = paint_choices(p, bounds, y, step, tests[s], ranks_of(page.ranks, step.router), theme);
     y = text_line(p, bounds.adjusted(16, 0, 0, 0), y - 2, names[s], theme.faint);
+    if (!next.isEmpty()) y = text_line(p, bounds.adjusted(16, 0, 0, 0), y - 3, next, theme.text);
   }
   return y - bounds.top();
 }

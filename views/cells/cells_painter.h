@@ -2,6 +2,7 @@
 #pragma once
 #include <QPainter>
 
+#include "core/readings/cell_choices.h"
 #include "views/cells/cells_geometry.h"
 #include "views/cells/cells_model.h"
 #include "views/drawing/theme.h"
@@ -9,8 +10,8 @@
 namespace stormcell::views {
 
 /// Of an exit as the view of exits has it: who leaves has the exit's colour, who goes on after the last test the end's,
-/// before it none.
-QColor branch_color(const ExitRole& test, int branch, const Theme& theme);
+/// before it none. `ranks`: of the router's branches, as load_ranks() has them.
+QColor branch_color(const ExitRole& test, int branch, const std::vector<int>& ranks, const Theme& theme);
 QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme);
 
 struct LineMarks {
@@ -27,9 +28,17 @@ std::vector<QRectF> paint_cells_legend(QPainter& painter, QRectF bounds, const S
 /// Height that paint_cells_legend() wants.
 double cells_legend_height(const QFontMetricsF& metrics, const ShownPage& page, double width);
 
-/// Where a followed cell went, router by router, of which `routers` are those of the page. Returns the height used.
-double paint_trail(QPainter& painter, QRectF bounds, const CellTrail& trail, const std::vector<RouterLine>& routers,
-                   const QString& token, const Theme& theme);
+/// Figures of a followed cell besides its way.
+struct TrailDetails {
+  std::shared_ptr<const std::vector<CellChoice>> choices;  ///< by step of the trail; null: nothing is known
+  QString token;
+};
+/// The way of a followed cell, router by router: all its branches with their weights, and which one came next. Routers
+/// of `page` have their colours. Returns the height used.
+double paint_trail(QPainter& painter, QRectF bounds, const CellTrail& trail, const ShownPage& page,
+                   const TrailDetails& details, const Theme& theme);
+/// "next: branch 7, margin 0.031"; empty: neither is recorded.
+QString next_text(const CellChoice& choice);
 /// Tokens of a branch with bars of their lift, as many as fit.
 void paint_dictionary(QPainter& painter, QRectF bounds, const BranchDictionary& dictionary, DictionaryOrder order,
                       const Theme& theme);

@@ -335,7 +335,8 @@ void CellsPicture::paint_panel(QPainter& p) const {
     QString token;
     if (const auto piece = columns_[0].page->pieces.find(aside_.trail->token); piece != columns_[0].page->pieces.end())
       token = piece_text(piece->second).text;
-    area.setTop(area.top() + paint_trail(p, area, *aside_.trail, columns_[0].page->routers, token, theme) + 14);
+    area.setTop(area.top() + paint_trail(p, area, *aside_.trail, columns_[0].shown, {aside_.choices, token}, theme) +
+                14);
   }
   if (aside_.dictionary) paint_dictionary(p, area, *aside_.dictionary, aside_.order, theme);
   if (aside_.trail && aside_.dictionary) return;

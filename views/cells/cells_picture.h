@@ -24,6 +24,7 @@ class CellsPicture : public QWidget {
   };
   struct Aside {
     std::shared_ptr<const CellTrail> trail;
+    std::shared_ptr<const std::vector<CellChoice>> choices;  ///< by step of the trail
     std::shared_ptr<const BranchDictionary> dictionary;
     DictionaryOrder order = DictionaryOrder::count;
   };

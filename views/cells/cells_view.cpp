@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "core/readings/selected_view.h"
+#include "views/drawing/branch_colors.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -48,6 +49,22 @@ std::shared_ptr<const CellPage> read_around(const Source& source, const std::str
   both->lines.insert(both->lines.end(), page->lines.begin(), page->lines.end());
   both->pieces.insert(page->pieces.begin(), page->pieces.end());
   return both;
+}
+
+/// Loads of so many windows are added up.
+constexpr int64_t kMostRankWindows = 64;
+
+/// Reads nothing where no router has more branches than there are hues.
+BranchRanks read_ranks(const std::vector<RouterLine>& routers, const Source& source, const Progress& progress) {
+  BranchRanks ranks;
+  if (std::ranges::all_of(routers, [](const RouterLine& r) { return r.branches <= Theme::kCategories; })) return ranks;
+  const auto windows = read_load_windows(source.file, source.run, {0, -1}, kMostRankWindows, progress);
+  for (const LoadWindows::Router& router : windows->routers) {
+    std::vector<int64_t> load(router.line.branches);
+    for (size_t i = 0; i < router.load.size(); ++i) load[i % load.size()] += router.load[i];
+    if (std::vector<int> of = load_ranks(load); !of.empty()) ranks[router.line.name] = std::move(of);
+  }
+  return ranks;
 }
 
 }  // namespace
@@ -99,7 +116,7 @@ void CellsView::build() {
   bar()->addWidget(play_);
   clock_ = new QTimer(this);
   clock_->setInterval(333);
-  bar()->addStretch(1);
+  bar()->add_stretch();
   auto* label = new QLabel(tr("Go to"), this);
   sequence_ = new QSpinBox(this);
   sequence_->setAccessibleName(tr("Sequence at the top"));
@@ -192,6 +209,7 @@ CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t 
     known.overview = read_cells_overview(main.file, main.run, selection.first_batch, selection.end_batch);
   const RouterLine* router = router_of(*known.overview, selection);
   if (!router || !known.overview->decisions) return known;
+  if (!known.ranks) known.ranks = read_ranks(known.overview->routers, main, progress);
   top = std::clamp(top, known.overview->first_sequence,
                    std::max(known.overview->first_sequence, known.overview->end_sequence - 1));
   if (!known.page) {
@@ -206,9 +224,10 @@ CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t 
   }
   if (selection.cell && known.trail_of != selection.cell) {
     known.trail_of = selection.cell;
-    known.trail = nullptr;
+    known.trail = nullptr, known.choices = nullptr;
     try {
       known.trail = read_cell_trail(main.file, main.run, *selection.cell);
+      known.choices = read_cell_choices(main.file, main.run, *known.trail);
     } catch (const Error& e) {
       trouble = QString::fromUtf8(e.what());
     }
@@ -352,6 +371,8 @@ void CellsView::show_data() {
     columns[0].shown = show_page(*data_.page, now, nullptr, high);
     columns.push_back({data_.context.other.title, data_.other, show_page(*data_.other, now, data_.page.get(), high)});
   }
+  for (CellsPicture::Column& column : columns)
+    if (data_.ranks) column.shown.ranks = *data_.ranks;  // of this run: a branch has one colour in both columns
   // Where pictures are shown, those of which none is kept are left out: the line above says how many there are.
   const bool pictures = columns[0].shown.pictures;
   picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence,
@@ -359,7 +380,8 @@ void CellsView::show_data() {
   play_->setEnabled(o.thumbnails > 1);
   const bool dictionary = now.branch >= 0 && data_.has_dictionary_of(now.router, now.branch);
   picture_->set_aside({selection_.cell && data_.trail && data_.trail->place == *selection_.cell ? data_.trail : nullptr,
-                       dictionary ? data_.dictionary : nullptr, static_cast<DictionaryOrder>(order_->currentIndex())});
+                       data_.choices, dictionary ? data_.dictionary : nullptr,
+                       static_cast<DictionaryOrder>(order_->currentIndex())});
   picture_->set_cell(selection_.cell);
   // What is on show must have been read: another run may have come while the picture stood elsewhere.
   if (!page_covers(data_, selection_, picture_->scroll().sequence)) picture_->show_sequence(top_);

@@ -32,8 +32,10 @@ class CellsView : public View {
     std::shared_ptr<const CellPage> page, other;
     int64_t read_at = -1;  ///< the sequence that the page was read for
     std::shared_ptr<const CellTrail> trail;
-    std::optional<CellPlace> trail_of;  ///< also where there was none
+    std::shared_ptr<const std::vector<CellChoice>> choices;  ///< by step of the trail
+    std::optional<CellPlace> trail_of;                       ///< also where there was none
     std::shared_ptr<const BranchDictionary> dictionary;
+    std::optional<BranchRanks> ranks;  ///< of the whole run
 
     bool has_dictionary_of(const QString& router, int branch) const {
       return dictionary && dictionary->branch == branch && dictionary->router == router.toStdString();

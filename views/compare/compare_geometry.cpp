@@ -16,6 +16,11 @@ QRectF CompareGeometry::body() const {
   return {0, top, size_.width(), std::max(0.0, size_.height() - top)};
 }
 
+double CompareGeometry::line_height() const {
+  constexpr double kFilled = 0.8, kLeast = 1.9, kMost = 2.8;
+  return std::clamp(kFilled * body().height() / std::max(1, lines_), kLeast * unit_, kMost * unit_);
+}
+
 double CompareGeometry::most_scrolled() const {
   return std::max(0.0, lines_ * line_height() + 0.5 * unit_ - body().height());
 }

@@ -17,7 +17,8 @@ class CompareGeometry {
   int at(QPointF point) const;
   int first() const;
   int end() const;
-  double line_height() const { return 1.9 * unit_; }
+  /// Lines stand further apart where a few would leave the room empty.
+  double line_height() const;
   /// How far the lines can be scrolled.
   double most_scrolled() const;
   double unit() const { return unit_; }

@@ -21,14 +21,14 @@ CompareView::CompareView(QWidget* parent) : View(parent), list_(new CompareList(
   search_->setToolTip(tr("Figures whose section, name or path has all of these words"));
   search_->setAccessibleName(tr("Search figures"));
   search_->setClearButtonEnabled(true);
-  search_->setMaximumWidth(360);
-  bar()->addWidget(search_, 1);
+  search_->setFixedWidth(fontMetrics().horizontalAdvance(search_->placeholderText()) + 40);
+  bar()->addWidget(search_);
   show_ = add_choice(tr("Show"),
                      tr("Significant: the 95 % interval of the difference does not hold 0, or two counts differ"),
                      {{tr("what differs"), tr("All figures that differ, also those that may differ by chance")},
                       {tr("what is significant"), tr("Figures that differ by more than chance")},
                       {tr("all figures"), tr("Also those that are equal")}});
-  bar()->addStretch(1);
+  bar()->add_stretch();
   set_picture(list_);
   const auto refilter = [this] {
     list_->set_filter(filter());

@@ -33,12 +33,20 @@ class HtmlTable {
   }
   void row(const QStringList& cells, bool strong = false) {
     html_ += strong ? "<tr bgcolor='" + theme_.grid.name() + "'>" : QString("<tr>");
-    for (const QString& c : cells) html_ += "<td>" + c + "</td>";
+    for (const QString& c : cells) html_ += "<td style='" + rule() + "'>" + c + "</td>";
     html_ += "</tr>";
   }
-  QString text() const { return "<table cellspacing='0' cellpadding='4'>" + html_ + "</table>"; }
+  /// A name and what there is to say of it, in a table of such rows alone.
+  void pair(const QString& name, const QString& text) {
+    html_ +=
+        "<tr><td width='14%' style='" + rule() + "'>" + name + "</td><td style='" + rule() + "'>" + text + "</td></tr>";
+  }
+  /// As wide as the page but for the rules' own width, with a rule below each row: the eye follows a row across the
+  /// gaps.
+  QString text() const { return "<table width='99%' cellspacing='0' cellpadding='3'>" + html_ + "</table>"; }
 
  private:
+  QString rule() const { return "border-bottom:1px solid " + theme_.grid.name(); }
   const Theme& theme_;
   QString html_;
 };
@@ -51,16 +59,16 @@ QString mark(bool there, const Theme& theme) {
 
 QString model_part(const SessionData& d, const Theme& theme) {
   HtmlTable table(theme);
-  table.row({tr("model"), "<b>" + escaped(d.model) + "</b>"});
-  table.row({tr("family"), escaped(d.family)});
+  table.pair(tr("model"), "<b>" + escaped(d.model) + "</b>");
+  table.pair(tr("family"), escaped(d.family));
   if (d.parameters > 0)
-    table.row({tr("parameters"),
-               tr("%1 in %2").arg(count_text(d.parameters), bytes_text(static_cast<double>(d.weight_bytes)))});
-  if (!d.weights.empty()) table.row({tr("weights"), d.weights_stated ? escaped(d.weights) : tr("as stored")});
-  table.row({tr("file"), escaped(d.file) + ", " + bytes_text(static_cast<double>(d.bytes))});
-  table.row({tr("begun"), tr("%1 by Stormcell %2, schema %3")
+    table.pair(tr("parameters"),
+               tr("%1 in %2").arg(count_text(d.parameters), bytes_text(static_cast<double>(d.weight_bytes))));
+  if (!d.weights.empty()) table.pair(tr("weights"), d.weights_stated ? escaped(d.weights) : tr("as stored"));
+  table.pair(tr("file"), escaped(d.file) + ", " + bytes_text(static_cast<double>(d.bytes)));
+  table.pair(tr("begun"), tr("%1 by Stormcell %2, schema %3")
                               .arg(moment_text(d.created).toHtmlEscaped(), escaped(d.program))
-                              .arg(d.schema)});
+                              .arg(d.schema));
   return table.text();
 }
 
@@ -72,24 +80,23 @@ qlonglong batches_of(const RunContents& run) {
 
 QString run_part(const RunContents& run, const Theme& theme) {
   HtmlTable about(theme);
-  about.row({tr("data"), run.dataset.empty() ? tr("not known") : escaped(run.dataset)});
+  about.pair(tr("data"), run.dataset.empty() ? tr("not known") : escaped(run.dataset));
   const QString items =
       run.sizes.empty() ? counted_text(run.sequences, "sequence") : QString::fromStdString(run.items_text());
-  about.row({tr("size"), tr("%1 in %2").arg(items, counted_text(batches_of(run), "batch"))});
+  about.pair(tr("size"), tr("%1 in %2").arg(items, counted_text(batches_of(run), "batch")));
   if (!run.labels.empty()) {
     QStringList labels;
     for (const std::string& l : run.labels) labels << escaped(l);
     const qsizetype count = labels.size();
-    about.row({tr("labels"), tr("%1: %2").arg(count).arg(labels.mid(0, 20).join(", ") + (count > 20 ? ", ..." : ""))});
+    about.pair(tr("labels"), tr("%1: %2").arg(count).arg(labels.mid(0, 20).join(", ") + (count > 20 ? ", ..." : "")));
   }
   if (!run.machine.empty())
-    about.row({tr("machine"), tr("%1, %2, %3 threads").arg(escaped(run.machine), escaped(run.isa)).arg(run.threads)});
-  if (run.line.weight_budget > 0)
-    about.row({tr("budget"), QString::fromStdString(budget_word(run.line.weight_budget))});
-  about.row({tr("status"),
+    about.pair(tr("machine"), tr("%1, %2, %3 threads").arg(escaped(run.machine), escaped(run.isa)).arg(run.threads));
+  if (run.line.weight_budget > 0) about.pair(tr("budget"), QString::fromStdString(budget_word(run.line.weight_budget)));
+  about.pair(tr("status"),
              tr("%1; begun %2, ended %3")
                  .arg(escaped(std::string(to_text(run.line.status))), moment_text(run.line.started).toHtmlEscaped(),
-                      run.line.finished.empty() ? tr("never") : moment_text(run.line.finished).toHtmlEscaped())});
+                      run.line.finished.empty() ? tr("never") : moment_text(run.line.finished).toHtmlEscaped()));
   QString html = "<h3>" + tr("Run on show: %1").arg(title(run)) + "</h3>" + about.text();
   if (run.routers.empty()) return html + "<p>" + tr("Its model has no routers.") + "</p>";
   HtmlTable routers(theme);
@@ -152,7 +159,7 @@ QString make_page(const SessionData& d, int64_t run, const Theme& theme) {
   runs.head(head);
   const RunContents* shown = nullptr;
   for (const RunContents& r : d.runs) {
-    QStringList cells{title(r), count_text(batches_of(r))};
+    QStringList cells{title(r).replace(' ', "&nbsp;"), count_text(batches_of(r))};
     for (const bool there : r.kept) cells << mark(there, theme);
     runs.row(cells, r.line.id == run);
     if (r.line.id == run) shown = &r;

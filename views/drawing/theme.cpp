@@ -68,14 +68,14 @@ QColor Theme::diverging(double t) const {
 
 QColor Theme::category(int index) const {
   // Hues far apart for the three kinds of colour blindness; lightness alternates.
-  static constexpr std::array<Tone, 8> tones{{{0.58, 0.14, 255},
-                                              {0.74, 0.13, 70},
-                                              {0.52, 0.11, 165},
-                                              {0.80, 0.10, 325},
-                                              {0.55, 0.16, 30},
-                                              {0.82, 0.10, 220},
-                                              {0.48, 0.13, 305},
-                                              {0.76, 0.14, 130}}};
+  static constexpr std::array<Tone, kCategories> tones{{{0.58, 0.14, 255},
+                                                        {0.74, 0.13, 70},
+                                                        {0.52, 0.11, 165},
+                                                        {0.80, 0.10, 325},
+                                                        {0.55, 0.16, 30},
+                                                        {0.82, 0.10, 220},
+                                                        {0.48, 0.13, 305},
+                                                        {0.76, 0.14, 130}}};
   // Made once: a canvas asks for thousands in a frame.
   static const auto colors = [] {
     std::array<std::array<QColor, tones.size()>, 2> made;

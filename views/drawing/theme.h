@@ -10,7 +10,9 @@ namespace stormcell::views {
 struct Theme {
   bool dark = false;
   QColor background, surface, text, faint, grid, accent, good, bad, warn;
-  /// Of the eight, in an order in which neighbours differ in lightness too; an index beyond them wraps.
+  /// So many hues are told apart by everybody.
+  static constexpr int kCategories = 8;
+  /// One of kCategories, in an order in which neighbours differ in lightness too; an index beyond them wraps.
   QColor category(int index) const;
   /// t in [0, 1]: from the background's lightness to the strongest tone.
   QColor sequential(double t) const;

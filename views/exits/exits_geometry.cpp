@@ -7,7 +7,7 @@
 namespace stormcell::views {
 namespace {
 constexpr double kMargin = 12, kGap = 6;
-constexpr double kBarLines = 2.2;  // height of a bar at most, in lines
+constexpr double kBarLines = 2.2;  // height of a bar at most, in lines; twice that where there is no curve
 }  // namespace
 
 ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit)
@@ -55,8 +55,10 @@ void ExitsLayout::place_without_curve(double top, double wide, double high) {
       std::min(wide > kShort * digit_ ? 2.0 : 4.0, std::max(1.0, std::floor(0.25 * high / line_)));
   const double note = page_.no_curve.isEmpty() ? 0 : note_lines * line_;
   const bool alone = page_.classes.empty() && page_.gallery.empty();
-  const double wanted = static_cast<double>(page_.exits.size()) * (kBarLines * line_ + kGap);
-  const double upper = alone ? high - note - kGap - 3 * line_ : std::min(wanted, 0.4 * high);
+  const auto bars_high = [&](double lines) { return static_cast<double>(page_.exits.size()) * (lines * line_ + kGap); };
+  const double upper =
+      alone ? high - note - kGap - 3 * line_
+            : std::min({bars_high(2 * kBarLines), 0.4 * high, std::max(bars_high(kBarLines), 0.3 * high)});
   bars = {kMargin, top, wide, std::max(20.0, upper)};
   plot = {kMargin, bars.bottom() + kGap, wide, note};
 }

@@ -4,10 +4,9 @@
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QPointF>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <algorithm>
-
-#include "core/configuration/plan_config.h"
 
 namespace stormcell::views {
 namespace {
@@ -30,11 +29,19 @@ ExitsView::ExitsView(QWidget* parent) : View(parent) {
   listed_ = add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
                        {{tr("figures"), tr("All items with each set of thresholds, and each class")},
                         {tr("items"), tr("Those of the gallery, each with the exit that it left by")}});
-  bar()->addStretch(1);
+  run_ = new QPushButton(tr("Run with these thresholds"), this);
+  run_->setAccessibleName(run_->text());
+  bar()->addWidget(run_);
+  bar()->add_stretch();
   picture_ = new ExitsPicture(this);
   set_picture(picture_);
-  connect(threshold_, &QComboBox::currentIndexChanged, this,
-          [this](int index) { picture_->set_point(static_cast<size_t>(std::max(0, index))); });
+  connect(threshold_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    picture_->set_point(static_cast<size_t>(std::max(0, index)));
+    update_run();
+  });
+  connect(run_, &QPushButton::clicked, this, [this] {
+    if (const RouterThresholds exits = shown_thresholds(); !exits.empty()) emit thresholds_wanted(exits);
+  });
   connect(threshold_->lineEdit(), &QLineEdit::editingFinished, this, [this] { choose(threshold_->currentText()); });
   connect(listed_, &QComboBox::currentIndexChanged, this, [this] { refresh_table(); });
   connect(picture_, &ExitsPicture::point_wanted, threshold_, &QComboBox::setCurrentIndex);
@@ -88,7 +95,27 @@ void ExitsView::show_data() {
   choose(chosen);
   picture_->set_point(static_cast<size_t>(threshold_->currentIndex()));
   select(selection_);
+  update_run();
   show_content();
+}
+
+RouterThresholds ExitsView::shown_thresholds() const {
+  const int point = threshold_->currentIndex();  // the first are those that ran
+  const std::vector<ShownPoint>& points = picture_->page().points;
+  if (!data_ || !data_->curve || point < 1 || point >= std::ssize(points)) return {};
+  RouterThresholds exits;
+  for (const ExitFigures& exit : data_->curve->exits)
+    if (!exit.router.empty()) exits.push_back({exit.router, points[point].threshold});
+  return exits;
+}
+
+void ExitsView::update_run() {
+  const bool known = !context().main.settings.empty(), other = !shown_thresholds().empty();
+  run_->setVisible(picture_->page().has_curve());
+  run_->setEnabled(known && other);
+  run_->setToolTip(!known   ? tr("How this run was made is not known, so it cannot be run again")
+                   : !other ? tr("These thresholds ran: choose a point of the curve, or type one")
+                            : tr("Runs the same data with this threshold for all exits: measured and verified"));
 }
 
 void ExitsView::choose(const QString& text) {

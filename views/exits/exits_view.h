@@ -1,9 +1,11 @@
 // Early exits: who answers where, what every threshold gives, which classes and which items go on.
 #pragma once
+#include "core/configuration/plan_config.h"
 #include "views/exits/exits_picture.h"
 #include "views/frame/view.h"
 
 class QComboBox;
+class QPushButton;
 
 namespace stormcell::views {
 
@@ -23,9 +25,13 @@ class ExitsView : public View {
   void show_data();
   /// A point by its name, or by a number the nearest one.
   void choose(const QString& text);
+  /// The thresholds of the point on show, one for each exit; empty: they ran, or the run does not tell.
+  RouterThresholds shown_thresholds() const;
+  void update_run();
 
   ExitsPicture* picture_;
   QComboBox *threshold_, *listed_;
+  QPushButton* run_;
   std::shared_ptr<const ExitsOfRun> data_;
   Selection selection_;
 };

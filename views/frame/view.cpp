@@ -20,9 +20,9 @@ View::View(QWidget* parent) : QWidget(parent) {
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   bar_widget_ = new QWidget(this);
-  bar_ = new QHBoxLayout(bar_widget_);
+  bar_ = new FlowLayout(8);
   bar_->setContentsMargins(12, 6, 12, 6);
-  bar_->setSpacing(8);
+  bar_widget_->setLayout(bar_);
   layout->addWidget(bar_widget_);
   note_ = new QLabel(this);
   note_->setObjectName("note");

@@ -12,6 +12,7 @@
 #include "core/base/progress.h"
 #include "core/experiment/experiment.h"
 #include "views/frame/caption.h"
+#include "views/frame/flow_layout.h"
 #include "views/frame/selection.h"
 #include "views/frame/table.h"
 
@@ -80,6 +81,8 @@ class View : public QWidget {
   void said(const QString& message);
   /// The run on show once more, with these passes.
   void run_wanted(const stormcell::PassSelection& passes);
+  /// The run on show once more, with these thresholds of its exits.
+  void thresholds_wanted(const stormcell::RouterThresholds& exits);
   /// A long piece of work that the user asked for, as load() describes reading: the shell shows how far it is and lets
   /// it be stopped.
   void work_wanted(const stormcell::views::View::Load& work);
@@ -108,8 +111,8 @@ class View : public QWidget {
   /// heeded() or remarks() may have changed.
   void refresh_note();
 
-  /// The row of controls above the picture.
-  QHBoxLayout* bar() { return bar_; }
+  /// The controls above the picture: one row, or several where the window is narrow.
+  FlowLayout* bar() { return bar_; }
   struct Choice {
     QString text, tip;  ///< no tip: that of the glossary
   };
@@ -125,7 +128,7 @@ class View : public QWidget {
   void refresh_table();
 
  private:
-  QHBoxLayout* bar_;
+  FlowLayout* bar_;
   QWidget* bar_widget_;
   QStackedWidget* stack_;
   QWidget* shown_ = nullptr;

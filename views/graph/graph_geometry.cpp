@@ -6,7 +6,9 @@
 namespace stormcell::views {
 namespace {
 
-constexpr double kMargin = kGraphMargin, kTallest = 240, kWidest = 360;
+constexpr double kMargin = kGraphMargin;
+/// Height of a slot at most: so much, or so much of the room where it is larger.
+constexpr double kTallest = 240, kTallestShare = 0.8;
 /// Of a slot's width: the rest is for edges.
 constexpr double kCardShare = 0.7, kCardHeight = 0.8;
 /// Between the name of a row and its squares; some letters are wider than digits.
@@ -64,8 +66,11 @@ GraphLayout::GraphLayout(const GraphPage& page, QSizeF size, double line, double
     columns = std::max(columns, bands_.back().columns);
     stacked += lane.rows * bands_.back().count;
   }
-  slot_width_ = std::min(area_.width() / columns, kWidest);
-  slot_height_ = std::min(area_.height() / std::max(1.0, stacked), kTallest);
+  // Without bands nothing leaves the last column: its card ends where the room ends.
+  const bool has_bands = std::ranges::any_of(bands_, [](const Bands& bands) { return bands.count > 1; });
+  slot_width_ = area_.width() / (has_bands ? columns : columns - 1 + kCardShare);
+  stacked = std::max(1.0, stacked);
+  slot_height_ = std::min(area_.height(), std::max(stacked * kTallest, kTallestShare * area_.height())) / stacked;
   for (const RouterPlace& place : page.layout.places) {
     const QRectF room = slot(place.column, place.row);
     cards_.emplace_back(room.left(), room.top() + room.height() * (1 - kCardHeight) / 2, room.width() * kCardShare,

@@ -133,6 +133,19 @@ GraphPage make_graph_page(const RouterGraph& graph, GraphValue value) {
   return page;
 }
 
+std::optional<GuardLine> guards_of(const GraphPage& page, size_t card) {
+  std::optional<GuardLine> sum;
+  for (const GuardLine& guard : page.guards.guards) {
+    if (guard.router < 0) continue;
+    const std::string& name = page.guards.routers[guard.router];
+    const auto is_its = [&](int32_t r) { return page.router(r).line.name == name; };
+    if (std::ranges::none_of(page.place(card).routers, is_its)) continue;
+    if (!sum) sum = GuardLine{guard.name, guard.router, 0, 0};
+    sum->hits += guard.hits, sum->misses += guard.misses;
+  }
+  return sum;
+}
+
 const GraphWay::Stop* GraphWay::at(int32_t router) const {
   const auto found = std::find_if(stops.begin(), stops.end(), [&](const Stop& s) { return s.router == router; });
   return found == stops.end() ? nullptr : &*found;
@@ -207,6 +220,11 @@ QString describe_place(const GraphPage& page, size_t card) {
                               count_text(page.graph.all_cells(router)),
                               counted_text(router.line.branches, "branch", "branches"));
   }
+  if (const auto guards = guards_of(page, card))
+    text +=
+        "<br>" + tr("guards over the whole run: %1 held, %2 missed; after a miss the fallback computed what was left "
+                    "out")
+                     .arg(count_text(guards->hits), count_text(guards->misses));
   return text;
 }
 
@@ -268,8 +286,14 @@ Table make_branch_table(const GraphPage& page) {
       {tr("Cells"), tr("That it got, padding left out; counted")},
       {tr("Dropped"), tr("That chose it and were kept out by its capacity; counted")},
       {tr("Of the router"), tr("Cells / cells that came to the router; from counted cells")},
-      {tr("Of all"), tr("Cells / cells of the router that most came to, of the same cell space; from counted cells")}};
-  for (const RouterPlace& place : page.layout.places)
+      {tr("Of all"), tr("Cells / cells of the router that most came to, of the same cell space; from counted cells")},
+      {tr("Guards held"), tr("Of the place, over the whole run; counted. Empty: none was tested")},
+      {tr("Guards missed"), tr("After a miss the fallback computed what the plan had left out; counted")}};
+  for (size_t p = 0; p < page.layout.places.size(); ++p) {
+    const RouterPlace& place = page.place(p);
+    const auto guards = guards_of(page, p);
+    const Value held = guards ? Value(static_cast<qlonglong>(guards->hits)) : Value(),
+                missed = guards ? Value(static_cast<qlonglong>(guards->misses)) : Value();
     for (const int32_t r : place.routers) {
       const GraphRouter& router = page.router(r);
       const int64_t all = page.graph.all_cells(router);
@@ -278,9 +302,10 @@ Table make_branch_table(const GraphPage& page) {
         table.rows.push_back({to_qstring(place.name), qlonglong{place.column}, qlonglong{place.row},
                               to_qstring(router.line.name), qlonglong{b}, static_cast<qlonglong>(router.load[at]),
                               static_cast<qlonglong>(router.dropped[at]), ratio(router.load[at], router.cells),
-                              ratio(router.load[at], all)});
+                              ratio(router.load[at], all), held, missed});
       }
     }
+  }
   return table;
 }
 

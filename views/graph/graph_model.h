@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/readings/guards_view.h"
 #include "core/readings/router_places.h"
 #include "views/frame/table.h"
 
@@ -37,6 +38,7 @@ struct GraphPage {
   RouterPlaces layout;
   std::vector<ExitRole> exits;   ///< by router
   std::vector<GraphCard> cards;  ///< by place
+  GuardsOfRun guards;            ///< of the whole run
   QString begins, ends;          ///< what their names have in common: "cells.", ".mlp"
   GraphValue value = GraphValue::of_all;
   double high = 1;            ///< end of the scale
@@ -47,6 +49,8 @@ struct GraphPage {
   const GraphRouter& router(int32_t index) const { return graph.routers[index]; }
 };
 GraphPage make_graph_page(const RouterGraph& graph, GraphValue value);
+/// Outcomes of the guards of a place's routers; nothing: it has none that were tested.
+std::optional<GuardLine> guards_of(const GraphPage& page, size_t card);
 
 /// The way of one cell, found in a page.
 struct GraphWay {

@@ -54,6 +54,9 @@ QString branch_text(const GraphPage& page, int32_t router, const GraphSquare& s)
   return s.branches == 1 ? branches_text(page, router, s) : tr("%1\u2013%2").arg(s.first).arg(s.first + s.branches - 1);
 }
 
+/// Whether the mark of a chosen cell's way has room below the words.
+bool is_tall(const QRectF& box, const QFontMetricsF& metrics) { return box.height() > 5 * metrics.height(); }
+
 void paint_square(QPainter& p, const GraphPage& page, int32_t router, const QRectF& box, const GraphSquare& s,
                   const Theme& theme) {
   // As in the heatmap: who got nothing is an outline.
@@ -68,10 +71,13 @@ void paint_square(QPainter& p, const GraphPage& page, int32_t router, const QRec
   const QFontMetricsF metrics(p.font());
   const QString share = percent_text(s.value);
   constexpr double kDot = 12;  // room for the mark of a chosen cell's way
-  if (metrics.horizontalAdvance(share) + 2 * kDot > box.width() || metrics.height() - 2 > box.height()) return;
-  const bool numbered = box.height() > 2.5 * metrics.height();
+  const QString branch = branch_text(page, router, s);
+  const double beside = is_tall(box, metrics) ? 2 : kDot;
+  if (metrics.horizontalAdvance(share) + 2 * beside > box.width() || metrics.height() - 2 > box.height()) return;
+  const bool numbered =
+      box.height() > 2.5 * metrics.height() && metrics.horizontalAdvance(branch) + 2 * beside <= box.width();
   p.setPen(Theme::text_on(fill));
-  p.drawText(box, Qt::AlignCenter, numbered ? branch_text(page, router, s) + "\n" + share : share);
+  p.drawText(box, Qt::AlignCenter, numbered ? branch + "\n" + share : share);
 }
 
 void paint_taken(QPainter& p, const GraphPage& page, const QRectF& box, const GraphSquare& s, const Theme& theme) {
@@ -79,6 +85,10 @@ void paint_taken(QPainter& p, const GraphPage& page, const QRectF& box, const Gr
   const QColor fill = s.cells == 0 ? theme.background : theme.sequential(page.tone(s.value));
   p.setPen(QPen(Theme::text_on(fill), 1));
   p.setBrush(theme.accent);
+  if (is_tall(box, QFontMetricsF(p.font()))) {
+    p.drawEllipse(QPointF(box.center().x(), box.bottom() - 12), size / 2, size / 2);
+    return;
+  }
   // In a corner, where a percentage stands in the middle.
   const bool wide = box.width() > 40;
   p.drawEllipse(wide ? QPointF(box.left() + 6, box.center().y()) : box.center(), size / 2, size / 2);
@@ -99,6 +109,33 @@ void paint_head(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
   const QString& name = fits(of.name, both ? room : inside.width()) ? of.name : of.tight;
   // Ends of names tell more than their beginnings.
   p.drawText(inside, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(name, Qt::ElideLeft, inside.width()));
+}
+
+/// Below a card: how often its guards held and missed. A triangle marks misses, so that not colour alone tells them.
+void paint_guards(QPainter& p, const GraphPage& page, const GraphLayout& layout, size_t card, const Theme& theme) {
+  const auto guards = guards_of(page, card);
+  if (!guards) return;
+  const QFontMetricsF metrics(p.font());
+  const QRectF at(layout.card(card).left(), layout.card(card).bottom() + 1, layout.card(card).width(),
+                  metrics.height());
+  const double side = 0.6 * metrics.height();
+  const QRectF mark(at.left() + 2, at.center().y() - side / 2, side, side);
+  p.setPen(Qt::NoPen);
+  p.setBrush(guards->misses > 0 ? theme.warn : theme.good);
+  if (guards->misses > 0)
+    p.drawPolygon(QPolygonF({mark.bottomLeft(), QPointF(mark.center().x(), mark.top()), mark.bottomRight()}));
+  else
+    p.drawEllipse(mark);
+  // The mark alone has room between cards that stand close.
+  constexpr double kBetween = 0.25;  // of a card's height: as GraphLayout leaves it
+  if (kBetween * layout.card(card).height() < metrics.height() + 2) return;
+  const QRectF words = at.adjusted(side + 7, 0, 0, 0);
+  const QString held = count_text(guards->hits), missed = count_text(guards->misses),
+                whole = tr("guard held %1, missed %2").arg(held, missed), brief = tr("%1 / %2").arg(held, missed);
+  p.setPen(theme.faint);
+  p.drawText(words, Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(metrics.horizontalAdvance(whole) <= words.width() ? whole : brief, Qt::ElideRight,
+                                words.width()));
 }
 
 void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, size_t card, const GraphMarks& marks,
@@ -129,6 +166,7 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
       p.drawRect(box);
     }
   }
+  paint_guards(p, page, layout, card, theme);
   const bool on_way = marks.way.computes(static_cast<int32_t>(card));
   p.setBrush(Qt::NoBrush);
   p.setPen(chosen || on_way ? QPen(theme.accent, chosen ? 2.5 : 1.5) : QPen(theme.faint, 1));

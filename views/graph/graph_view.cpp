@@ -22,7 +22,7 @@ GraphView::GraphView(QWidget* parent)
       add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
                  {{tr("branches"), tr("Of each router each branch, with its cells and where it lies in the graph")},
                   {tr("edges"), tr("From which branch cells went on to which router")}});
-  bar()->addStretch(1);
+  bar()->add_stretch();
   scroll_->setFrameShape(QFrame::NoFrame);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->setWidget(picture_);
@@ -70,6 +70,8 @@ View::Load GraphView::load(const Context& context, const Selection& selection) {
     if (graph)
       data = read_router_graph(source.file, source.run, {selection.first_batch, selection.end_batch},
                                selection.phase.toStdString(), progress);
+    std::shared_ptr<const GuardsOfRun> guards;
+    if (graph) guards = read_guards(source.file, source.run, {0, 0}, progress);
     Way read{selection.cell, {}, {}};
     if (way && selection.cell) {
       try {
@@ -79,9 +81,9 @@ View::Load GraphView::load(const Context& context, const Selection& selection) {
         read.fault = QString::fromUtf8(e.what());
       }
     }
-    return [this, data, way, read] {
+    return [this, data, guards, way, read] {
       if (way) way_ = read;
-      if (data) data_ = data;
+      if (data) data_ = data, guards_ = guards;
       if (data)
         show_data();
       else
@@ -120,7 +122,9 @@ void GraphView::show_data() {
     return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
   if (data_->batches == 0)
     return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
-  picture_->set_page(make_graph_page(*data_, static_cast<GraphValue>(value_->currentIndex())));
+  GraphPage page = make_graph_page(*data_, static_cast<GraphValue>(value_->currentIndex()));
+  if (guards_) page.guards = *guards_;
+  picture_->set_page(std::move(page));
   picture_->set_selected(selection_.router, selection_.branch);
   show_way();
   fit_picture();

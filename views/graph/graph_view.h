@@ -39,6 +39,7 @@ class GraphView : public View {
   GraphPicture* picture_;
   QComboBox *value_, *listed_;
   std::shared_ptr<const RouterGraph> data_;
+  std::shared_ptr<const GuardsOfRun> guards_;
   Way way_;
   Selection selection_;
 };

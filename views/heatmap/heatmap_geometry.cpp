@@ -53,21 +53,31 @@ HeatWindow HeatGeometry::moved(QPointF by) const {
   return kept(w);
 }
 
-QRectF heat_area(QRectF bounds, double label_width, double header_height, int rows) {
+QRectF heat_area(QRectF bounds, double label_width, double header_height, int rows, BelowMap below) {
+  constexpr double kTallest = 44;
   QRectF area = bounds.adjusted(label_width, header_height, 0, 0);
-  area.setHeight(std::max(1.0, std::min(area.height(), 44.0 * std::max(1, rows))));
+  if (below != BelowMap::nothing) area.setHeight(std::min(area.height(), kTallest * std::max(1, rows)));
+  area.setHeight(std::max(1.0, area.height()));
   area.setWidth(std::max(1.0, area.width()));
   return area;
 }
 
 std::vector<QRectF> time_panels(QRectF bounds, const std::vector<int>& branches) {
   constexpr double kRow = 24, kText = 40, kLeast = 110, kGap = 10;
+  const auto wanted = [&](size_t panel) { return kRow * branches[panel] + kText; };
+  size_t count = 0;
+  for (double needed = 0; count < branches.size(); ++count) {
+    needed += std::min(wanted(count), kLeast) + (count > 0 ? kGap : 0);
+    if (needed > bounds.height()) break;
+  }
+  // Those that have room share it.
   std::vector<QRectF> panels;
   double top = bounds.top();
-  for (size_t i = 0; i < branches.size(); ++i) {
-    const double room = (bounds.bottom() - top) / static_cast<double>(branches.size() - i);
-    const double height = std::min(kRow * branches[i] + kText, std::max(room, kLeast));
-    if (top + height > bounds.bottom()) break;
+  for (size_t i = 0; i < count; ++i) {
+    const auto left = static_cast<double>(count - i);
+    const double room = (bounds.bottom() - top - kGap * (left - 1)) / left;
+    const double height = std::min(wanted(i), std::max(room, kLeast));
+    if (top + height > bounds.bottom() + 0.5) break;
     panels.emplace_back(bounds.left(), top, bounds.width(), height);
     top += height + kGap;
   }

@@ -3,10 +3,12 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
 #include "core/base/balance.h"
+#include "views/drawing/value_axis.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -159,6 +161,54 @@ HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOpt
   }
   set_tones(m, high);
   return m;
+}
+
+HeatScale readable_scale(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high) {
+  constexpr float kSeen = 0.15F;
+  HeatOptions common = options;
+  common.scale = HeatScale::common;
+  const HeatMatrix m = make_matrix(data, range, common, high);
+  if (m.two_sided || options.pair == HeatPair::difference) return HeatScale::common;
+  std::vector<float> tones;
+  for (const HeatRow& row : m.rows)
+    std::ranges::copy_if(row.tone, std::back_inserter(tones), [](float tone) { return tone > 0; });
+  if (tones.empty()) return HeatScale::common;
+  const auto median = tones.begin() + std::ssize(tones) / 2;
+  std::nth_element(tones.begin(), median, tones.end());
+  return *median < kSeen ? HeatScale::logarithmic : HeatScale::common;
+}
+
+std::vector<ScaleTick> scale_ticks(const HeatMatrix& m, int most) {
+  std::vector<ScaleTick> ticks;
+  if (m.options.scale == HeatScale::logarithmic && !m.two_sided) {
+    for (int decade = -3; decade <= 0; ++decade) ticks.push_back({1 + decade / 3.0, m.high * std::pow(10, decade)});
+    return ticks;
+  }
+  const bool relative = m.options.scale == HeatScale::per_router;
+  if (relative || m.options.scale == HeatScale::logarithmic) {
+    // The halves of a logarithmic scale with two sides have decades of their own: its ends and its middle say enough.
+    for (const double at : m.two_sided ? std::vector<double>{0, 0.5, 1} : std::vector<double>{0, 0.25, 0.5, 0.75, 1})
+      ticks.push_back({at, m.two_sided ? (at < 0.5 ? m.low : at > 0.5 ? m.high : 0) : at * (relative ? 1 : m.high)});
+    return ticks;
+  }
+  // Above and below 0 the tones run apart: each side has ticks of its own.
+  const auto place = [&](double value) {
+    if (!m.two_sided) return value / m.high;
+    return value < 0 ? 0.5 - 0.5 * value / m.low : 0.5 + 0.5 * value / m.high;
+  };
+  const ValueAxis axis{m.low, m.high, 0, 1};
+  ticks.push_back({0, m.low});
+  for (const double value : axis.ticks(most))
+    if (value > m.low && value < m.high) ticks.push_back({place(value), value});
+  ticks.push_back({1, m.high});
+  return ticks;
+}
+
+QString part_of_data_text(int64_t shown, int64_t recorded, int64_t data) {
+  const int64_t all = std::max(recorded, data);
+  if (shown <= 0 || shown >= all) return {};
+  return tr("Only %1 of %2: a branch that is empty here may have cells in the others.")
+      .arg(count_text(shown), counted_text(all, "batch"));
 }
 
 bool ends_at_minus_one(const HeatOptions& options) {

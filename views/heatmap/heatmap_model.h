@@ -11,7 +11,8 @@
 namespace stormcell::views {
 
 enum class HeatMetric { load, share, weight, drops, imbalance };
-enum class HeatScale { common, per_router, logarithmic };
+/// `readable`: common where the median branch can be seen on it, else logarithmic.
+enum class HeatScale { readable, common, per_router, logarithmic };
 enum class HeatOrder { index, load, clustered };
 /// With a second run: beside the first, or the first minus the second.
 enum class HeatPair { single, beside, difference };
@@ -69,6 +70,15 @@ WindowRange windows_of(const LoadWindows& data, int64_t first_batch, int64_t end
 /// null: data's own.
 HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high = 0,
                        const LoadWindows* order_by = nullptr);
+/// `common` where the median of the branches that got anything has a tone that can be told from nothing, else
+/// `logarithmic`. Of a metric with two sides always `common`.
+HeatScale readable_scale(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high);
+/// A mark on the scale: where it stands, from 0 to 1, and the figure it stands for.
+struct ScaleTick {
+  double at = 0, value = 0;
+};
+/// The ends, and round figures or decades between them. Per router: parts of the router's largest figure.
+std::vector<ScaleTick> scale_ticks(const HeatMatrix& matrix, int most);
 /// Whether the lower half of a scale ends at -1: an unused branch has imbalance -1, whatever the busiest has.
 bool ends_at_minus_one(const HeatOptions& options);
 /// Whether there is anything for make_difference() to subtract: routers of the same name with as many branches.
@@ -95,6 +105,9 @@ RouterOverTime make_over_time(const LoadWindows& data, size_t router, bool paddi
 /// `other`: the run that this one is compared with, null: none.
 Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& options = {},
                  const LoadWindows* other = nullptr, WindowRange other_range = {});
+/// "Only 12 of 210 batches: ...", of batches on show, recorded ones and those of the data. Empty: all are on show. `data`
+/// 0: the session does not say how many there are.
+QString part_of_data_text(int64_t shown, int64_t recorded, int64_t data);
 /// "block.1: branch 3 got 1,234 cells, 15.2 % of the router's, 1.22 times the mean".
 QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange range, int row, int column);
 

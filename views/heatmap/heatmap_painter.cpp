@@ -199,9 +199,50 @@ void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& ton
   matrix_painter.router_names(labels);
 }
 
+namespace {
+
+QString tick_text(const HeatMatrix& m, const ScaleTick& tick) {
+  // The lowest decades need more digits than the figures in the map.
+  if (m.options.scale == HeatScale::logarithmic && m.options.metric == HeatMetric::share && tick.value < 0.00095)
+    return QString("%1%").arg(100 * tick.value, 0, 'g', 2);
+  if (m.options.scale == HeatScale::logarithmic && m.options.metric != HeatMetric::share && tick.value < 10)
+    return QString::number(tick.value, 'g', 2);
+  if (m.options.scale != HeatScale::per_router) return number(m, tick.value);
+  if (tick.at >= 1) return tr("router's max");
+  if (!m.two_sided) return tick.at <= 0 ? tr("0") : QString::number(tick.value, 'g', 2);
+  return tick.at > 0 ? tr("0") : ends_at_minus_one(m.options) ? tr("-1") : tr("-max");
+}
+
+/// Below the bar: a line at each tick, and its figure where it has room between those of the ends.
+void paint_ticks(QPainter& p, const QRectF& bar, const HeatMatrix& m, const Theme& theme) {
+  constexpr double kGap = 6;
+  const QFontMetricsF metrics(p.font());
+  const std::vector<ScaleTick> ticks = scale_ticks(m, 4);
+  const auto place = [&](const ScaleTick& tick) {
+    const QString words = tick_text(m, tick);
+    const double width = metrics.horizontalAdvance(words), x = bar.left() + tick.at * bar.width();
+    const double left = std::clamp(x - width / 2, bar.left(), std::max(bar.left(), bar.right() - width));
+    return std::pair(words, QRectF(left, bar.bottom() + 3, width + 1, metrics.height()));
+  };
+  const double last = place(ticks.back()).second.left();
+  double free_from = bar.left() - 1;
+  for (const ScaleTick& tick : ticks) {
+    const double x = std::min(bar.left() + tick.at * bar.width(), bar.right() - 1);
+    p.fillRect(QRectF(x, bar.bottom(), 1, 3), theme.faint);
+    const auto [words, at] = place(tick);
+    const bool is_last = &tick == &ticks.back();
+    if (at.left() < free_from || (!is_last && at.right() + kGap > last)) continue;
+    p.setPen(theme.faint);
+    p.drawText(at, Qt::AlignLeft | Qt::AlignTop, words);
+    free_from = at.right() + kGap;
+  }
+}
+
+}  // namespace
+
 void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  const double width = std::min(200.0, bounds.width() * 0.3);
+  const double width = std::min(280.0, bounds.width() * 0.35);
   const QRectF bar(bounds.left(), bounds.top() + 2, width, 10);
   const ToneTable tones(m.two_sided, theme);
   for (int i = 0; i < static_cast<int>(width); ++i) {
@@ -209,17 +250,7 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
     p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()),
                QColor::fromRgb(tones.of(m.two_sided ? 2 * t - 1 : t)));
   }
-  p.setPen(theme.faint);
-  const QRectF ends(bar.left(), bar.bottom() + 1, width, metrics.height());
-  const bool relative = m.options.scale == HeatScale::per_router,
-             logarithmic = m.options.scale == HeatScale::logarithmic;
-  p.drawText(ends, Qt::AlignLeft,
-             relative      ? (ends_at_minus_one(m.options) ? tr("-1")
-                              : m.two_sided                ? tr("-max")
-                                                           : tr("0"))
-             : logarithmic ? number(m, m.high / 1000)
-                           : number(m, m.low));
-  p.drawText(ends, Qt::AlignRight, relative ? tr("router's max") : number(m, m.high));
+  paint_ticks(p, bar, m, theme);
   const Term& text = term_of(m.options.metric);
   const QString name = text.name.left(1).toUpper() + text.name.mid(1);
   p.setPen(theme.text);
@@ -243,6 +274,39 @@ QString routers_shown(size_t shown, size_t routers, bool chosen) {
                       : tr("%1; click another in the map").arg(text);
 }
 
+namespace {
+
+/// What the tones of shares stand for, in a line: the words, then a bar from 0 to the largest share with its middle.
+void paint_share_scale(QPainter& p, QRectF room, double most, const Theme& theme) {
+  constexpr double kBar = 72, kHeight = 8, kGap = 6;
+  const QFontMetricsF metrics(p.font());
+  const QString words = tr("share of each window's cells by branch"), zero = tr("0 %"),
+                end = tr("%1 %").arg(100 * most, 0, 'f', 1), middle = tr("tick: %1 %").arg(50 * most, 0, 'f', 1);
+  double x = room.left();
+  const auto say = [&](const QString& text) {
+    p.setPen(theme.faint);
+    p.drawText(QRectF(x, room.top(), room.right() - x, room.height()), Qt::AlignLeft | Qt::AlignVCenter,
+               metrics.elidedText(text, Qt::ElideRight, std::max(0.0, room.right() - x)));
+    x += metrics.horizontalAdvance(text) + kGap;
+  };
+  const double scale = metrics.horizontalAdvance(zero) + metrics.horizontalAdvance(end) + kBar + 3 * kGap;
+  const bool explained = metrics.horizontalAdvance(words) + kGap + scale <= room.width();
+  if (explained) say(words);
+  if (scale > room.width()) return say(tr("strongest tone %1").arg(end));
+  say(zero);
+  const QRectF bar(x, room.center().y() - kHeight / 2, kBar, kHeight);
+  const ToneTable tones(false, theme);
+  for (int i = 0; i < static_cast<int>(kBar); ++i)
+    p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()),
+               QColor::fromRgb(tones.of(static_cast<float>(i / (kBar - 1)))));
+  p.fillRect(QRectF(bar.center().x(), bar.top() - 2, 1, bar.height() + 4), theme.text);
+  x += kBar + kGap;
+  say(end);
+  if (x + metrics.horizontalAdvance(middle) <= room.right()) say(middle);
+}
+
+}  // namespace
+
 void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOverTime& t, const QImage& tones,
                      const Theme& theme, int selected, const QString& aside) {
   const QFontMetricsF metrics(p.font());
@@ -256,10 +320,8 @@ void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOver
   p.setFont(plain);
   p.setPen(theme.faint);
   const double right = aside.isEmpty() ? 0 : metrics.horizontalAdvance(aside) + 12;
-  p.drawText(
-      title.adjusted(used, 0, -right, 0), Qt::AlignLeft | Qt::AlignVCenter,
-      metrics.elidedText(tr("share of each window's cells by branch; strongest tone %1 %").arg(100 * t.most, 0, 'f', 1),
-                         Qt::ElideRight, title.width() - used - right));
+  paint_share_scale(p, title.adjusted(used, 0, -right, 0), t.most, theme);
+  p.setPen(theme.faint);
   p.drawText(title, Qt::AlignRight | Qt::AlignVCenter, aside);
   const QRectF area(bounds.left() + labels, title.bottom() + 4, bounds.width() - labels,
                     bounds.bottom() - title.bottom() - metrics.height() - 8);

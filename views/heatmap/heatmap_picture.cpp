@@ -39,6 +39,12 @@ void HeatmapPicture::set_trail_text(const QString& text) {
   update();
 }
 
+void HeatmapPicture::set_part_text(const QString& text) {
+  part_text_ = text;
+  setAccessibleDescription(text);
+  update();
+}
+
 void HeatmapPicture::set_selected(const QString& router, int branch) {
   router_ = router, branch_ = branch;
   update();
@@ -59,15 +65,22 @@ QRectF HeatmapPicture::bounds(size_t panel) const {
   // Below the map: its scale, and a router over time where one is chosen.
   const double below = kScaleHeight + (over_time_.empty() ? 0 : std::clamp(height() * 0.38, 90.0, 340.0));
   const double count = std::max<size_t>(1, panels_.size()), each = (width() - kMargin * (count + 1)) / count;
-  double top = kMargin + (panels_.size() > 1 ? fontMetrics().height() + 4 : 0) +
-               (trail_text_.isEmpty() ? 0 : fontMetrics().height() + 6);
+  const double top = kMargin + (panels_.size() > 1 ? fontMetrics().height() + 4 : 0) + head();
   return {kMargin + static_cast<double>(panel) * (each + kMargin), top, each, height() - top - below - kMargin};
+}
+
+double HeatmapPicture::head() const {
+  const int lines = static_cast<int>(!part_text_.isEmpty()) + static_cast<int>(!trail_text_.isEmpty());
+  return lines * (fontMetrics().height() + 6.0);
 }
 
 HeatGeometry HeatmapPicture::geometry(size_t panel) const {
   const HeatMatrix& m = panels_[panel].matrix;
   const int rows = static_cast<int>(m.rows.size());
-  return {rows, m.columns, heat_area(bounds(panel), labels(), fontMetrics().height() + 6.0, rows), window_};
+  return {rows, m.columns,
+          heat_area(bounds(panel), labels(), fontMetrics().height() + 6.0, rows,
+                    over_time_.empty() ? BelowMap::nothing : BelowMap::routers_over_time),
+          window_};
 }
 
 std::optional<std::pair<size_t, HeatCell>> HeatmapPicture::at(QPointF point) const {
@@ -110,12 +123,22 @@ void HeatmapPicture::paintEvent(QPaintEvent*) {
   }
   if (panels_.empty()) return;
   const double left = bounds(0).left() + labels();
-  if (!trail_text_.isEmpty()) {
+  double line = kMargin - 4;
+  const auto say = [&](const QString& text, bool strong) {
+    if (text.isEmpty()) return;
+    p.save();
+    QFont words = font();
+    words.setBold(strong);
+    p.setFont(words);
+    const QFontMetricsF metrics(words);
+    const QRectF room(left, line, width() - left - kMargin, metrics.height() + 2);
     p.setPen(theme.bad);
-    p.drawText(QRectF(left, kMargin - 4, width() - left - kMargin, fontMetrics().height() + 2),
-               Qt::AlignLeft | Qt::AlignVCenter,
-               fontMetrics().elidedText(trail_text_, Qt::ElideRight, static_cast<int>(width() - left - kMargin)));
-  }
+    p.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, room.width()));
+    p.restore();
+    line += metrics.height() + 6;
+  };
+  say(part_text_, true);
+  say(trail_text_, false);
   paint_scale(p, QRectF(left, scale_top + 8, width() - left - kMargin, kScaleHeight), panels_[0].matrix, theme);
   if (over_time_.empty()) return;
   const QRectF below(bounds(0).left(), scale_top + kScaleHeight + 18, width() - 2 * kMargin,

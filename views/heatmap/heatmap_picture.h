@@ -23,6 +23,8 @@ class HeatmapPicture : public QWidget {
   /// there are.
   void set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time, size_t routers);
   void set_trail_text(const QString& text);
+  /// Words on the picture itself, where it shows a part of the data; empty: none.
+  void set_part_text(const QString& text);
   void set_selected(const QString& router, int branch);
   void reset_zoom();
   QSize sizeHint() const override { return {900, 520}; }
@@ -61,7 +63,9 @@ class HeatmapPicture : public QWidget {
   std::vector<TimePanel> over_time_;
   size_t routers_ = 0;
   mutable double labels_ = -1;  ///< what labels() measured; < 0: measure again
-  QString trail_text_, router_;
+  /// Height of the lines above the map.
+  double head() const;
+  QString trail_text_, part_text_, router_;
   int branch_ = -1;
   HeatWindow window_{0, 0, 1e9, 1e9};
   std::optional<std::pair<size_t, HeatCell>> hovered_;

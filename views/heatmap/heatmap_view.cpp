@@ -11,6 +11,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "core/base/run_kind.h"
 #include "core/comparison/like_models.h"
 #include "core/readings/selected_view.h"
 #include "views/words/figure_text.h"
@@ -109,7 +110,8 @@ void HeatmapView::add_choices() {
   metric_->setCurrentIndex(static_cast<int>(HeatMetric::share));
   scale_ = add_choice(
       tr("Scale"), tr("One scale for all routers, each router by its own largest, or logarithmic over three decades"),
-      {{tr("common"), tr("The strongest tone stands for the largest figure of all routers")},
+      {{tr("readable"), tr("Common where the median branch can be seen on it, else logarithmic")},
+       {tr("common"), tr("The strongest tone stands for the largest figure of all routers")},
        {tr("per router"), tr("The strongest tone stands for the largest figure of each router")},
        {tr("logarithmic"), tr("A tenth of the largest figure is a third paler, a thousandth is as pale as nothing")}});
   order_ = add_choice(
@@ -140,9 +142,11 @@ void HeatmapView::add_controls() {
   high_->setToolTip(tr("Upper end of the scale, so that several pictures can be compared; auto: the largest figure"));
   high_->setKeyboardTracking(false);
   high_->setMaximumWidth(fontMetrics().horizontalAdvance("000.000 %") + 24);  // not as wide as its largest figure
-  bar()->addWidget(new QLabel(tr("Up to"), this));
+  auto* up_to = new QLabel(tr("Up to"), this);
+  up_to->setBuddy(high_);
+  bar()->addWidget(up_to);
   bar()->addWidget(high_);
-  bar()->addStretch(1);
+  bar()->add_stretch();
   cell_ = new QLineEdit(this);
   cell_->setPlaceholderText(tr("Cell, e.g. 37:5"));
   cell_->setToolTip(
@@ -353,9 +357,26 @@ void HeatmapView::show_data() {
   if (data_.trail)
     for (HeatmapPicture::Panel& panel : panels) panel.paths = paths_of(*data_.trail, *data_.all, panel.matrix);
   picture_->set_trail_text(data_.trail ? trail_text(*data_.trail) : QString());
+  picture_->set_part_text(part_text());
   picture_->set_panels(std::move(panels), over_time(shown.padding), data_.all->routers.size());
   picture_->set_selected(selection_.router, selection_.branch);
   show_content();
+}
+
+QString HeatmapView::part_text() const {
+  const WindowRange range = windows_of(windows(), selection_.first_batch, selection_.end_batch);
+  const LoadWindows& of = windows();
+  const int64_t begin = (of.first_window + range.from) * of.batches_per_window,
+                end = std::min(of.batches, (of.first_window + range.to) * of.batches_per_window);
+  int64_t data = 0;
+  if (context_.session)
+    for (const RunLine& run : context_.session->runs) {
+      // Batches of decoding are turns, and imported files do not say how many batches there were.
+      const bool counts_batches =
+          run.batches_of_data == 0 && run_kind(run.kind) != RunKind::import && run.result && !run.result->generated;
+      if (run.id == context_.main.run && counts_batches) data = run.result->figures.dataset.batches;
+    }
+  return part_of_data_text(end - begin, of.batches, data);
 }
 
 void HeatmapView::show_strip() {
@@ -393,13 +414,14 @@ HeatOptions HeatmapView::shown_options() const {
   return o;
 }
 
-std::vector<HeatmapPicture::Panel> HeatmapView::make_panels(const HeatOptions& o) {
+std::vector<HeatmapPicture::Panel> HeatmapView::make_panels(HeatOptions o) {
   const LoadWindows& from = windows();
   const auto range_of = [&](const LoadWindows& of) {
     return windows_of(of, selection_.first_batch, selection_.end_batch);
   };
   high_->setSuffix(o.metric == HeatMetric::share ? tr(" %") : QString());
   const double high = o.metric == HeatMetric::share ? high_->value() / 100 : high_->value();
+  if (o.scale == HeatScale::readable) o.scale = readable_scale(from, range_of(from), o, high);
   const Theme& theme = Theme::of(palette());
   const auto panel = [&theme](const QString& title, HeatMatrix matrix) {
     QImage tones = tone_image(matrix, theme);

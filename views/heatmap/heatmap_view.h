@@ -48,7 +48,9 @@ class HeatmapView : public View {
   void allow_what_is_kept();
   /// The chosen options; runs stand beside each other where there is nothing to subtract: remarks() say so.
   HeatOptions shown_options() const;
-  std::vector<HeatmapPicture::Panel> make_panels(const HeatOptions& shown);
+  std::vector<HeatmapPicture::Panel> make_panels(HeatOptions shown);
+  /// Words where the map shows fewer batches than the data have; empty: it shows all.
+  QString part_text() const;
   /// The chosen router, or the first ones while none is chosen.
   std::vector<RouterOverTime> over_time(bool padding) const;
   static QString trail_text(const CellTrail& trail);

@@ -90,7 +90,7 @@ OptimisationsView::OptimisationsView(QWidget* parent) : View(parent), choice_{de
   menu->addAction(panel);
   parameters->setMenu(menu);
   bar()->addWidget(parameters);
-  bar()->addStretch(1);
+  bar()->add_stretch();
   save_ = new QPushButton(tr("Save configuration..."), this);
   save_->setToolTip(tr("What `stormcell run MODEL --config FILE` replays"));
   bar()->addWidget(save_);
@@ -254,6 +254,8 @@ void OptimisationsView::frame() {
   ImGui::TextDisabled("%s", text(tr("Bars from 1 on a logarithmic scale up to %1x, whiskers: 95 % interval")
                                      .arg(span_of(state_), 0, 'f', 2)
                                      .toUtf8()));
+  // Rows share the room that is left, up to a point: in a high window they stand further apart.
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {ImGui::GetStyle().CellPadding.x, row_padding()});
   if (ImGui::BeginTable("passes", 4, flags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn(text(tr("pass").toUtf8()));
@@ -264,7 +266,18 @@ void OptimisationsView::frame() {
     for (size_t i = 0; i < state_.rows.size(); ++i) draw_row(i);
     ImGui::EndTable();
   }
+  ImGui::PopStyleVar();
   ImGui::End();
+}
+
+float OptimisationsView::row_padding() const {
+  constexpr float kMost = 18;
+  const float least = ImGui::GetStyle().CellPadding.y, line = ImGui::GetFrameHeight();
+  float needed = line;  // of the head
+  for (const PassRow& row : state_.rows)
+    needed += line + (row.enabled && !row.options.empty() ? ImGui::GetFrameHeightWithSpacing() : 0);
+  const float rows = static_cast<float>(state_.rows.size()) + 1;
+  return std::clamp((0.9F * ImGui::GetContentRegionAvail().y - needed) / (2 * rows), least, std::max(least, kMost));
 }
 
 void OptimisationsView::draw_head() {

@@ -37,6 +37,8 @@ class OptimisationsView : public View {
   QWidget* add_options();
   void draw_options(const PassRow& row);
   void frame();
+  /// Above and below what a row holds, in pixels.
+  float row_padding() const;
   void draw_head();
   void draw_row(size_t index);
 

@@ -181,7 +181,7 @@ void paint_routers(QPainter& p, const OverviewPageModel& page, const OverviewGeo
   }
   if (most > kHighImbalance) {
     const double x = area.left() + area.width() * kHighImbalance / most;
-    p.setPen(QPen(theme.warn, 1.5, Qt::DashLine));
+    p.setPen(QPen(theme.faint, 1.5, Qt::DashLine));
     p.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
   }
   p.setFont(scaled(font, 0.85));

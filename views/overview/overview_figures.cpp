@@ -14,6 +14,7 @@
 #include "core/summary/limit_text.h"
 #include "core/summary/padding_text.h"
 #include "core/summary/quality_text.h"
+#include "core/summary/stated_speedups.h"
 #include "views/overview/plan_figure.h"
 #include "views/words/figure_text.h"
 
@@ -214,6 +215,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
     // A change of a time is a speed-up, so it is withheld, too.
     const bool stated = !f.withheld || qstrcmp(figure.unit, "bytes") == 0;
     if (before && after && figure.is_compared && told && stated) row.change = change_text(*before, *after);
+    if (before && after && !stated) row.remark = to_qstring(no_ratio_text(f));
     page.figures.push_back(std::move(row));
   }
   add_dense(f, page);

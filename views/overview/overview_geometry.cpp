@@ -8,10 +8,53 @@ namespace {
 // In lines of text.
 constexpr double kTitle = 2.4, kFigureRow = 2.4, kPassRow = 3.4, kRouterRow = 1.6, kAxis = 2.2, kNarrow = 62;
 
+/// Between cards, and below the last ones up to the end of the page.
+constexpr double kCardGap = 0.8, kFoot = 1.4;
+
+double figures_height(const OverviewContent& c) { return (kTitle + 1.9 + kFigureRow * c.figures) * c.unit; }
+double chart_height(const OverviewContent& c) {
+  return (kTitle + 1.9 + (c.waterfall ? kPassRow : kRouterRow) * c.chart_rows + (c.waterfall ? kAxis : 0.6)) * c.unit;
+}
+
 }  // namespace
 
+double OverviewGeometry::hero_height() const {
+  return (2.2 + kTitle + value_height_ - 0.2 + (content_.interval ? 4.0 : 1.6) + 2.2 + 1.25 * content_.proof_lines) *
+         content_.unit;
+}
+
+double OverviewGeometry::steps_height(double width) const {
+  return content_.steps_height ? content_.steps_height(card_text_width(width)) + (kTitle + 1.1) * content_.unit : 0;
+}
+
+double OverviewGeometry::place_columns(double top, double margin, double inner) {
+  const double u = content_.unit, gap = kCardGap * u, narrow = 0.38 * (inner - gap), wide = inner - gap - narrow,
+               right = margin + narrow + gap;
+  double upper_left = hero_height(), upper_right = figures_height(content_), lower_left = steps_height(narrow),
+         lower_right = chart_height(content_);
+  const double in_rows = std::max(upper_left, upper_right) + gap + std::max(lower_left, lower_right) + gap;
+  if (content_.room == 0 || top + in_rows + kFoot * u <= content_.room) {
+    // A large window is not left half empty below a few cards.
+    constexpr double kFilled = 0.75;
+    const double more = std::max(0.0, kFilled * content_.room - top - in_rows) / 2;
+    upper_left = upper_right = std::max(upper_left, upper_right) + more;
+    lower_left = lower_right = std::max(lower_left, lower_right) + more;
+  } else {
+    // In a low window the next steps come before the figures' end: their buttons are seen at once. Text has room to
+    // spare in the result's card.
+    value_height_ = 2.8;
+    upper_left = hero_height() - u;
+    lower_right = std::max(lower_right, upper_left + lower_left - upper_right);
+  }
+  hero_ = {margin, top, narrow, upper_left};
+  figures_ = {right, top, wide, upper_right};
+  steps_ = {margin, hero_.bottom() + gap, narrow, lower_left};
+  chart_ = {right, figures_.bottom() + gap, wide, lower_right};
+  return std::max(steps_.bottom(), chart_.bottom()) + gap;
+}
+
 OverviewGeometry::OverviewGeometry(double width, const OverviewContent& content) : content_(content) {
-  const double u = content_.unit, margin = 1.4 * u, gap = 0.8 * u, inner = std::max(10 * u, width - 2 * margin);
+  const double u = content_.unit, margin = 1.4 * u, gap = kCardGap * u, inner = std::max(10 * u, width - 2 * margin);
   two_columns_ = width >= kNarrow * u;
   // Narrow pages need two lines for what wide ones say in one.
   const double second_line = two_columns_ ? 0 : 1.3 * u;
@@ -20,28 +63,12 @@ OverviewGeometry::OverviewGeometry(double width, const OverviewContent& content)
   notes_ = {margin, y, inner, 1.5 * u * content_.notes};
   if (content_.notes > 0) y = notes_.bottom() + 0.6 * u;
 
-  const double hero_height =
-      (2.2 + kTitle + 4.4 + (content_.interval ? 4.0 : 1.6) + 2.2 + 1.25 * content_.proof_lines) * u;
-  const double figures_height = (kTitle + 1.9 + kFigureRow * content_.figures) * u;
-  const double chart_height = (kTitle + 1.9 + (content_.waterfall ? kPassRow : kRouterRow) * content_.chart_rows +
-                               (content_.waterfall ? kAxis : 0.6)) *
-                              u;
-  const double narrow = two_columns_ ? 0.38 * (inner - gap) : inner, wide = two_columns_ ? inner - gap - narrow : inner;
-  const auto steps_height = [&](double w) {
-    return content_.steps_height ? content_.steps_height(card_text_width(w)) + (kTitle + 1.7) * u : 0;
-  };
   if (two_columns_) {
-    const double first = std::max(hero_height, figures_height), second = std::max(chart_height, steps_height(narrow));
-    hero_ = {margin, y, narrow, first};
-    figures_ = {margin + narrow + gap, y, wide, first};
-    y += first + gap;
-    steps_ = {margin, y, narrow, second};
-    chart_ = {margin + narrow + gap, y, wide, second};
-    y += second + gap;
+    y = place_columns(y, margin, inner);
   } else {
-    hero_ = {margin, y, inner, hero_height}, y += hero_height + gap;
-    figures_ = {margin, y, inner, figures_height}, y += figures_height + gap;
-    chart_ = {margin, y, inner, chart_height}, y += chart_height + gap;
+    hero_ = {margin, y, inner, hero_height()}, y += hero_.height() + gap;
+    figures_ = {margin, y, inner, figures_height(content_)}, y += figures_.height() + gap;
+    chart_ = {margin, y, inner, chart_height(content_)}, y += chart_.height() + gap;
     steps_ = {margin, y, inner, steps_height(inner)}, y += steps_.height() + gap;
   }
   footer_ = {margin, y - 0.4 * u, inner, 1.4 * u + second_line};
@@ -49,7 +76,7 @@ OverviewGeometry::OverviewGeometry(double width, const OverviewContent& content)
 }
 
 QRectF OverviewGeometry::steps_inside() const {
-  return steps_.adjusted(padding(), (kTitle + 0.9) * unit(), -padding(), -0.6 * unit());
+  return steps_.adjusted(padding(), (kTitle + 0.4) * unit(), -padding(), -0.6 * unit());
 }
 
 QRectF OverviewGeometry::figure_row(int row) const {

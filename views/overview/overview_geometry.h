@@ -11,6 +11,7 @@ struct OverviewContent {
   int figures = 0, chart_rows = 0, notes = 0;
   bool interval = false, waterfall = false;
   double proof_lines = 3;
+  double room = 0;                             ///< height on show at once, in pixels; 0: not known
   std::function<double(double)> steps_height;  ///< of a width, in pixels
 };
 
@@ -20,6 +21,8 @@ class OverviewGeometry {
   /// What the page needs.
   double height() const { return height_; }
   bool two_columns() const { return two_columns_; }
+  /// Height of the large figure, in units.
+  double value_height() const { return value_height_; }
   QRectF header() const { return header_; }
   QRectF hero() const { return hero_; }
   QRectF figures() const { return figures_; }
@@ -37,9 +40,14 @@ class OverviewGeometry {
   double padding() const { return 1.1 * content_.unit; }
 
  private:
+  /// Two columns of cards from `top` on; `inner` wide in all. Returns where they end.
+  double place_columns(double top, double margin, double inner);
+  double hero_height() const;
+  double steps_height(double width) const;
   double card_text_width(double width) const { return width - 2 * padding(); }
   OverviewContent content_;
   bool two_columns_;
+  double value_height_ = 4.6;
   double height_ = 0;
   QRectF header_, hero_, figures_, chart_, steps_, notes_, footer_;
 };

@@ -255,7 +255,7 @@ ProofText proof_of_decoding(const DecodedVerification& proof) {
 
 ProofText proof_of(const Situation& s) {
   if (!s.summary)
-    return {Tone::warn, tr("Nothing was verified"), tr("Recorded batches alone; no outputs were compared.")};
+    return {Tone::plain, tr("Nothing to verify"), tr("Recorded batches alone: there are no outputs to compare.")};
   const auto& proof = s.summary->figures.verified;
   if (const auto& generated = s.summary->generated; generated && generated->verified)
     return proof_of_decoding(*generated->verified);
@@ -313,6 +313,7 @@ OverviewPageModel make_page(const Situation& s) {
                     .arg(s.facts.line.status == RunStatus::finished
                              ? tr("They belong to the runs that measured, not to recordings.")
                              : tr("The run did not reach its end."));
+  if (s.facts.line.status == RunStatus::finished) page.notes_tone = Tone::plain;
   set_recorded_figures(s, page);
   return page;
 }

@@ -24,7 +24,7 @@ struct HeroFigure {
 
 /// Whether the result may be believed.
 struct ProofText {
-  Tone tone = Tone::plain;  ///< good: verified; bad: failed; warn: not compared
+  Tone tone = Tone::plain;  ///< good: verified; bad: failed; warn: not compared; plain: nothing to compare
   QString title;
   QString text;
 };
@@ -33,7 +33,8 @@ struct FigureRow {
   QString name = {}, note = {}, tip = {};
   QString before = {}, after = {}, change = {};  ///< after, change: empty where one plan was measured
   double before_value = 0, after_value = 0;
-  bool apart = false;  ///< of neither plan: it stands in no column of theirs
+  bool apart = false;   ///< of neither plan: it stands in no column of theirs
+  QString remark = {};  ///< in place of bars and change, where the ratio is not stated; empty: it is, or there is none
 };
 
 /// A row of the waterfall: from what was reached before to what is reached with this pass.
@@ -64,6 +65,7 @@ struct OverviewPageModel {
   std::vector<RouterRow> routers;       ///< the most uneven first
   std::vector<NextStep> steps;
   QStringList notes;  ///< warnings, and what is missing
+  Tone notes_tone = Tone::warn;
   QString footer;
 };
 

@@ -46,7 +46,7 @@ void OverviewPage::set_page(OverviewPageModel page) {
     connect(button, &QPushButton::clicked, this, [this, id = step.action] { emit action_wanted(id); });
     steps_layout_->addWidget(label);
     steps_layout_->addWidget(button, 0, Qt::AlignLeft);
-    steps_layout_->addSpacing(6);
+    steps_layout_->addSpacing(2);
     for (QWidget* w : {static_cast<QWidget*>(label), static_cast<QWidget*>(button)}) w->show();
   }
   steps_layout_->addStretch(1);
@@ -58,11 +58,19 @@ void OverviewPage::set_page(OverviewPageModel page) {
   update();
 }
 
+void OverviewPage::set_room(int height) {
+  if (height == room_) return;
+  room_ = height;
+  place_steps();
+  update();
+}
+
 OverviewGeometry OverviewPage::geometry_for(double width) const {
   OverviewContent content;
   content.unit = QFontMetricsF(font()).height();
   content.figures = static_cast<int>(page_.figures.size());
   content.notes = static_cast<int>(page_.notes.size());
+  content.room = room_;
   content.interval = page_.hero.ratio.has_value();
   content.waterfall = !page_.waterfall.empty();
   content.chart_rows = content.waterfall ? static_cast<int>(page_.waterfall.size())

@@ -14,6 +14,8 @@ class OverviewPage : public QWidget {
  public:
   explicit OverviewPage(QWidget* parent = nullptr);
   void set_page(OverviewPageModel page);
+  /// How much of the page is on show at once, in pixels.
+  void set_room(int height);
   const OverviewPageModel& page() const { return page_; }
   OverviewGeometry geometry_for(double width) const;
   bool hasHeightForWidth() const override { return true; }
@@ -35,6 +37,7 @@ class OverviewPage : public QWidget {
   QString tip_at(QPointF point) const;
 
   OverviewPageModel page_;
+  int room_ = 0;
   QWidget* steps_;
   QVBoxLayout* steps_layout_;
 };

@@ -52,12 +52,17 @@ void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeom
        page.lead, font, theme.faint);
   for (int i = 0; i < page.notes.size(); ++i)
     text(p, {h.left(), g.notes().top() + 1.5 * u * i, h.width(), 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter,
-         page.notes[i], font, theme.warn);
+         page.notes[i], font, page.notes_tone == Tone::plain ? theme.faint : tone_color(page.notes_tone, theme));
 }
 
-/// A ring with a tick, a cross or an exclamation mark: drawn, since not every font has them.
+/// The mark does not stand out where nothing was to be verified.
+QColor proof_color(Tone tone, const Theme& theme) {
+  return tone == Tone::plain ? theme.faint : tone_color(tone, theme);
+}
+
+/// A ring with a tick, a cross, an exclamation mark or a dash: drawn, since not every font has them.
 void proof_mark(QPainter& p, const QRectF& at, Tone tone, const Theme& theme) {
-  const QColor color = tone_color(tone, theme);
+  const QColor color = proof_color(tone, theme);
   p.setPen(Qt::NoPen);
   p.setBrush(color);
   p.drawEllipse(at);
@@ -70,6 +75,8 @@ void proof_mark(QPainter& p, const QRectF& at, Tone tone, const Theme& theme) {
   } else if (tone == Tone::bad) {
     p.drawLine(point(.32, .32), point(.68, .68));
     p.drawLine(point(.68, .32), point(.32, .68));
+  } else if (tone == Tone::plain) {
+    p.drawLine(point(.3, .5), point(.7, .5));
   } else {
     p.drawLine(point(.5, .24), point(.5, .56));
     p.drawPoint(point(.5, .75));
@@ -83,10 +90,11 @@ void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeomet
   card(p, box, theme);
   text(p, {left, box.top() + 0.9 * u, width, 1.5 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.title,
        scaled(font, 0.9, true), theme.faint);
-  const QFont large = fitting(scaled(font, 4, true), page.hero.value, width);
-  text(p, {left, box.top() + 2.5 * u, width, 4.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.value, large,
+  const double value = g.value_height();
+  const QFont large = fitting(scaled(font, value / 1.15, true), page.hero.value, width);
+  text(p, {left, box.top() + 2.5 * u, width, value * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.value, large,
        page.hero.tone == Tone::plain ? theme.text : tone_color(page.hero.tone, theme));
-  double y = box.top() + 7.2 * u;
+  double y = box.top() + (2.6 + value) * u;
   text(p, {left, y, width, 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.note,
        fitting(font, page.hero.note, width), theme.faint);
   y += 1.7 * u;
@@ -100,7 +108,7 @@ void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeomet
   y += 0.6 * u;
   proof_mark(p, {left, y + 0.15 * u, 1.3 * u, 1.3 * u}, page.proof.tone, theme);
   text(p, {left + 1.8 * u, y, width - 1.8 * u, 1.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.proof.title,
-       scaled(font, 1.15, true), tone_color(page.proof.tone, theme));
+       scaled(font, 1.15, true), proof_color(page.proof.tone, theme));
   text(p, {left, y + 1.75 * u, width, box.bottom() - y - 1.9 * u}, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
        page.proof.text, font, theme.text);
 }
@@ -138,6 +146,10 @@ void paint_figure_row(QPainter& p, const FigureRow& row, const QRectF& at, bool 
          fitting(scaled(font, 1.35, after), what, figure - u), after ? theme.text : theme.faint);
     x += figure;
   }
+  // Bars side by side would state the ratio, too.
+  if (!row.remark.isEmpty())
+    return text(p, {x, at.top(), at.right() - x, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.remark,
+                fitting(scaled(font, 0.9), row.remark, at.right() - x), theme.warn);
   paint_pair(p, {x, middle - 0.5 * u, bars, u}, row, theme);
   text(p, {x + bars, at.top(), at.right() - x - bars, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.change, font,
        theme.text);
@@ -194,10 +206,11 @@ QFont scaled(const QFont& font, double factor, bool bold) {
 }
 
 double proof_lines(const OverviewPageModel& page, const QFont& font, double width) {
+  constexpr double kRounding = 0.25;  // lines are laid out on whole pixels, a little apart
   const QFontMetricsF metrics(font);
-  return std::ceil(
-      metrics.boundingRect(QRectF(0, 0, std::max(1.0, width), 1e6), Qt::TextWordWrap, page.proof.text).height() /
-      metrics.height());
+  const double height =
+      metrics.boundingRect(QRectF(0, 0, std::max(1.0, width), 1e6), Qt::TextWordWrap, page.proof.text).height();
+  return std::ceil(height / metrics.height() - kRounding);
 }
 
 void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const Theme& theme) {

@@ -6,6 +6,7 @@
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
 #include "core/summary/measured_text.h"
+#include "core/summary/stated_speedups.h"
 #include "views/overview/overview_model.h"
 #include "views/overview/plan_figure.h"
 #include "views/words/figure_text.h"
@@ -63,7 +64,10 @@ class OverviewRows {
     for (const PlanFigure& figure : plan_figures())
       if (const auto v = figure.value(*plan)) {
         const PlanFigureName named = name_of(figure, f);
-        add(name, named.name, *v, named.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted_ : measured_, {}, named.tip);
+        const bool bytes = qstrcmp(figure.unit, "bytes") == 0;
+        const QString remark = bytes ? QString() : QString::fromStdString(no_ratio_text(f));
+        add(name, named.name, *v, named.unit, bytes ? counted_ : measured_, {},
+            remark.isEmpty() ? named.tip : tr("%1; %2").arg(remark, named.tip));
       }
   }
   void add_exit_target(const ExitTarget& t) {

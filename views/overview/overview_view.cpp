@@ -20,6 +20,7 @@ OverviewView::OverviewView(QWidget* parent)
 void OverviewView::fit_page() {
   // Not setWidgetResizable(): it would undo the size that an export gives the page.
   const QSize room = scroll_->viewport()->size();
+  page_->set_room(room.height());
   page_->resize(room.width(), std::max(room.height(), page_->heightForWidth(room.width())));
 }
 

@@ -118,7 +118,7 @@ void PlacementView::add_controls() {
   };
   solve_ = add_button(tr("Solve"),
                       tr("Searches a placement for at most %1 s; can be stopped, and undone").arg(kSearchSeconds));
-  bar()->addStretch(1);
+  bar()->add_stretch();
   back_ = add_button(tr("Back to start"), tr("All experts where they stood; can be undone"));
   store_ = add_button(tr("Store"),
                       tr("Writes the placement into the session, as `stormcell place` does: S.storm#NUMBER names it"));

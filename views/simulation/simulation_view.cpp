@@ -118,7 +118,7 @@ void SimulationView::add_controls() {
   menu->addAction(action);
   more->setMenu(menu);
   bar()->addWidget(more);
-  bar()->addStretch(1);
+  bar()->add_stretch();
 }
 
 void SimulationView::add_more(QFormLayout* more) {

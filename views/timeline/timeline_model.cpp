@@ -62,13 +62,17 @@ size_t TimelineEvents::first_at(int64_t ns, size_t from) const {
   return from;
 }
 
+std::vector<TimelineRow> make_run_rows(const Timeline& t) {
+  std::vector<TimelineRow> rows;
+  rows.push_back({TimelineRow::Kind::batches, tr("batches"), TimelineEvents(t.spans)});
+  for (size_t w = 0; w < t.workers.size(); ++w)
+    rows.push_back({TimelineRow::Kind::worker, tr("worker %1").arg(w), TimelineEvents(t.workers[w])});
+  return rows;
+}
+
 std::vector<TimelineRow> make_rows(const Timeline& t) {
   using Kind = TimelineRow::Kind;
-  std::vector<TimelineRow> rows;
-  rows.push_back({Kind::batches, tr("batches"), TimelineEvents(t.spans)});
-  for (size_t w = 0; w < t.workers.size(); ++w)
-    rows.push_back({Kind::worker, tr("worker %1").arg(w), TimelineEvents(t.workers[w])});
-
+  std::vector<TimelineRow> rows = make_run_rows(t);
   std::vector<std::string> ops;
   std::vector<int> op_of, router_of;
   for (const TimelineStep& step : t.steps) {
@@ -93,6 +97,21 @@ std::vector<TimelineRow> make_rows(const Timeline& t) {
       rows.push_back(
           {Kind::router, QString::fromStdString(t.routers[r]), TimelineEvents(t.workers, std::move(by_router[r]))});
   return rows;
+}
+
+std::vector<GuardBar> guard_bars(const Timeline& t, const GuardsOfRun& guards) {
+  std::vector<GuardBar> bars;
+  for (size_t i = 0; i < t.spans.size(); ++i) {
+    const auto of = std::ranges::lower_bound(guards.batches, int64_t{t.spans.step[i]}, {}, &GuardsOfBatch::batch);
+    if (of != guards.batches.end() && of->batch == t.spans.step[i])
+      bars.push_back({t.spans.begin_ns[i], t.spans.end_ns(i), *of});
+  }
+  return bars;
+}
+
+QString guards_text(const GuardsOfBatch& of) {
+  if (of.misses == 0) return tr("%1 held").arg(of.hits);
+  return tr("%1 held, %2 missed").arg(of.hits).arg(of.misses);
 }
 
 TimeWindow TimeWindow::zoomed(double at_ns, double factor, double length_ns) const {
@@ -168,7 +187,15 @@ std::vector<OpStatistics> statistics(const Timeline& t, double begin_ns, double 
   return all;
 }
 
-Table make_table(const std::vector<OpStatistics>& statistics) {
+GuardsOfBatch guards_between(const std::vector<GuardBar>& bars, double begin_ns, double end_ns) {
+  GuardsOfBatch sum;
+  for (const GuardBar& bar : bars)
+    if (static_cast<double>(bar.begin_ns) >= begin_ns && static_cast<double>(bar.begin_ns) < end_ns)
+      sum.hits += bar.of.hits, sum.misses += bar.of.misses;
+  return sum;
+}
+
+Table make_table(const std::vector<OpStatistics>& statistics, const GuardsOfBatch& guards) {
   Table table;
   table.columns = {{tr("operator"), tr("of the executed steps in the range")},
                    {tr("steps"), tr("how many were executed")},
@@ -180,6 +207,11 @@ Table make_table(const std::vector<OpStatistics>& statistics) {
   for (const OpStatistics& s : statistics)
     table.rows.push_back(
         {s.op, s.count, s.total_ns * 1e-6, s.share, s.mean_ns * 1e-3, s.p95_ns * 1e-3, s.longest_ns * 1e-3});
+  if (guards.hits + guards.misses == 0) return table;
+  // Counted of batches, with no times of their own.
+  for (const auto& [name, count] :
+       {std::pair{tr("guards that held"), guards.hits}, {tr("guards that missed"), guards.misses}})
+    table.rows.push_back({name, static_cast<qlonglong>(count), Value(), Value(), Value(), Value(), Value()});
   return table;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/readings/guards_view.h"
 #include "core/readings/timeline.h"
 #include "views/frame/table.h"
 
@@ -51,6 +52,18 @@ struct TimelineRow {
 /// Batches, workers, operators by total time, and routers with their decisions and branches. The rows look into
 /// `timeline`.
 std::vector<TimelineRow> make_rows(const Timeline& timeline);
+/// Batches and workers alone.
+std::vector<TimelineRow> make_run_rows(const Timeline& timeline);
+
+/// The guards of one batch, over the time of the batch.
+struct GuardBar {
+  int64_t begin_ns = 0, end_ns = 0;
+  GuardsOfBatch of;
+};
+/// A bar for each batch of the timeline, ascending by begin.
+std::vector<GuardBar> guard_bars(const Timeline& timeline, const GuardsOfRun& guards);
+/// "16 held, 1 missed"; with words for the fallback where one missed.
+QString guards_text(const GuardsOfBatch& guards);
 
 /// Which part of time is on show.
 struct TimeWindow {
@@ -82,7 +95,10 @@ struct OpStatistics {
 };
 /// Of the steps that begin in [begin, end), longest total first.
 std::vector<OpStatistics> statistics(const Timeline& timeline, double begin_ns, double end_ns);
-Table make_table(const std::vector<OpStatistics>& statistics);
+/// Guards of the batches that begin in [begin, end), added up.
+GuardsOfBatch guards_between(const std::vector<GuardBar>& bars, double begin_ns, double end_ns);
+/// `guards`: of the same range; none were tested: no rows of them.
+Table make_table(const std::vector<OpStatistics>& statistics, const GuardsOfBatch& guards = {});
 /// "1.25 ms"
 QString duration(double ns);
 

@@ -9,6 +9,7 @@
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "views/drawing/imgui/color.h"
 #include "views/drawing/theme.h"
@@ -28,7 +29,7 @@ TimelineView::TimelineView(QWidget* parent) : View(parent) {
   bar()->addWidget(rows_shown_);
   facts_ = new QLabel(this);
   facts_->setObjectName("facts");
-  bar()->addWidget(facts_, 1);
+  bar()->addWidget(facts_);
   canvas_ = new ImGuiWidget(this);
   canvas_->setAccessibleName(tr("Timeline of executed steps; the table holds the statistics of the chosen range"));
   canvas_->set_frame([this] { frame(); });
@@ -43,14 +44,14 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
     show_no_run(context);
     return nullptr;
   }
-  const bool same_events = data_.timeline && !(unread() & (Part::run | Part::range));
+  const bool same_events = data_.timeline && !(unread() & (Part::run | Part::range | Part::other));
   if (!same_events) range_begin_ = range_end_ = 0;
   const bool same_range = data_.range_begin == range_begin_ && data_.range_end == range_end_;
   if (same_events && same_range && !data_.begun) return nullptr;
   Data wanted;
   if (same_events) wanted = data_;
   wanted.range_begin = range_begin_, wanted.range_end = range_end_;
-  return [this, wanted, source = context.main, selection,
+  return [this, wanted, source = context.main, other = context.other, selection,
           first = first_events_](const Progress& progress) mutable -> Deliver {
     if (!wanted.timeline || wanted.begun) {
       const int64_t most = wanted.begun ? kMostEvents : first;
@@ -59,7 +60,17 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
       const int64_t batches = wanted.timeline->batches;
       wanted.begun = !wanted.begun && wanted.timeline->end_batch <
                                           (selection.end_batch < 0 ? batches : std::min(selection.end_batch, batches));
+      wanted.guards = guard_bars(
+          *wanted.timeline,
+          *read_guards(source.file, source.run, {wanted.timeline->first_batch, wanted.timeline->end_batch}, progress));
       wanted.rows = std::make_shared<const std::vector<TimelineRow>>(make_rows(*wanted.timeline));
+      if (!other.empty() && wanted.timeline->events > 0) {
+        // The same batches, as far as they are on show here.
+        auto beside = read_timeline(other.file, other.run, {wanted.timeline->first_batch, wanted.timeline->end_batch},
+                                    most, progress);
+        wanted.other = beside->events > 0 ? beside : nullptr;
+        if (wanted.other) wanted.other_rows = std::make_shared<const std::vector<TimelineRow>>(make_run_rows(*beside));
+      }
     }
     const bool all = wanted.range_end <= wanted.range_begin;
     const auto end = static_cast<double>(wanted.timeline->length_ns) + 1;
@@ -70,14 +81,20 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
 
 void TimelineView::select(const Selection&) {}
 
+Table TimelineView::table() const {
+  const bool all = data_.range_end <= data_.range_begin;
+  const double end = data_.timeline ? static_cast<double>(data_.timeline->length_ns) + 1 : 0;
+  return make_table(data_.statistics,
+                    guards_between(data_.guards, all ? 0 : data_.range_begin, all ? end : data_.range_end));
+}
+
 void TimelineView::show_data(Data data) {
   const bool other_events = data.timeline != data_.timeline;
   // The rest of what was begun: who came closer meanwhile stays there.
   const bool goes_on = data_.begun && !data.begun && data_.timeline->run == data.timeline->run &&
                        data_.timeline->first_batch == data.timeline->first_batch &&
                        data_.timeline->length_ns <= data.timeline->length_ns;
-  const bool looks_closer =
-      goes_on && (window_.begin_ns > 0 || window_.end_ns < static_cast<double>(data_.timeline->length_ns));
+  const bool looks_closer = goes_on && (window_.begin_ns > 0 || window_.end_ns < length_ns());
   data_ = std::move(data);
   const Timeline& t = *data_.timeline;
   if (t.events == 0) {
@@ -87,7 +104,7 @@ void TimelineView::show_data(Data data) {
   }
   if (other_events) {
     // Everything, as the table and the statistics below have it.
-    if (!looks_closer) window_ = {0, std::max(100.0, static_cast<double>(t.length_ns))};
+    if (!looks_closer) window_ = {0, std::max(100.0, length_ns())};
     QString facts = tr("%1 events of batches %2 to %3")
                         .arg(QLocale(QLocale::English).toString(static_cast<qlonglong>(t.events)))
                         .arg(t.first_batch)
@@ -96,6 +113,7 @@ void TimelineView::show_data(Data data) {
       facts += tr("; reading on");
     else if (t.end_batch < t.batches)
       facts += tr(" of %1; choose others in the heatmap's time strip").arg(t.batches);
+    if (data_.other) facts += tr("; other: %1, both from their first step").arg(context().other.title);
     facts_->setText(facts);
   }
   refresh_table();
@@ -118,8 +136,8 @@ void TimelineView::choose_range(double begin_ns, double end_ns) {
 bool TimelineView::eventFilter(QObject* object, QEvent* event) {
   if (object != canvas_ || event->type() != QEvent::KeyPress || !data_.timeline)
     return View::eventFilter(object, event);
-  const auto length = static_cast<double>(data_.timeline->length_ns), middle = (window_.begin_ns + window_.end_ns) / 2,
-             step = (window_.end_ns - window_.begin_ns) / 6;
+  const double length = length_ns(), middle = (window_.begin_ns + window_.end_ns) / 2,
+               step = (window_.end_ns - window_.begin_ns) / 6;
   switch (static_cast<QKeyEvent*>(event)->key()) {
     case Qt::Key_W:
       set_window(window_.zoomed(middle, 1.5, length));
@@ -171,29 +189,97 @@ void TimelineView::frame() {
   ImGui::End();
 }
 
-/// The rows that are chosen to be shown, `width` wide, each with its name in the first `label` of it.
+/// The rows that are chosen to be shown, `width` wide, each with its name in the first `label` of it. The other run's
+/// batches and workers stand beneath this one's.
 void TimelineView::draw_lanes(float width, float label) {
   const float height = ImGui::GetTextLineHeight() + 8;
-  for (const TimelineRow& row : *data_.rows) {
-    const int shown = rows_shown_->currentIndex();
-    const bool worker = row.kind == TimelineRow::Kind::worker, op = row.kind == TimelineRow::Kind::op,
-               router = row.kind == TimelineRow::Kind::router;
-    if ((worker && shown > 1) || (op && shown != 0 && shown != 2) || (router && shown != 3)) continue;
+  const auto lane = [&](const QString& name, const std::function<void(float top)>& draw_bars) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::Dummy({width - 16, height});
-    if (!ImGui::IsItemVisible()) continue;
+    if (!ImGui::IsItemVisible()) return;
     ImDrawList* draw = ImGui::GetWindowDrawList();
     draw->PushClipRect({at.x, at.y}, {at.x + label - 8, at.y + height}, true);
-    draw->AddText({at.x, at.y + 3}, color(Theme::of(palette()).text), row.name.toUtf8().constData());
+    draw->AddText({at.x, at.y + 3}, color(Theme::of(palette()).text), name.toUtf8().constData());
     draw->PopClipRect();
-    draw_lane(row, lane_left_, lane_width_, at.y, height - 2);
+    draw_bars(at.y);
+  };
+  const auto events = [&](const QString& name, const TimelineRow& row, const Timeline& of) {
+    lane(name, [&](float top) { draw_lane(row, of, lane_left_, lane_width_, top, height - 2); });
+  };
+  bool other_drawn = !data_.other;
+  const auto draw_other = [&] {
+    other_drawn = true;
+    for (const TimelineRow& row : *data_.other_rows)
+      if (is_shown(row)) events(tr("other: %1").arg(row.name), row, *data_.other);
+  };
+  for (const TimelineRow& row : *data_.rows) {
+    const bool of_run = row.kind == TimelineRow::Kind::batches || row.kind == TimelineRow::Kind::worker;
+    if (!of_run && !other_drawn) draw_other();
+    if (!is_shown(row)) continue;
+    events(row.name, row, *data_.timeline);
+    // Below the batches whose guards they are.
+    if (row.kind == TimelineRow::Kind::batches && !data_.guards.empty())
+      lane(tr("guards"), [&](float top) { draw_guards(top, height - 2); });
+  }
+  if (!other_drawn) draw_other();
+}
+
+bool TimelineView::is_shown(const TimelineRow& row) const {
+  const int shown = rows_shown_->currentIndex();
+  switch (row.kind) {
+    case TimelineRow::Kind::batches:
+      return true;
+    case TimelineRow::Kind::worker:
+      return shown <= 1;
+    case TimelineRow::Kind::op:
+      return shown == 0 || shown == 2;
+    case TimelineRow::Kind::router:
+      return shown == 3;
+  }
+  return false;
+}
+
+double TimelineView::length_ns() const {
+  return static_cast<double>(std::max(data_.timeline->length_ns, data_.other ? data_.other->length_ns : 0));
+}
+
+void TimelineView::draw_guards(float top, float height) {
+  const Theme& theme = Theme::of(palette());
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled({lane_left_, top}, {lane_left_ + lane_width_, top + height}, color(theme.surface));
+  const ImGuiIO& io = ImGui::GetIO();
+  const auto x = [&](int64_t ns) {
+    const double at = window_.x(static_cast<double>(ns), lane_width_);
+    return lane_left_ + static_cast<float>(std::clamp(at, 0.0, static_cast<double>(lane_width_)));
+  };
+  float drawn_to = lane_left_ - 1;
+  for (const GuardBar& bar : data_.guards) {
+    const float from = x(bar.begin_ns), to = std::max(from + 1, x(bar.end_ns) - 1);
+    const bool missed = bar.of.misses > 0;
+    // Batches with misses are seen among others within the same pixel.
+    if (to <= lane_left_ || from >= lane_left_ + lane_width_ || (to <= drawn_to && !missed)) continue;
+    drawn_to = to;
+    const QColor fill = missed ? theme.warn : theme.good;
+    // A miss fills the lane, a hit its lower half: not colour alone tells them apart.
+    draw->AddRectFilled({from, missed ? top + 1 : top + height / 2}, {to, top + height - 1}, color(fill, 0.85));
+    const QByteArray words = guards_text(bar.of).toUtf8();
+    if (missed && to - from > ImGui::CalcTextSize(words.constData()).x + 6)
+      draw->AddText({from + 3, top + 2}, color(Theme::text_on(fill)), words.constData());
+    if (ImGui::IsWindowHovered() && io.MousePos.x >= from && io.MousePos.x < to && io.MousePos.y >= top &&
+        io.MousePos.y < top + height)
+      ImGui::SetTooltip(
+          "%s", tr("batch %1: guards %2%3")
+                    .arg(bar.of.batch)
+                    .arg(guards_text(bar.of), missed ? tr("; the fallback computed what was left out") : QString())
+                    .toUtf8()
+                    .constData());
   }
 }
 
 /// The wheel zooms over the lanes, dragging chooses a range.
 void TimelineView::follow_mouse(bool hovered) {
   const ImGuiIO& io = ImGui::GetIO();
-  const double length = data_.timeline->length_ns;
+  const double length = length_ns();
   const double at = window_.ns(io.MousePos.x - lane_left_, lane_width_);
   if (hovered && io.MouseWheel != 0 && io.MousePos.x > lane_left_)
     window_ = window_.zoomed(at, std::pow(1.25, io.MouseWheel), length);
@@ -238,7 +324,8 @@ void TimelineView::draw_axis(float left, float width, float top) {
   }
 }
 
-void TimelineView::draw_lane(const TimelineRow& row, float left, float width, float top, float height) {
+void TimelineView::draw_lane(const TimelineRow& row, const Timeline& of, float left, float width, float top,
+                             float height) {
   const Theme& theme = Theme::of(palette());
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled({left, top}, {left + width, top + height}, color(theme.surface));
@@ -246,17 +333,16 @@ void TimelineView::draw_lane(const TimelineRow& row, float left, float width, fl
   for (const TimelineBar& bar : make_bars(row.events, window_, width)) {
     const uint32_t step = row.events.step(bar.first);
     const bool batches = row.kind == TimelineRow::Kind::batches;
-    const QColor fill = batches ? theme.category(static_cast<int>(step % 2) * 5)
-                                : theme.category(category_of(data_.timeline->steps[step].op));
+    const QColor fill =
+        batches ? theme.category(static_cast<int>(step % 2) * 5) : theme.category(category_of(of.steps[step].op));
     const float from = left + std::max(0.0f, bar.from), to = left + std::min(width, bar.to);
     draw->AddRectFilled({from, top + 1},
                         {std::max(to - (bar.count == 1 && to - from > 4 ? 1.0f : 0.0f), from + 1), top + height - 1},
                         color(fill, bar.count > 1 ? 0.65 : 1));
     if (bar.count == 1 && to - from > 44) {
-      const QString name = batches ? QString("#%1").arg(step)
-                           : row.kind == TimelineRow::Kind::op
-                               ? QString::fromStdString(data_.timeline->steps[step].name)
-                               : QString::fromStdString(data_.timeline->steps[step].op);
+      const QString name = batches                             ? QString("#%1").arg(step)
+                           : row.kind == TimelineRow::Kind::op ? QString::fromStdString(of.steps[step].name)
+                                                               : QString::fromStdString(of.steps[step].op);
       draw->PushClipRect({from, top}, {to - 2, top + height}, true);
       draw->AddText({from + 3, top + 2}, color(Theme::text_on(fill)), name.toUtf8().constData());
       draw->PopClipRect();
@@ -271,12 +357,12 @@ void TimelineView::draw_lane(const TimelineRow& row, float left, float width, fl
                                     .toUtf8()
                                     .constData());
       else
-        tip(row, window_.ns(io.MousePos.x - left, width));
+        tip(row, of, window_.ns(io.MousePos.x - left, width));
     }
   }
 }
 
-void TimelineView::tip(const TimelineRow& row, double ns) {
+void TimelineView::tip(const TimelineRow& row, const Timeline& of, double ns) {
   const auto i = event_at(row.events, ns);
   if (!i) return;
   const QString length = duration(static_cast<double>(row.events.length_ns(*i)));
@@ -284,10 +370,10 @@ void TimelineView::tip(const TimelineRow& row, double ns) {
     return ImGui::SetTooltip(
         "%s",
         tr("batch %1: %2 from its first step to its last").arg(row.events.step(*i)).arg(length).toUtf8().constData());
-  const TimelineStep& step = data_.timeline->steps[row.events.step(*i)];
+  const TimelineStep& step = of.steps[row.events.step(*i)];
   QString text = QString("%1 (%2): %3").arg(QString::fromStdString(step.name), QString::fromStdString(step.op), length);
-  if (step.router >= 0 && static_cast<size_t>(step.router) < data_.timeline->routers.size())
-    text += "\n" + QString::fromStdString(data_.timeline->routers[step.router]) +
+  if (step.router >= 0 && static_cast<size_t>(step.router) < of.routers.size())
+    text += "\n" + QString::fromStdString(of.routers[step.router]) +
             (step.branch >= 0 ? tr(", branch %1").arg(step.branch) : QString());
   if (step.flops > 0)
     text += "\n" + tr("planned: %1 MFLOP, %2 KiB").arg(step.flops * 1e-6, 0, 'g', 4).arg(step.bytes / 1024, 0, 'g', 4);

@@ -15,7 +15,7 @@ class TimelineView : public View {
   explicit TimelineView(QWidget* parent = nullptr);
   Load load(const Context& context, const Selection& selection) override;
   void select(const Selection& selection) override;
-  Table table() const override { return make_table(data_.statistics); }
+  Table table() const override;
   QWidget* picture() override { return canvas_; }
   const TimeWindow& window() const { return window_; }
   /// Statistics of [begin, end) are wanted, of all where it is empty; they come with the next load().
@@ -24,6 +24,7 @@ class TimelineView : public View {
   void set_first_events(int64_t events) { first_events_ = events; }
 
  protected:
+  Parts heeded() const override { return data_.other ? Part::range | Part::other : Parts(Part::range); }
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
@@ -31,6 +32,9 @@ class TimelineView : public View {
   struct Data {
     std::shared_ptr<const Timeline> timeline;
     std::shared_ptr<const std::vector<TimelineRow>> rows;  ///< look into `timeline`
+    std::vector<GuardBar> guards;
+    std::shared_ptr<const Timeline> other;  ///< the same batches of the other run; null: none, or it has no events
+    std::shared_ptr<const std::vector<TimelineRow>> other_rows;  ///< look into `other`
     double range_begin = 0, range_end = 0;
     std::vector<OpStatistics> statistics;
     bool begun = false;  ///< the first events only; the next load() reads all
@@ -38,12 +42,18 @@ class TimelineView : public View {
   void show_data(Data data);
   void frame();
   void draw_lanes(float width, float label);
+  /// The outcomes of guards, batch by batch.
+  void draw_guards(float top, float height);
   void follow_mouse(bool hovered);
   void draw_range(float top, float bottom);
   void draw_axis(float left, float width, float top);
-  void draw_lane(const TimelineRow& row, float left, float width, float top, float height);
+  void draw_lane(const TimelineRow& row, const Timeline& of, float left, float width, float top, float height);
   void draw_statistics();
-  void tip(const TimelineRow& row, double ns);
+  void tip(const TimelineRow& row, const Timeline& of, double ns);
+  /// By the choice of rows.
+  bool is_shown(const TimelineRow& row) const;
+  /// Of the longer of both runs.
+  double length_ns() const;
   void set_window(const TimeWindow& window);
 
   ImGuiWidget* canvas_;

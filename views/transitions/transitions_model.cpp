@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/base/pair_chance.h"
+#include "views/drawing/branch_colors.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -183,6 +184,27 @@ std::vector<bool> joined_with(const RoutingFlow& flow, int32_t router) {
 
 }  // namespace
 
+namespace {
+
+/// Ranks of every column's branches, where each pair has a ribbon: those that carry more in or out come first.
+std::vector<std::vector<int>> ranks_of(const FlowRibbons& f) {
+  std::vector<std::vector<int64_t>> in(f.columns.size()), out(f.columns.size());
+  for (size_t c = 0; c < f.columns.size(); ++c)
+    in[c].resize(f.columns[c].branches), out[c].resize(f.columns[c].branches);
+  for (const FlowRibbons::Ribbon& r : f.ribbons) {
+    out[f.steps[r.step].from][r.from] += r.count;
+    in[f.steps[r.step].to][r.to] += r.count;
+  }
+  std::vector<std::vector<int>> ranks;
+  for (size_t c = 0; c < f.columns.size(); ++c) {
+    for (size_t b = 0; b < in[c].size(); ++b) in[c][b] = std::max(in[c][b], out[c][b]);
+    ranks.push_back(load_ranks(in[c]));
+  }
+  return ranks;
+}
+
+}  // namespace
+
 FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
   FlowRibbons f;
   if (flow.router < 0) return f;
@@ -218,6 +240,7 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
     f.merged[r.step] -= r.count;
     --f.merged_pairs[r.step];
   }
+  f.ranks = ranks_of(f);
   return f;
 }
 

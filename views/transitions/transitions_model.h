@@ -58,14 +58,15 @@ struct FlowRibbons {
     int64_t count = 0;
   };
   std::vector<RouterLine> columns;
-  std::vector<Step> steps;            ///< by `from`, then `to`
-  std::vector<Ribbon> ribbons;        ///< strongest first
-  std::vector<Chain> chains;          ///< hottest first; none where every pair has a ribbon
-  std::vector<int64_t> merged;        ///< by step: cells of the pairs that have no ribbon
-  std::vector<int64_t> merged_pairs;  ///< by step: how many pairs these are
-  std::vector<int64_t> total;         ///< by step
-  int64_t pairs = 0;                  ///< of all steps
-  double drawn() const;               ///< share of all transitions
+  std::vector<std::vector<int>> ranks;  ///< by column and branch, as load_ranks() has them
+  std::vector<Step> steps;              ///< by `from`, then `to`
+  std::vector<Ribbon> ribbons;          ///< strongest first
+  std::vector<Chain> chains;            ///< hottest first; none where every pair has a ribbon
+  std::vector<int64_t> merged;          ///< by step: cells of the pairs that have no ribbon
+  std::vector<int64_t> merged_pairs;    ///< by step: how many pairs these are
+  std::vector<int64_t> total;           ///< by step
+  int64_t pairs = 0;                    ///< of all steps
+  double drawn() const;                 ///< share of all transitions
   bool in_colour(const Ribbon& r) const { return chains.empty() || (r.chain >= 0 && r.chain < kChainsInColour); }
   double merged_share(size_t step) const {
     return static_cast<double>(merged[step]) / (std::max<int64_t>(1, total[step]));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/branch_colors.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -107,9 +108,12 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
 
 QString flow_caption(const FlowRibbons& f) {
   const auto ribbons = std::ssize(f.ribbons);
-  if (ribbons == f.pairs)
-    return tr("all %1 that any cell took; height: cells")
-        .arg(counted_text(ribbons, "pair of branches", "pairs of branches"));
+  if (ribbons == f.pairs) {
+    const bool ranked = std::ranges::any_of(f.ranks, [](const std::vector<int>& ranks) { return !ranks.empty(); });
+    const QString text = tr("all %1 that any cell took; height: cells")
+                             .arg(counted_text(ribbons, "pair of branches", "pairs of branches"));
+    return ranked ? tr("%1; the busier a branch, the stronger its tone").arg(text) : text;
+  }
   return tr("%1 of %2 pairs, %3 % of all transitions; the %4 hottest chains of pairs in colour; height: cells")
       .arg(ribbons)
       .arg(count_text(f.pairs))
@@ -127,7 +131,8 @@ QString brief(int64_t count) {
 }
 
 QColor ribbon_color(const FlowRibbons& f, const FlowRibbons::Ribbon& r, const Theme& theme) {
-  return f.chains.empty() ? theme.category(r.from) : f.in_colour(r) ? theme.category(r.chain) : theme.faint;
+  if (f.chains.empty()) return branch_color(r.from, f.ranks[f.steps[r.step].from], theme);
+  return f.in_colour(r) ? theme.category(r.chain) : theme.faint;
 }
 
 /// What has no ribbon, step by step; its figures where they have room.
@@ -214,7 +219,9 @@ void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f,
   p.setRenderHint(QPainter::Antialiasing, false);
   paint_lane(p, f, layout, hovered_step, theme);
   for (const RibbonLayout::Node& n : layout.nodes) {
-    p.fillRect(n.box, n.category < 0 ? theme.faint : theme.category(n.category));
+    p.fillRect(n.box, n.category < 0     ? theme.faint
+                      : f.chains.empty() ? branch_color(n.branch, f.ranks[n.column], theme)
+                                         : theme.category(n.category));
     if (n.column != marks.column || n.branch != marks.branch) continue;
     p.setPen(QPen(theme.accent, 2));
     p.drawRect(n.box.adjusted(-2, -1, 1, 1));

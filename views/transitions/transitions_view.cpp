@@ -19,7 +19,7 @@ TransitionsView::TransitionsView(QWidget* parent) : View(parent) {
     value_->addItem(text_of(v).name);
     value_->setItemData(value_->count() - 1, text_of(v).definition, Qt::ToolTipRole);
   }
-  bar()->addStretch(1);
+  bar()->add_stretch();
   picture_ = new TransitionsPicture(this);
   set_picture(picture_);
   connect(value_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });

@@ -3,6 +3,8 @@
 // belongs to; within, branches that a rewrite made straight.
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <vector>
 
 #include "core/cell/protocol_row.h"
 #include "core/graph/operator.h"
@@ -24,9 +26,29 @@ void expect_parameters(const Node& n, const ProtocolRow& row) {
   for (size_t i = 0; i < extra_count(n); ++i) expect_known(extra_name(n, i));
 }
 
+/// Branches that a cell can choose from at least, whichever groups are kept: the smallest ones, of what is left on.
+int64_t least_in_kept_groups(const Protocol& p, int64_t branches) {
+  std::vector<int64_t> left(p.groups, branches / p.groups);
+  for (const int32_t b : p.off) --left[b / (branches / p.groups)];
+  std::erase(left, 0);  // never kept
+  std::sort(left.begin(), left.end());
+  left.resize(std::min<int64_t>(std::ssize(left), p.groups_kept));
+  return std::accumulate(left.begin(), left.end(), int64_t{0});
+}
 bool groups_fit(const Protocol& p, int64_t branches) {
   return p.groups >= 1 && p.groups <= kMostChoices && branches % p.groups == 0 && p.groups_kept >= 1 &&
-         p.groups_kept <= p.groups && p.k <= branches / p.groups * p.groups_kept;
+         p.groups_kept <= p.groups && p.k <= least_in_kept_groups(p, branches);
+}
+
+/// Branches that are off exist, ascend, and leave as many as a cell takes.
+void expect_some_on(const Node& n, const Protocol& p, const ProtocolRow& row, int64_t branches) {
+  for (size_t i = 0; i < p.off.size(); ++i)
+    if (p.off[i] < 0 || p.off[i] >= branches || (i > 0 && p.off[i] <= p.off[i - 1]))
+      operator_error(n, "branches below " + std::to_string(branches) + " that are off, ascending",
+                     std::to_string(p.off[i]));
+  const int64_t left = branches - std::ssize(p.off), least = row.fan_out == FanOut::k ? p.k : 1;
+  if (left < least)
+    operator_error(n, "at least " + std::to_string(least) + " branches that are not off", std::to_string(left));
 }
 
 std::vector<Result> infer(const Graph& g, const Node& n) {
@@ -63,6 +85,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
                    "1 to " + std::to_string(kMostBranches) + " branches and a fan-out of at most " +
                        std::to_string(kMostChoices) + " among them",
                    std::to_string(branches) + " branches, fan-out " + std::to_string(fan_out));
+  expect_some_on(n, protocol, row, branches);
   if (takes(row, "groups") && !groups_fit(protocol, branches))
     operator_error(n, "groups that divide the branches and hold k choices", std::to_string(protocol.groups));
   if (protocol.residual >= branches)

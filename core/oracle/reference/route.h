@@ -3,6 +3,7 @@
 #include "core/cell/protocol_row.h"
 #include "core/cell/route.h"
 #include "core/graph/protocol_attributes.h"
+#include "core/oracle/reference/branches_off.h"
 #include "core/oracle/reference/frame.h"
 
 namespace stormcell::reference {
@@ -19,11 +20,27 @@ std::vector<float> to_scores(const std::vector<Scalar>& numbers) {
   return scores;
 }
 
+/// Replays what a router chooses whose branches `off` are off, or `replayed` where that is given: only the weights are
+/// made as always. `free_choice` gets its own choices.
+inline void decide_without(const ScoreView& scores, const Protocol& rule, const std::vector<int32_t>& off,
+                           const int32_t* replayed, DecisionView& view, std::vector<int32_t>& free_choice) {
+  ChoiceOfOthers(scores, rule, off, view.branches).write(view);
+  const int64_t slots = scores.cells * view.fan_out;
+  const std::vector<int32_t> own(view.choice, view.choice + slots);
+  const std::vector<float> margin(view.margin, view.margin + scores.cells);
+  std::vector<int32_t> chosen = own;
+  for (int64_t i = 0; replayed && i < slots; ++i)
+    if (replayed[i / view.fan_out * view.fan_out] != kNotRecorded) chosen[i] = replayed[i];
+  replay(scores, rule, chosen.data(), view);
+  std::copy(margin.begin(), margin.end(), view.margin);
+  if (replayed) free_choice = own;
+}
+
 /// Decides freely, or replays the choices `replayed` [cells, fan_out] and leaves in `free_choice` what it would have
-/// chosen. Returns the scores that were used. Capacity is counted over the parents of a dense or ragged space, and over
+/// chosen. `off`: branches that it may not choose, null: it may choose all. Returns the scores that were used. Capacity is counted over the parents of a dense or ragged space, and over
 /// all cells of any other space.
 template <class Scalar>
-Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& decision,
+Scores decide(const Call<Scalar>& c, const int32_t* replayed, const std::vector<int32_t>* off, HeldDecision& decision,
               std::vector<int32_t>& free_choice) {
   const Protocol protocol = protocol_of(c.attributes());
   const bool by_label = protocol_row(protocol.kind).by_label();
@@ -43,7 +60,9 @@ Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& deci
   }
   if (const SpaceId cells = c.type(0).space; is_grouped(c.graph(), cells))
     view.parents = c.frame.groups(cells).parent_map();
-  if (replayed) {
+  if (off) {
+    decide_without(view, protocol, *off, replayed, decision.view, free_choice);
+  } else if (replayed) {
     free_choice.resize(decision.cells * decision.view.fan_out);
     replay(view, protocol, replayed, decision.view, free_choice.data());
   } else {

@@ -2,18 +2,22 @@
 
 namespace stormcell::gpu {
 
-// A node for each input. The rows are what the last extent has for each place before it.
+// A node for each input. The rows are what the last extent has for each place before it: the pixels of maps.
 std::unique_ptr<PlanKernel> plan_concat(const KernelBuildContext& m) {
-  if (m.type(0).content.size() != 1) return nullptr;
-  return planned("concat", [](StepNodes& nodes) {
+  std::vector<int32_t> columns;
+  for (size_t i = 0; i < m.step.inputs.size(); ++i)
+    columns.push_back(static_cast<int32_t>(m.type(i).content.back().constant()));
+  return planned("concat", [columns](StepNodes& nodes) {
     int32_t column = 0;
     for (size_t i = 0; i < nodes.step().inputs.size(); ++i) {
       MoveArgs args = moving(nodes.input(i), nodes.output(0));
-      args.width = args.from_width = static_cast<int32_t>(nodes.input(i).width);
+      args.width = args.from_width = columns[i];
+      args.pixels = static_cast<int32_t>(nodes.input(i).width / columns[i]);
+      args.to_width = static_cast<int32_t>(nodes.output(0).width / args.pixels);
       args.to_column = column;
       args.piece = piece_of(args);
       args.ref[MoveArgs::kFrom] = nodes.reads(i);
-      add_move(nodes, args, nodes.most_rows(nodes.output(0)), {nodes.writes(0)});
+      add_move(nodes, args, nodes.most_rows(nodes.output(0)) * args.pixels, {nodes.writes(0)});
       column += args.width;
     }
   });

@@ -50,6 +50,13 @@ bool find_slots(const KernelBuildContext& m, Joining& j) {
   return true;
 }
 
+/// The rows are members of all slots, of which some branches' count.
+void count_branches(const KernelBuildContext& m, const std::vector<int64_t>& computed, Joining& j) {
+  const CellSpace& slots = m.graph().space(m.graph().space(m.type(0).space).parent);
+  j.of_branch.assign(m.graph().value(slots.decision).branches, -1);
+  for (const int64_t b : computed) j.of_branch[b] = 0;
+}
+
 void add_join(StepNodes& nodes, const Joining& j) {
   JoinArgs args;
   std::vector<Ref> list;
@@ -65,13 +72,21 @@ void add_join(StepNodes& nodes, const Joining& j) {
     if (j.by_slots) continue;
     // The chain begins at the row; a join goes down to it.
     const auto& links = j.chains[i].links();
-    for (auto link = links.rbegin(); link != links.rend(); ++link)
-      of.link[of.links++] = {take(link->input), link->branch, nodes.decision(link->input)};
+    for (auto link = links.rbegin(); link != links.rend(); ++link) {
+      JoinLink& down = of.link[of.links++];
+      const size_t decision = link->ragged ? link->decision : link->input;
+      down.decision = take(decision), down.branch = link->branch, down.places = nodes.decision(decision);
+      if (!link->ragged) continue;
+      down.ragged = take(link->input);
+      down.members = nodes.plan().ragged_places(nodes.step().inputs[link->input]);
+      args.ref[JoinArgs::kCells] = nodes.cells_of(nodes.output(0), args.ragged);
+    }
   }
   args.inputs = nodes.plan().constants(inputs.data(), inputs.size());
   args.count = static_cast<int32_t>(inputs.size());
   args.of_branch = nodes.plan().constants(j.of_branch.data(), j.of_branch.size());
   args.mode = j.mode, args.by_slots = j.by_slots, args.all_slots = j.all_slots;
+  args.some_branches = !j.by_slots && !j.of_branch.empty();
   args.weighs_dropped = j.otherwise && j.mode == JoinMode::weighted;
   args.width = static_cast<int32_t>(nodes.output(0).width);
   args.ref[JoinArgs::kTo] = nodes.writes(0);
@@ -93,20 +108,26 @@ std::unique_ptr<PlanKernel> plan_gather(const KernelBuildContext& m) {
   j.mode = mode_of(node.attributes.word("mode"));
   j.otherwise = extra_input(node, "otherwise"), j.residual = extra_input(node, "residual");
   size_t at = node.inputs.size();
+  bool members = false;  // the first value's
   for (size_t i = 0; i < joined_inputs(node); ++i) {
     const auto links = cell_chain(m.graph(), m.type(i).space, SpaceId(node.attributes.integer("space")));
     j.chains.emplace_back(links, at);
     at += values_of(links).size();
     j.factors.push_back(factor_input(node, i));
-    for (const CellChain::Link& link : j.chains.back().links())
-      if (link.ragged) return nullptr;
+    // The members of a decision that routes the parents of the result's cells, and no other ragged cells.
+    const auto& down = j.chains.back().links();
+    for (size_t l = 0; l < down.size(); ++l)
+      if (down[l].ragged && (down[l].decision == 0 || l + 1 < down.size())) return nullptr;
+    if (i == 0) members = !down.empty() && down.back().ragged;
     if (j.chains.back().size() > JoinInput::kMostLinks) return nullptr;
   }
   if (!find_slots(m, j)) {
     j.by_slots = j.all_slots = false;
     j.of_branch.clear();
-    // Rows that are not computed, and dropped choices, are known by slots alone.
-    if (branches_computed(m) || (j.otherwise && j.mode == JoinMode::weighted)) return nullptr;
+    // Rows that are not computed, and dropped choices, are known by slots and by the cells of parents.
+    const auto computed = branches_computed(m);
+    if (!members && (computed || (j.otherwise && j.mode == JoinMode::weighted))) return nullptr;
+    if (computed) count_branches(m, *computed, j);
   }
   return planned("gather", [j](StepNodes& nodes) { add_join(nodes, j); });
 }

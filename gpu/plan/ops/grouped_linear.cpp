@@ -5,7 +5,7 @@ namespace stormcell::gpu {
 std::unique_ptr<PlanKernel> plan_grouped_linear(const KernelBuildContext& m) {
   const Node& node = m.node();
   const BranchRows rows(m);
-  if (rows.holds_members() || rows.branches() > kMostExperts) return nullptr;
+  if (rows.branches() > kMostExperts) return nullptr;
   const std::vector<int64_t>& branches = node.attributes.list("branches");
   std::optional<PlannedProduct> product = product_of(m, 2, branches.size(), false);
   if (!product) return nullptr;

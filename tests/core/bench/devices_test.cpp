@@ -67,14 +67,22 @@ class DevicesTest : public QObject {
   void every_device_of_the_list_can_be_opened() {
     QCOMPARE(list_devices().front(), std::string("cpu"));  // of this test program: other tests may have added some
     for (const DeviceRow& row : devices()) {
+      if (row.name == "cuda") continue;  // most machines have none
       const auto device = open_device(row.name, {2});
       QCOMPARE(device->info().threads, 2);
       QVERIFY(!device->info().name.empty() && !device->info().formats.empty());
     }
     QVERIFY(bad_input_complaint([] { open_device("tpu", {}); }).starts_with("--device: \"tpu\" is no device"));
-    QVERIFY(bad_input_complaint([] {
-              open_device("cuda:1", {});
-            }).starts_with("--device: \"cuda:1\": not in this version"));
+    QVERIFY(bad_input_complaint([] { open_device("cuda:1", {}); }).starts_with("--device: \"cuda:1\" is no device"));
+  }
+
+  /// No module is beside this program.
+  void a_gpu_that_is_not_there_is_refused_with_the_reason() {
+    QCOMPARE(list_devices().at(1), std::string("cuda"));
+    const std::string told = bad_input_complaint([] { open_device("cuda", {}); });
+    QVERIFY2(told.starts_with("--device: \"cuda\": no module: stormcell_cuda.so is not in "), told.c_str());
+    QVERIFY2(told.ends_with("(use --device cpu)"), told.c_str());
+    QVERIFY(!device_row("cuda").kernels("linear").empty());
   }
 
   void a_probe_tells_what_shares_of_the_limit_refer_to() {

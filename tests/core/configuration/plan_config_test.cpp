@@ -16,6 +16,7 @@ class PlanConfigTest : public QObject {
     c.bucket_by_length = true;
     c.annotations = {"a.kernel=k"}, c.weight_budget = 4096;
     c.exits = {{"exits.0.router", -1}, {"exits.1.router", 0.87}, {"exits.2.router", 2}};
+    c.intervention = {{{"a.mlp", 3}, {"b.mlp", 0}}, 2, "choices.safetensors"};
     c.passes = {{"dead-path", {{"max-share", "0"}}}, {"unpad", {}}};
     const std::string text = to_json(c);
     QVERIFY(has_configuration(text));
@@ -25,6 +26,7 @@ class PlanConfigTest : public QObject {
             back.dtype == c.dtype);
     QVERIFY(back.phase == c.phase && back.bucket_by_length && back.annotations == c.annotations);
     QVERIFY(back.exits == c.exits && parse_plan_config(to_json({}), "c.json").exits.empty());
+    QVERIFY(back.intervention == c.intervention && parse_plan_config(to_json({}), "c.json").intervention.empty());
     QCOMPARE(back.passes.size(), size_t{2});
     for (const auto& [id, parameters] : c.passes)
       QVERIFY(std::find(back.passes.begin(), back.passes.end(), std::pair(id, parameters)) != back.passes.end());
@@ -48,6 +50,12 @@ class PlanConfigTest : public QObject {
           R"({"schema": "stormcell.config/1", "phase": "prefill", "passes": {}})",
           R"({"schema": "stormcell.config/1", "dtypes": {"products": "q8_0"}, "passes": {}})",
           R"({"schema": "stormcell.config/1", "passes": {}, "exits": {"a": 0.5}})",
+          R"({"schema": "stormcell.config/1", "passes": {}, "intervention": []})",
+          R"({"schema": "stormcell.config/1", "passes": {}, "intervention": {"off": "a/1"}})",
+          R"({"schema": "stormcell.config/1", "passes": {}, "intervention": {"off": [{"router": "a"}]}})",
+          R"({"schema": "stormcell.config/1", "passes": {}, "intervention": {"off": [{"router": "a", "branch": -1}]}})",
+          R"({"schema": "stormcell.config/1", "passes": {}, "intervention": {"k": 0}})",
+          R"({"schema": "stormcell.config/1", "passes": {}, "intervention": {"force": 1}})",
           R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a"}]})",
           R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a", "threshold": -1.1}]})",
           R"({"schema": "stormcell.config/1", "passes": {}, "exits": [{"router": "a", "threshold": 2.5}]})"}) {

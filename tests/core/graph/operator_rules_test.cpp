@@ -141,12 +141,12 @@ class OperatorRulesTest : public QObject {
         "%z : decision tokens 4x1 = route(%scores, %g) protocol=\"sigmoid-groups\" extras=\"bias\"",
         "route \"z\": expected input 1 as f32 [4], got f32 [8]");
     row("a parameter of another protocol", "%z : decision tokens 4x1 = route(%scores) capacity=4 protocol=\"top-k\"",
-        "route \"z\": expected parameters that top-k takes, k, softmax, renormalize, scale, supported_capacities, "
+        "route \"z\": expected parameters that top-k takes, k, softmax, off, renormalize, scale, supported_capacities, "
         "capacity_padding "
         "and path_wise_padding, got capacity");
     row("a correction that is not read",
         "%z : decision tokens 4x1 = route(%scores, %g) extras=\"bias\" protocol=\"top-k\"",
-        "route \"z\": expected parameters that top-k takes, k, softmax, renormalize, scale, supported_capacities, "
+        "route \"z\": expected parameters that top-k takes, k, softmax, off, renormalize, scale, supported_capacities, "
         "capacity_padding "
         "and path_wise_padding, got bias");
     row("a scatter by no decision", "%z : f32 d/0 [8] = scatter(%x, %ids) spaces=[@d/0]",

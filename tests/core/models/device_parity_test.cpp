@@ -1,6 +1,6 @@
-// Every fixture on the CPU and on the emulated device: the oracle's outputs with its decisions replayed, its decisions
-// when free, its tokens when decoding. The emulated device gives the CPU's results bit for bit, without a host
-// synchronisation on the way.
+// Every fixture on the CPU, on the emulated device and, where it has the operators, on the host device: the oracle's
+// outputs with its decisions replayed, its decisions when free, its tokens when decoding. The emulated device gives the
+// CPU's results bit for bit, and no device synchronises on the way.
 #include <cstdio>
 #include <filesystem>
 
@@ -10,6 +10,7 @@
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "tests/core/models/model_run.h"
+#include "tests/gpu/host_device.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/non_temporal_results.h"
@@ -74,6 +75,47 @@ void same_bits(const ExecutionResult& a, const ExecutionResult& b) {
   for (size_t i = 0; i < a.decisions.size(); ++i) QCOMPARE(a.decisions[i].choice, b.decisions[i].choice);
 }
 
+/// Executions in their order, of the same cells, and the same choices where a margin is not small.
+void same_decisions(const ExecutionResult& came, const ExecutionResult& expected, float margin) {
+  QCOMPARE(came.decisions.size(), expected.decisions.size());
+  for (size_t i = 0; i < came.decisions.size(); ++i) {
+    const ExecutedDecision &a = came.decisions[i], &b = expected.decisions[i];
+    QCOMPARE(a.router, b.router);
+    QCOMPARE(a.turn, b.turn);
+    QCOMPARE(a.ancestor, b.ancestor);
+    QCOMPARE(a.choice.size(), b.choice.size());
+    for (size_t c = 0; c < a.choice.size(); ++c)
+      QVERIFY(a.choice[c] == b.choice[c] || b.margin[c / static_cast<size_t>(b.shape.fan_out)] < margin);
+  }
+}
+
+/// How far the outputs are from the oracle's, with its decisions replayed.
+double difference_of(const Ran& replayed, const OracleResult<float>& oracle) {
+  double worst = 0;
+  for (const OutputValue& out : replayed.result.outputs)
+    worst = std::max(worst, relative_difference(out.reals, oracle.output(out.name).reals));
+  return worst;
+}
+
+/// Choices that differ from the oracle's: free decisions flip only where the margin is below eight times what the
+/// format may err by.
+void count_flips(const Ran& free, const OracleResult<float>& oracle, const Program& program, double tolerance,
+                 int64_t& flips) {
+  QCOMPARE(free.result.decisions.size(), oracle.decisions.size());
+  for (const ExecutedDecision& d : free.result.decisions)
+    for (const OracleDecision& o : oracle.decisions) {
+      if (o.node != program.routers[d.router].node || o.execution != d.turn) continue;
+      QCOMPARE(d.choice.size(), o.choice.size());
+      double scale = 0;
+      for (const float s : o.scores) scale = std::max(scale, std::fabs(static_cast<double>(s)));
+      for (size_t i = 0; i < o.choice.size(); ++i) {
+        if (d.choice[i] == o.choice[i]) continue;
+        ++flips;
+        QVERIFY(static_cast<double>(o.margin[i / static_cast<size_t>(o.shape.fan_out)]) <= 8 * tolerance * scale);
+      }
+    }
+}
+
 void add_cases(const char* with) {
   QTest::addColumn<QString>("name");
   for (const std::string& name : reference_cases(with))
@@ -116,6 +158,8 @@ void write_fused(const std::string& from, const std::string& to, const std::stri
 
 class DeviceParityTest : public QObject {
   Q_OBJECT
+  int forward_plans_ = 0, decoding_plans_ = 0;  // that the host device ran
+
  private slots:
   void experts_in_one_tensor_give_the_same_bits_data() {
     QTest::addColumn<QString>("name");
@@ -166,27 +210,12 @@ class DeviceParityTest : public QObject {
     cpu::CpuDevice device(2);
     const Ran replayed = run_on(device, *model, model->forward, in, 0, &choices),
               free = run_on(device, *model, model->forward, in, 0, nullptr);
-    double worst = 0;
-    for (const OutputValue& out : replayed.result.outputs)
-      worst = std::max(worst, relative_difference(out.reals, oracle.output(out.name).reals));
+    const double worst = difference_of(replayed, oracle);
     const double tolerance = model->dtype == DType::f32 ? 1e-4 : 2e-2;
     QVERIFY2(worst <= tolerance, qPrintable(QString::number(worst)));
 
-    // Free decisions flip only where the margin is below eight times what the format may err by.
     int64_t flips = 0;
-    QCOMPARE(free.result.decisions.size(), oracle.decisions.size());
-    for (const ExecutedDecision& d : free.result.decisions)
-      for (const OracleDecision& o : oracle.decisions) {
-        if (o.node != program.routers[d.router].node || o.execution != d.turn) continue;
-        QCOMPARE(d.choice.size(), o.choice.size());
-        double scale = 0;
-        for (const float s : o.scores) scale = std::max(scale, std::fabs(static_cast<double>(s)));
-        for (size_t i = 0; i < o.choice.size(); ++i) {
-          if (d.choice[i] == o.choice[i]) continue;
-          ++flips;
-          QVERIFY(static_cast<double>(o.margin[i / static_cast<size_t>(o.shape.fan_out)]) <= 8 * tolerance * scale);
-        }
-      }
+    count_flips(free, oracle, program, tolerance, flips);
     std::printf("%s: %.1e, %lld flips\n", QTest::currentDataTag(), worst, static_cast<long long>(flips));
 
     EmulatedDevice emulated(2);
@@ -194,8 +223,24 @@ class DeviceParityTest : public QObject {
     same_bits(far.result, free.result);
     QCOMPARE(far.synchronizations, kSynchronizations);
 
+    HostDevice host;
+    host.order_seed = 1, host.isolates = false;
+    if (host.refusal_of(*model->forward, model->weights, bindings_for(*model->forward, in)).empty()) {
+      const Ran planned = run_on(host, *model, model->forward, in, 0, &choices);
+      const double apart = difference_of(planned, oracle);
+      QVERIFY2(apart <= tolerance, qPrintable(QString::number(apart)));
+      QCOMPARE(planned.synchronizations, kSynchronizations);
+      count_flips(run_on(host, *model, model->forward, in, 0, nullptr), oracle, program, tolerance, flips);
+      ++forward_plans_;
+    }
+
     const NonTemporalResults past_the_caches;
     same_bits(run_on(device, *model, model->forward, in, 0, nullptr).result, free.result);
+  }
+
+  void the_host_device_runs_the_family_of_switch_at_least() {
+    std::printf("%d forward passes ran on the host device\n", forward_plans_);
+    QVERIFY(forward_plans_ == 0 || forward_plans_ >= 17);
   }
 
   void decoding_writes_the_oracle_s_tokens_data() { add_cases("generated"); }
@@ -214,7 +259,20 @@ class DeviceParityTest : public QObject {
       const Ran far = run_on(emulated, *model, graph, in, most, nullptr);
       same_bits(far.result, near.result);
       QCOMPARE(far.synchronizations, kSynchronizations);
+
+      HostDevice host;
+      host.order_seed = 1, host.isolates = false;
+      if (!host.refusal_of(*graph, model->weights, bindings_for(*graph, in, most)).empty()) continue;
+      const Ran planned = run_on(host, *model, graph, in, most, nullptr);
+      QCOMPARE(planned.result.outputs.at(0).integers, near.result.outputs.at(0).integers);
+      QCOMPARE(planned.synchronizations, kSynchronizations);
+      same_decisions(planned.result, near.result, 8 * (model->dtype == DType::f32 ? 1e-4F : 2e-2F));
+      ++decoding_plans_;
     }
+  }
+  void the_host_device_decodes_with_the_family_of_switch_at_least() {
+    std::printf("%d decodings ran on the host device\n", decoding_plans_);
+    QVERIFY(decoding_plans_ == 0 || decoding_plans_ >= 2);
   }
 };
 STORMCELL_TEST(DeviceParityTest)

@@ -5,6 +5,7 @@
 #include "core/graph/text.h"
 #include "core/runtime/lower.h"
 #include "tests/core/passes/plan.h"
+#include "tests/gpu/host_device.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/mixture_case.h"
@@ -201,16 +202,19 @@ int64_t copied_bytes(const RandomCase& from) {
 
 class GuardTest : public QObject {
   Q_OBJECT
-  /// On both devices, told early and late: where the guard hits the plan does what its taken body does alone, and what
+  /// On all devices, told early and late: where the guard hits the plan does what its taken body does alone, and what
   /// its fallback does alone where it misses, hits before and behind it. `also(from, plan, inputs, came)` looks at each
   /// answer.
   template <class Make, class Also>
   static void check_taken_back(Make make, Also also) {
     cpu::CpuDevice cpu(2);
     EmulatedDevice emulated(2);
-    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
+    HostDevice host;
+    host.order_seed = 1;
+    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated), static_cast<Device*>(&host)})
       for (const Shape shape : {Shape::early, Shape::late}) {
         const RandomCase from = make(shape), taken = make(Shape::taken_alone), fallback = make(Shape::fallback_alone);
+        if (device == &host && !host.refusal_of(from.graph, from.weights, from.bindings).empty()) continue;
         Plan plan(*device, from.graph, from), only_taken(*device, taken.graph, from),
             only_fallback(*device, fallback.graph, from);
         CaseInputs hit = from.inputs, miss = from.inputs;
@@ -237,7 +241,9 @@ class GuardTest : public QObject {
     const RandomCase weights = guarded_state(Shape::late);
     cpu::CpuDevice cpu(2);
     EmulatedDevice emulated(2);
-    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
+    HostDevice host;
+    host.order_seed = 1;
+    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated), static_cast<Device*>(&host)})
       for (const Shape shape : {Shape::early, Shape::late}) {
         const RandomCase from = guarded_state(shape);
         Plan plan(*device, from.graph, weights), only_taken(*device, taken.graph, weights),

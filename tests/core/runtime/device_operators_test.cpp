@@ -4,6 +4,8 @@
 
 #include "core/cpu/cpu_device.h"
 #include "core/graph/operator.h"
+#include "gpu/plan/missing.h"
+#include "tests/gpu/host_device.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"
 
@@ -39,6 +41,25 @@ class DeviceOperatorsTest : public QObject {
       std::sort(all.begin(), all.end());
       QCOMPARE(named, all);
     }
+  }
+
+  /// The host device lacks more, and each operator that it lacks is in the list with its reason.
+  void plans_have_nodes_for_all_operators_but_those_of_the_list() {
+    std::vector<std::string_view> named = HostDevice().info().operators, all;
+    const std::vector<std::string_view> planned = named;
+    for (const auto& [op, reason] : operators_without_kernel()) named.push_back(op);
+    for (const Operator* op : operators()) all.push_back(op->name);
+    std::sort(all.begin(), all.end());
+    for (const gpu::Missing& row : gpu::missing_in_plans()) {
+      QVERIFY(!row.why.empty());
+      const bool is_operator = std::binary_search(all.begin(), all.end(), row.what);
+      const bool has_kernel = std::find(planned.begin(), planned.end(), row.what) != planned.end();
+      // An operator with a kernel lacks cases, one without a kernel lacks all.
+      QCOMPARE(has_kernel, !row.when.empty());
+      if (is_operator && !has_kernel) named.push_back(row.what);
+    }
+    std::sort(named.begin(), named.end());
+    QCOMPARE(named, all);
   }
 
   void each_operator_is_named_once_however_many_kernels_it_has() {

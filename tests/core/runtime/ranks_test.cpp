@@ -132,15 +132,15 @@ struct Setup {
   std::function<int32_t(int rank)> stop = [](int) { return 0; };
   std::function<int32_t(int rank)> at = nullptr;  ///< null: nothing is kept
 };
-struct Ran {
+struct RanAsRanks {
   ExecutionResult last;
   WeightCounters counters;
   int64_t held_copies = 0;  ///< of the emulated device: those that may hold the calling thread
   std::vector<float> y() const { return last.outputs.at(0).reals; }
 };
 
-Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t sequences, int rank,
-             Communicator* communicator, const Progress& progress = {}) {
+RanAsRanks run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t sequences, int rank,
+                    Communicator* communicator, const Progress& progress = {}) {
   cpu::CpuDevice cpu(1);
   EmulatedDevice emulated(1);
   Device& device = setup.emulated ? static_cast<Device&>(emulated) : cpu;
@@ -164,7 +164,7 @@ Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t 
   if (setup.at) inputs.integers["at"].assign(static_cast<size_t>(sequences), setup.at(rank));
   ExecuteOptions execute;
   execute.outputs = true;
-  Ran ran;
+  RanAsRanks ran;
   for (int batch = 0; batch < setup.batches; ++batch) {
     setup.before(rank, batch);
     executor.run(inputs, bindings, execute, ran.last);
@@ -187,7 +187,7 @@ std::vector<float> cells(int ranks) {
 }
 
 struct Ended {
-  std::vector<Ran> ran;           ///< by rank
+  std::vector<RanAsRanks> ran;    ///< by rank
   std::vector<std::string> told;  ///< by rank, what its work threw; empty: nothing
   std::string thrown;             ///< for all
 };
@@ -247,7 +247,7 @@ class RanksTest : public QObject {
           QCOMPARE(ended.thrown, std::string());
           std::vector<float> joined;
           int64_t waves = 0;
-          for (const Ran& r : ended.ran) {
+          for (const RanAsRanks& r : ended.ran) {
             const std::vector<float> y = r.y();
             joined.insert(joined.end(), y.begin(), y.end());
             // Decision, rows, and back, each once a turn.

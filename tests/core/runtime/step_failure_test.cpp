@@ -11,6 +11,7 @@
 #include "core/runtime/step_failure.h"
 #include "tests/core/runtime/failing_steps.h"
 #include "tests/core/runtime/least_budget.h"
+#include "tests/gpu/host_device.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
@@ -229,6 +230,10 @@ class StepFailureTest : public QObject {
         QCOMPARE(failure_on(cpu, c), row.said);
         QCOMPARE(failure_on(emulated, c), row.said);
       }
+      // In some order of the nodes each.
+      HostDevice host;
+      host.order_seed = 1;
+      for (int order = 0; order < 4; ++order) QCOMPARE(failure_on(host, c), row.said);
     }
   }
 
@@ -237,6 +242,10 @@ class StepFailureTest : public QObject {
     expect_nothing_behind(cpu);
     ShowsExecutable<EmulatedDevice> emulated(2);
     expect_nothing_behind(emulated);
+    ShowsExecutable<HostDevice> host;
+    expect_nothing_behind(host);
+    host.order_seed = 1;
+    expect_nothing_behind(host);
   }
 
   /// Parts of branches are brought while the submission waits, and again for the next batch.
@@ -282,6 +291,9 @@ class StepFailureTest : public QObject {
       expect_failures_within_a_guard(cpu, late);
       ShowsExecutable<EmulatedDevice> emulated(2);
       expect_failures_within_a_guard(emulated, late);
+      ShowsExecutable<HostDevice> host;
+      host.order_seed = 1;
+      expect_failures_within_a_guard(host, late);
     }
   }
 

@@ -2,7 +2,7 @@
 #include "core/sheet/sheet.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -15,25 +15,11 @@
 #include "core/sheet/tensor_tally.h"
 #include "core/sheet/text_parts.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/core/sheet/sheets.h"
 #include "tests/testing/model_headers.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
-namespace {
-
-std::vector<std::string> lines_of(const ModelSheet& sheet) {
-  std::vector<std::string> lines;
-  for (const SheetLack& lack : sheet.lacks) lines.push_back(to_text(lack));
-  return lines;
-}
-bool lacks(const ModelSheet& sheet, std::string_view words) {
-  const std::vector<std::string> lines = lines_of(sheet);
-  return std::any_of(lines.begin(), lines.end(),
-                     [&](const std::string& l) { return l.find(words) != std::string::npos; });
-}
-ModelSheet sheet_at(const std::string& path) { return sheet_of(model_place(path)); }
-
-}  // namespace
 
 class SheetTest : public QObject {
   Q_OBJECT
@@ -62,124 +48,6 @@ class SheetTest : public QObject {
     QCOMPARE(sheet.recorder, std::string("llama-cpp"));
     QVERIFY(sheet.routing.find("the 8 of 128 experts") != std::string::npos);
     QVERIFY2(lacks(sheet, "Q3_K in 2 tensors"), lines_of(sheet).front().c_str());
-  }
-
-  void parts_of_a_gguf_model_are_one_model_data() {
-    QTest::addColumn<QString>("what");
-    QTest::addColumn<QString>("words");
-    QTest::newRow("whole") << ""
-                           << "";
-    QTest::newRow("one is missing") << "missing"
-                                    << "1 is not beside it: \"m-00002-of-00003.gguf\"";
-    QTest::newRow("another count") << "count"
-                                   << "says that it is one of 4 parts, its name says 3";
-    QTest::newRow("another number") << "number"
-                                    << "says that it is part 1, its name says 2";
-    QTest::newRow("another model") << "model"
-                                   << "is a part of another model: its architecture is \"llama\"";
-    QTest::newRow("too few tensors") << "tensors"
-                                     << "says that its parts have 9 tensors, and they have 3";
-  }
-  void parts_of_a_gguf_model_are_one_model() {
-    QFETCH(QString, what);
-    QFETCH(QString, words);
-    const Scratch scratch;
-    for (uint32_t part = 0; part < 3; ++part) {
-      const bool second = part == 1;
-      if (second && what == "missing") continue;
-      GgufBytes file;
-      if (part == 0) file.text("general.architecture", "qwen3moe").number("qwen3moe.block_count", 3);
-      if (second && what == "model") file.text("general.architecture", "llama");
-      file.number("split.count", second && what == "count" ? 4 : 3)
-          .number("split.no", second && what == "number" ? 0 : part);
-      file.number("split.tensors.count", what == "tensors" ? 9 : 3);
-      file.tensor("blk." + std::to_string(part) + ".ffn_up_exps.weight", {32, 8, 4}, 8, 34 * 32);
-      write_sparse(scratch.path("m-0000" + std::to_string(part + 1) + "-of-00003.gguf"), file.header(),
-                   file.data_bytes());
-    }
-    const std::string last = scratch.path("m-00003-of-00003.gguf");
-    if (words.isEmpty()) {
-      const ModelSheet sheet = sheet_at(last);
-      QVERIFY(sheet.files == 3 && sheet.layers == 3 && sheet.layers_with_experts == 3 && sheet.experts == 4);
-      QCOMPARE(sheet_at(scratch.folder()).files, int64_t{3});  // the folder holds this model alone
-      return;
-    }
-    std::string said;
-    try {
-      sheet_at(last);
-    } catch (const Error& error) {
-      said = error.what();
-    }
-    QVERIFY2(said.find(words.toStdString()) != std::string::npos, said.c_str());
-  }
-
-  void a_folder_with_two_models_is_refused() {
-    const Scratch scratch;
-    const GgufBytes made = gguf_mixture(1);
-    for (const char* name : {"a.gguf", "b.gguf", "mmproj-a.gguf"})
-      write_sparse(scratch.path(name), made.header(), made.data_bytes());
-    VERIFY_BAD_INPUT(model_place(scratch.folder()), scratch.folder(),
-                     "holds 2 models: \"a.gguf\", \"b.gguf\" (name one of them)");
-  }
-
-  void a_file_that_is_still_downloading_is_named_so() {
-    const Scratch scratch;
-    const GgufBytes made = gguf_mixture(1);
-    const std::string gguf = scratch.path("m.gguf"), tensors = scratch.path("w.safetensors");
-    write_sparse(gguf, made.header(), made.data_bytes() / 2);
-    VERIFY_BAD_INPUT(sheet_at(gguf), gguf, "is shorter than its header says: \"blk.0.ffn_down_exps.weight\"");
-    write_sparse(tensors, safetensors_head({{"w", "F32", {100}, 400}}), 399);
-    VERIFY_BAD_INPUT(sheet_at(tensors), tensors, "it may still be downloading");
-  }
-
-  void a_part_of_a_gguf_model_is_no_model() {
-    const Scratch scratch;
-    for (const char* type : {"adapter", "mmproj"}) {
-      GgufBytes file;
-      file.text("general.type", type).tensor("a", {32}, 0, 128);
-      const std::string path = scratch.path(std::string(type) + ".bin");
-      write_sparse(path, file.header(), file.data_bytes());
-      QVERIFY(model_place(path).form == SheetForm::none);  // another kind: the recogniser names it
-    }
-  }
-
-  void a_hugging_face_folder_is_found_by_any_of_its_files() {
-    const Scratch scratch;
-    const std::string folder = scratch.path("Made-30B");
-    const int64_t bytes = write_qwen_folder(folder, 6, 16, 64, 32, 3);
-    for (const char* file : {"", "/config.json", "/tokenizer.json", "/tokenizer_config.json",
-                             "/model.safetensors.index.json", "/model-2-of-3.safetensors"}) {
-      const ModelPlace place = model_place(folder + file);
-      QVERIFY2(place.form == SheetForm::folder && place.path == folder && place.kind == "model-folder", file);
-    }
-    ModelPlace place = model_place(folder);
-    place.opens = false;  // whether or not this version has the family
-    const ModelSheet sheet = sheet_of(place);
-    QVERIFY(sheet.name == "Made-30B" && sheet.family == "qwen3_moe");
-    QVERIFY(sheet.layers == 6 && sheet.layers_with_experts == 6 && sheet.experts == 16 && sheet.k == 8 &&
-            sheet.files == 3);
-    QCOMPARE(sheet.bytes, bytes);
-    QCOMPARE(sheet.parameters, bytes / 2);
-    QCOMPARE(sheet.formats.at("experts").at("BF16").tensors, int64_t{6 * 16 * 3});
-    QVERIFY(sheet.routing.find(
-                "the 8 of 16 experts with the largest softmax over all of them; their weights are made to sum to 1") !=
-            std::string::npos);
-    QVERIFY(sheet.tokenizer == "BPE (tokenizer.json)" && sheet.chat_template == "ChatML" &&
-            sheet.recorder == "transformers-5");
-    // A file of weights is missing: the rest is shown, and the lack is counted.
-    std::filesystem::remove(folder + "/model-2-of-3.safetensors");
-    const ModelSheet less = sheet_of(place);
-    QVERIFY(lacks(less, "files of weights are not there 1 of 3") && less.files == 2 && less.layers == 6);
-  }
-
-  void a_folder_of_the_cache_is_the_revision_that_it_names() {
-    const Scratch scratch;
-    const std::string cached = scratch.path("models--made--Small-1B");
-    for (const char* revision : {"0a", "0b"}) write_qwen_folder(cached + "/snapshots/" + revision, 1, 2, 64, 32, 1);
-    QVERIFY(model_place(cached).form == SheetForm::none);  // two revisions, and none is named
-    scratch.write("models--made--Small-1B/refs/main", "0b\n");
-    QCOMPARE(model_place(cached).path, cached + "/snapshots/0b");
-    QCOMPARE(sheet_at(cached).name, std::string("made/Small-1B"));
   }
 
   void operations_that_no_operator_does_are_counted_by_layers() {
@@ -226,6 +94,48 @@ class SheetTest : public QObject {
     QCOMPARE(sheet.family, std::string("a [31mb"));
     QCOMPARE(sheet.name, std::string("x "));
     for (const std::string& line : lines_of(sheet)) QVERIFY2(line.find('\x1b') == std::string::npos, line.c_str());
+  }
+
+  void numbers_that_no_model_has_overflow_nothing() {
+    const Scratch scratch;
+    constexpr int64_t kHuge = int64_t{1} << 61;
+    std::vector<HeaderTensor> tensors;
+    // Tensors of five kinds: two of them are more together than fits into a number.
+    for (const char* name : {"layers.0.mlp.experts.1.up_proj.weight", "layers.0.mlp.experts.w", "embed_tokens.weight",
+                             "layers.0.self_attn.q_proj.weight", "lm_head.weight", "layers.0.mlp.up.weight"})
+      tensors.push_back({name, "F32", {kHuge, kHuge, kHuge}, 4});
+    const std::string path = scratch.path("w.safetensors");
+    write_sparse(path, safetensors_head(tensors), 4 * 6);
+    const ModelSheet sheet = sheet_at(path);
+    QCOMPARE(sheet.parameters, INT64_MAX);
+    QVERIFY(sheet.experts > 0 && sheet.experts <= 1 << 20 && sheet.bytes == 24 && sheet.active_parameters >= 0);
+    GgufBytes file;
+    file.text("general.architecture", "qwen3moe").number("qwen3moe.expert_count", 2);
+    file.number("qwen3moe.expert_used_count", 4000000000u).number("qwen3moe.block_count", 4000000000u);
+    file.tensor("blk.0.ffn_up_exps.weight", {32, 8, 2}, 8, 34 * 16);
+    const std::string gguf = scratch.path("m.gguf");
+    write_sparse(gguf, file.header(), file.data_bytes());
+    const ModelSheet more = sheet_at(gguf);  // more experts a token than there are
+    QVERIFY(more.active_parameters == more.parameters && more.memory.token_bytes == more.bytes);
+  }
+
+  void a_trace_says_of_which_shape_its_model_is() {
+    const Scratch scratch;
+    const std::string path = scratch.path("t.safetensors");
+    std::string head = safetensors_head({{"layer.0.indices", "I32", {3, 2}, 24},
+                                         {"layer.1.indices", "I32", {3, 2}, 24},
+                                         {"cell.request", "I32", {3}, 12}});
+    const std::string about = R"({"format":"pt")",
+                      more = R"({"schema":"stormcell.trace/1","model":"made","layer.0.branches":"8")";
+    head.replace(head.find(about), about.size(), more);
+    const uint64_t size = head.size() - 8;
+    std::memcpy(head.data(), &size, 8);
+    write_sparse(path, head, 60);
+    const ModelSheet sheet = sheet_at(path);
+    QVERIFY2(sheet.kind == "native" && sheet.name == "made" && sheet.layers_with_experts == 2 && sheet.k == 2 &&
+                 sheet.experts == 8,
+             sheet.kind.c_str());
+    QVERIFY(lacks(sheet, "a recording holds where cells went"));
   }
 
   void a_state_dict_is_known_by_its_names() {

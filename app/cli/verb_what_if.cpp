@@ -1,0 +1,62 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/options.h"
+#include "app/cli/run_result.h"
+#include "core/base/bounded_number.h"
+#include "core/base/child_process.h"
+#include "core/base/error.h"
+
+namespace stormcell::cli {
+namespace {
+
+/// "encoder.block.1.mlp/3": the branch stands behind the last slash.
+BranchOff parse_branch(const std::string& text) {
+  const size_t slash = text.rfind('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == text.size())
+    bad_input("--off", "\"" + text + "\" is no branch of a router", "use ROUTER/BRANCH; inspect lists the routers");
+  constexpr double kMostNumber = 1 << 30;
+  return {text.substr(0, slash), bounded_number<int32_t>("--off", text.substr(slash + 1), {0, kMostNumber})};
+}
+
+class WhatIfVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    experiment_.probe_seconds = 0.02;  // times are no more than a hint here
+    add_experiment_options(app, "what-if", experiment_);
+    app.add_option("--off", off_, "a branch that its router may never choose, the next best is taken; may be repeated")
+        ->type_name("ROUTER/BRANCH")
+        ->allow_extra_args(false);
+    add_whole_number(app, "--k", k_, 1,
+                     "branches that each cell takes, of routers that take the k best (as the model)");
+    add_text(app, "--force", what_if_.intervention.force,
+             "choices that routers are given: a file that run --outputs wrote, or parts of one", "F.safetensors");
+    add_measure_option(app, what_if_.measure_seconds, experiment_);
+    add_text(app, "-o", what_if_.session, "session to append both runs to", "S.storm");
+    add_json_option(app, json_);
+  }
+
+  int execute(Console& console) override {
+    for (const std::string& text : off_) what_if_.intervention.off.push_back(parse_branch(text));
+    if (k_ > 1 << 20) bad_input("--k", std::to_string(k_) + " is more than any router has branches", "use fewer");
+    what_if_.intervention.k = static_cast<int32_t>(k_);
+    what_if_.measuring_program = kThisProgram;
+    RunResult result(json_, what_if_.session, console);
+    const auto experiment = Experiment::open(experiment_, console.progress());
+    return result.show(*experiment->what_if(what_if_, console.progress()));
+  }
+
+ private:
+  ExperimentOptions experiment_;
+  WhatIfOptions what_if_;
+  std::vector<std::string> off_;
+  int64_t k_ = 0;
+  std::string json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_what_if() { return std::make_unique<WhatIfVerb>(); }
+
+}  // namespace stormcell::cli

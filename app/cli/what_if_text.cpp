@@ -1,0 +1,136 @@
+#include "app/cli/what_if_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "app/cli/numbers_text.h"
+#include "core/base/counted.h"
+#include "core/base/listed_words.h"
+#include "core/summary/quality_text.h"
+
+namespace stormcell::cli {
+namespace {
+
+constexpr size_t kMostNamed = 4, kMostBranches = 40;
+
+std::string interval_text(const std::optional<std::array<double, 2>>& ci95) {
+  return ci95 ? " [" + number_text(100 * (*ci95)[0]) + ", " + number_text(100 * (*ci95)[1]) + "]" : "";
+}
+
+/// "20 of 60 answers"
+std::string part_text(const ChangedCount& c, const std::string& noun) {
+  return count_text(c.changed) + " of " + count_text(c.of) + " " + noun_for(c.of, noun);
+}
+std::string share_of(const ChangedCount& c) { return " (" + share_text(c.share()) + interval_text(c.share_ci95) + ")"; }
+
+/// The first of them, and how many more there are.
+std::string first_of(const std::vector<std::string>& all) {
+  std::string text;
+  for (size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) add_to_list(text, all[i], "; ");
+  if (all.size() > kMostNamed) text += " and " + count_text(static_cast<int64_t>(all.size() - kMostNamed)) + " more";
+  return text;
+}
+
+std::string answers_text(const WhatIfFigures& f) {
+  if (f.outputs.changed == 0)
+    return "no bit of any output differs" + (f.answers ? ", nor any " + f.answer : std::string());
+  const std::string of_items = "some bit of the outputs of " + part_text(f.outputs, f.item) + share_of(f.outputs);
+  if (!f.answers) return of_items + " differs";
+  return part_text(*f.answers, f.answer) + (f.answers->changed == 1 ? " differs" : " differ") + share_of(*f.answers) +
+         "; " + of_items;
+}
+
+/// "worse, beyond the intervals"
+std::string verdict_text(const QualityChange& q, bool more_is_better) {
+  if (q.before == q.after) return "the same";
+  const std::string way = (q.after > q.before) == more_is_better ? "better" : "worse";
+  if (!q.before_ci95 || !q.after_ci95) return way + ", without intervals";
+  return way + (q.is_beyond() ? ", beyond the intervals" : ", within the intervals");
+}
+
+std::string quality_text_of(const WhatIfFigures& f) {
+  const QualityChange& q = *f.quality;
+  std::string text = quality_text(f.unit, q.before, q.before_ci95) + " before, " +
+                     quality_text(f.unit, q.after, q.after_ci95) + " after: " + verdict_text(q, f.more_is_better);
+  std::vector<const QualityChange*> beyond;
+  for (const QualityChange& g : f.groups)
+    if (g.is_beyond()) beyond.push_back(&g);
+  std::stable_sort(beyond.begin(), beyond.end(), [](const QualityChange* a, const QualityChange* b) {
+    return std::fabs(a->after - a->before) > std::fabs(b->after - b->before);
+  });
+  std::vector<std::string> named;
+  for (const QualityChange* g : beyond)
+    named.push_back("class " + g->name + " from " + quality_value_text(f.unit, g->before) + " to " +
+                    quality_value_text(f.unit, g->after));
+  return named.empty() ? text : text + "; beyond theirs: " + first_of(named);
+}
+
+const PlanFigures* plan_of(const RunSummaryFigures& run) {
+  if (run.baseline) return &*run.baseline;
+  return run.optimized ? &*run.optimized : nullptr;
+}
+
+std::string cost_text(const WhatIfFigures& f) {
+  std::string text;
+  if (f.operations_before && f.operations_after) {
+    text = number_text(*f.operations_before, 4) + " before, " + number_text(*f.operations_after, 4) +
+           " after, for each " + f.item;
+    if (*f.operations_before > 0) text += " (" + difference_text(*f.operations_after / *f.operations_before - 1) + ")";
+  }
+  const PlanFigures *before = plan_of(*f.before), *after = plan_of(*f.after);
+  if (before && after)
+    add_to_list(text,
+                "mean time of a batch " + milliseconds_text(before->latency_ms.mean) + " before, " +
+                    milliseconds_text(after->latency_ms.mean) + " after",
+                "; ");
+  return text;
+}
+
+std::string verified_text(const WhatIfFigures& f) {
+  const auto passed = [](const RunSummaryFigures& run) { return run.verified && run.verified->passed; };
+  if (!passed(*f.before)) return "no: the model as it came differs from the oracle";
+  if (!passed(*f.after)) return "no: with the change it differs from the oracle with the same change";
+  return "yes, before and after: the oracle made the same change; " + f.after->verified->text;
+}
+
+/// Each branch of the routers that were changed; the first ones of many.
+std::string loads_text(const WhatIfFigures& f, bool verbose) {
+  Rows rows = {{"router", "branch", "cells before", "share", "cells after", "share", ""}};
+  const auto share = [](int64_t part, const std::vector<int64_t>& all) {
+    const int64_t sum = std::accumulate(all.begin(), all.end(), int64_t{0});
+    return sum > 0 ? share_text(static_cast<double>(part) / static_cast<double>(sum)) : std::string("-");
+  };
+  int64_t more = 0;
+  for (const LoadChange& r : f.routers)
+    for (size_t b = 0; b < r.before.size(); ++b) {
+      if (!verbose && rows.size() > kMostBranches) {
+        ++more;
+        continue;
+      }
+      const bool off = std::find(r.off.begin(), r.off.end(), static_cast<int32_t>(b)) != r.off.end();
+      rows.push_back({b == 0 ? r.router : "", std::to_string(b), count_text(r.before[b]), share(r.before[b], r.before),
+                      count_text(r.after[b]), share(r.after[b], r.after), off ? "off" : ""});
+    }
+  if (rows.size() == 1) return {};
+  std::string text = "\n" + table_text(rows, {1, 2, 3, 4, 5});
+  if (more > 0) text += counted(more, "branch more", "branches more") + ": --verbose and --json show them\n";
+  return text + "cells without padding\n";
+}
+
+}  // namespace
+
+std::string to_text(const WhatIfFigures& f, bool verbose) {
+  Rows rows = {{"changed", first_of(f.changes)}, {f.answer.empty() ? "outputs" : f.answer + "s", answers_text(f)}};
+  if (f.quality) rows.push_back({f.measure, quality_text_of(f)});
+  rows.push_back({"operations", cost_text(f)});
+  rows.push_back({"verified", verified_text(f)});
+  std::string text = table_text(rows, {}) + loads_text(f, verbose);
+  if (!f.before->session.empty())
+    text += f.before->session + ": run " + std::to_string(f.before->session_run) + " as the model came, run " +
+            std::to_string(f.after->session_run) + " with the change\n";
+  return text;
+}
+
+}  // namespace stormcell::cli

@@ -1,0 +1,220 @@
+#include "app/studio/tries.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <variant>
+
+#include "app/studio/command_line.h"
+#include "core/base/error.h"
+#include "core/base/run_kind.h"
+#include "core/summary/quality_text.h"
+#include "views/optimisations/optimisations_model.h"
+#include "views/words/figure_text.h"
+
+namespace stormcell::studio {
+namespace {
+
+QString tr_tries(const char* text) { return QCoreApplication::translate("Tries", text); }
+QString qt(const std::string& text) { return QString::fromStdString(text); }
+
+/// Targets and passes are of optimize: a try has the thresholds that were found, and no passes.
+void leave_out_optimize(ExperimentOptions& options) {
+  options.target_quality.clear(), options.target_latency.clear();
+  options.keep_all = options.dense = false;
+  options.profile_split = ExperimentOptions().profile_split;
+}
+
+/// Item numbers of two runs name the same items.
+bool has_same_items(const ExperimentOptions& a, const ExperimentOptions& b) {
+  const auto items = [](const ExperimentOptions& o) {
+    return std::tie(o.model, o.data, o.batches, o.batch, o.bucket_by_length, o.length, o.truncate, o.field, o.seed,
+                    o.phase);
+  };
+  return items(a) == items(b);
+}
+
+const PlanFigures* plan_of(const RunSummaryFigures& figures) {
+  if (figures.optimized && figures.is_verified()) return &*figures.optimized;
+  return figures.baseline ? &*figures.baseline : nullptr;
+}
+
+QString time_of(const PlanFigures& plan) {
+  const Latency& latency = plan.latency_ms;
+  if (latency.mean <= 0) return {};
+  QString text = tr_tries("%1 a batch").arg(views::duration_text(latency.mean));
+  if (latency.mean_ci95)
+    text += QString(" [%1, %2]")
+                .arg(views::duration_text((*latency.mean_ci95)[0]), views::duration_text((*latency.mean_ci95)[1]));
+  return text;
+}
+
+/// "3 of 60 answers changed", "no bit of any output changed".
+QString answers_of(const AnswersChanged& changed) {
+  if (changed.outputs.changed == 0) return tr_tries("no bit of any output changed");
+  const auto part = [](const ChangedCount& c, const std::string& noun) {
+    QString text =
+        tr_tries("%1 of %2 changed").arg(views::count_text(c.changed), views::counted_text(c.of, noun.c_str()));
+    if (c.share_ci95)
+      text +=
+          QString(" [%1, %2]").arg(views::percent_text((*c.share_ci95)[0]), views::percent_text((*c.share_ci95)[1]));
+    return text;
+  };
+  return changed.answers ? part(*changed.answers, changed.answer) : part(changed.outputs, changed.item);
+}
+
+QString quality_of(const RunSummaryFigures& figures) {
+  if (!figures.quality) return {};
+  const QualityFigures& quality = *figures.quality;
+  const auto& plan = quality.optimized && figures.is_verified() ? quality.optimized : quality.baseline;
+  return plan ? qt(quality.measure + " " + plan_quality_text(quality, *plan)) : QString();
+}
+
+QString changed_text(const SessionOverview& session, const RunLine& run, const TrySettings& settings) {
+  const RunLine& base = base_of(session, run);
+  QStringList words;
+  if (const auto before = try_settings(base)) words = changes_between(*before, settings);
+  if (const auto passes = views::chosen_passes(run))
+    words << tr_tries("optimised with %1").arg(views::counted_text(passes->enabled.size(), "pass", "passes"));
+  if (!words.isEmpty()) return words.join(", ");
+  const QStringList own = changes_between({settings.experiment}, settings);
+  return own.isEmpty() ? tr_tries("the model as it came") : own.join(", ");
+}
+
+}  // namespace
+
+std::optional<TrySettings> try_settings(const RunLine& run) {
+  auto options = parse_settings(run.settings);
+  if (!options) return {};
+  leave_out_optimize(*options);
+  if (!run.phase.empty()) options->phase = run.phase;
+  TrySettings settings{*options};
+  if (!has_configuration(run.config)) return settings;
+  try {
+    const PlanConfig config = parse_plan_config(run.config, "the run's configuration");
+    settings.intervention = config.intervention, settings.exits = config.exits;
+  } catch (const Error&) {
+    return {};  // of a later version
+  }
+  return settings;
+}
+
+const RunLine& base_of(const SessionOverview& session, const RunLine& run) {
+  if (run.result && run.result->figures.changed)
+    for (const RunLine& other : session.runs)
+      if (other.id == run.result->figures.changed->run) return other;
+  return run;
+}
+
+TryRequest try_request(const SessionOverview& session, const RunLine& shown, const TrySettings& wanted) {
+  const auto base = try_settings(base_of(session, shown));
+  return {base.value_or(wanted), wanted, session.file, base && has_same_items(base->experiment, wanted.experiment)};
+}
+
+QString refusal_of(const TrySettings& wanted) {
+  if (!wanted.intervention.empty() && work_phase(wanted.experiment.phase) != WorkPhase::forward)
+    return tr_tries("A change of the routing is one of a forward pass: choose a run of that, not of decoding.");
+  return {};
+}
+
+int64_t run_of_try(const SessionOverview& session, const TrySettings& wanted) {
+  for (auto run = session.runs.rbegin(); run != session.runs.rend(); ++run)
+    if (run->result && run_kind(run->kind) == RunKind::run && try_settings(*run) == wanted) return run->id;
+  return 0;
+}
+
+std::string word_of(const Setting& setting, const ExperimentOptions& options) {
+  ExperimentOptions one;
+  std::visit([&](auto field) { one.*field = options.*field; }, setting.field);
+  if (one == ExperimentOptions()) return {};
+  std::string all;
+  for (const std::string& word : command_words(one, "run"))
+    if (!word.empty() && word != setting.option) all += (all.empty() ? "" : " ") + word;
+  return all.empty() ? "on" : all;
+}
+
+QStringList changes_between(const TrySettings& base, const TrySettings& changed) {
+  QStringList words;
+  for (const Setting& setting : kSettings) {
+    if (!setting.is_of("run")) continue;
+    const std::string before = word_of(setting, base.experiment), after = word_of(setting, changed.experiment);
+    if (before == after) continue;
+    QString name = views::to_qstring(setting.name());
+    while (name.startsWith('-')) name.remove(0, 1);
+    words << (after.empty() ? tr_tries("%1 at its default").arg(name) : name + " " + qt(after));
+  }
+  const Intervention &was = base.intervention, &is = changed.intervention;
+  const auto has = [](const Intervention& i, const BranchOff& branch) {
+    return std::find(i.off.begin(), i.off.end(), branch) != i.off.end();
+  };
+  const auto name_of = [](const BranchOff& branch) { return qt(branch.router) + "/" + QString::number(branch.branch); };
+  for (const BranchOff& branch : is.off)
+    if (!has(was, branch)) words << tr_tries("%1 off").arg(name_of(branch));
+  for (const BranchOff& branch : was.off)
+    if (!has(is, branch)) words << tr_tries("%1 on").arg(name_of(branch));
+  if (was.k != is.k) words << (is.k > 0 ? QString("k %1").arg(is.k) : tr_tries("the model's own k"));
+  if (was.force != is.force)
+    words << (is.force.empty() ? tr_tries("choices of the routers") : tr_tries("choices of %1").arg(qt(is.force)));
+  if (base.exits == changed.exits) return words;
+  const RouterThresholds& exits = changed.exits;
+  if (exits.empty()) return words << tr_tries("the model's own thresholds");
+  const bool one = std::all_of(exits.begin(), exits.end(),
+                               [&](const RouterThreshold& t) { return t.threshold == exits.front().threshold; });
+  QStringList values;
+  for (const RouterThreshold& exit : exits) values << QString::number(exit.threshold);
+  return words << (one ? tr_tries("threshold %1").arg(values.front())
+                       : tr_tries("thresholds %1").arg(values.join(" ")));
+}
+
+QString TryRow::text() const {
+  QString text = title;
+  for (const QString& line : {changed, time, operations, answers, quality, memory})
+    if (!line.isEmpty()) text += "\n" + line;
+  return text;
+}
+
+std::vector<TryRow> try_rows(const SessionOverview& session) {
+  std::vector<TryRow> rows;
+  for (const RunLine& run : session.runs) {
+    const auto settings = try_settings(run);
+    if (!settings || !run.result || run.status != RunStatus::finished) continue;
+    const RunSummaryFigures& figures = run.result->figures;
+    TryRow row;
+    row.run = run.id;
+    row.title = QString("#%1 %2").arg(run.id).arg(qt(run.kind));
+    row.changed = changed_text(session, run, *settings);
+    if (!figures.is_verified()) row.title += ", " + tr_tries("not verified");
+    if (const PlanFigures* plan = plan_of(figures)) {
+      row.time = time_of(*plan);
+      const auto bytes = static_cast<double>(plan->peak_weight_bytes + plan->peak_activation_bytes);
+      if (bytes > 0) row.memory = tr_tries("%1 of weights and activations").arg(views::bytes_text(bytes));
+    }
+    if (figures.item_costs)
+      row.operations = tr_tries("%1 operations for each %2")
+                           .arg(views::number_text(figures.item_costs->operations, 4), qt(figures.item_costs->item));
+    if (figures.changed) row.answers = answers_of(*figures.changed);
+    row.quality = quality_of(figures);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+QString command_of_try(const TrySettings& settings, const QString& session, const QString& config) {
+  const Intervention& change = settings.intervention;
+  // Only a configuration holds thresholds; what-if has no phase and no annotations.
+  const bool plain = settings.exits.empty() && settings.experiment.annotations.empty();
+  const char* verb = plain && !change.empty() ? "what-if" : "run";
+  QStringList words = {"stormcell", verb};
+  for (const std::string& word : command_words(settings.experiment, verb)) words << shell_quoted(qt(word));
+  if (plain) {
+    for (const BranchOff& branch : change.off)
+      words << "--off" << shell_quoted(qt(branch.router) + "/" + QString::number(branch.branch));
+    if (change.k > 0) words << "--k" << QString::number(change.k);
+    if (!change.force.empty()) words << "--force" << shell_quoted(qt(change.force));
+  } else if (!change.empty() || !settings.exits.empty()) {
+    words << "--config" << shell_quoted(config);
+  }
+  if (!session.isEmpty()) words << "-o" << shell_quoted(session);
+  return words.join(' ');
+}
+
+}  // namespace stormcell::studio

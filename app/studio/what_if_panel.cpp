@@ -1,0 +1,335 @@
+#include "app/studio/what_if_panel.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "core/base/bounded_number.h"
+#include "core/base/error.h"
+#include "views/words/figure_text.h"
+
+namespace stormcell::studio {
+namespace {
+
+/// Rows of kSettings that a try may change, in the order of the panel.
+constexpr std::array<std::string_view, 5> kChanged = {"dtype", "weight_budget", "device", "threads", "data"};
+
+const RunLine* line_of(const SessionOverview& session, int64_t id) {
+  for (const RunLine& run : session.runs)
+    if (run.id == id) return &run;
+  return nullptr;
+}
+
+QString title_of_change(const Setting& setting) {
+  if (setting.key == "dtype") return WhatIfPanel::tr("Number format");
+  if (setting.key == "weight_budget") return WhatIfPanel::tr("Weight budget");
+  QString name = views::to_qstring(setting.key);
+  name[0] = name[0].toUpper();
+  return name;
+}
+
+/// The one threshold of all exits; empty: they differ, or are the model's own.
+QString threshold_text(const RouterThresholds& exits) {
+  if (exits.empty()) return {};
+  for (const RouterThreshold& exit : exits)
+    if (exit.threshold != exits.front().threshold) return {};
+  return QString::number(exits.front().threshold);
+}
+
+QString branch_name(const BranchOff& branch) {
+  return QString("%1/%2").arg(QString::fromStdString(branch.router)).arg(branch.branch);
+}
+
+}  // namespace
+
+WhatIfPanel::WhatIfPanel(QWidget* parent) : QWidget(parent) {
+  auto* rows = new QVBoxLayout(this);
+  rows->setContentsMargins(6, 6, 6, 6);
+  auto* changes = new QWidget();
+  auto* column = new QVBoxLayout(changes);
+  column->setContentsMargins(0, 0, 0, 0);
+  off_ = new QPushButton(changes);
+  off_->setAccessibleName(tr("Switch the branch off"));
+  column->addWidget(off_);
+  off_list_ = new QVBoxLayout();
+  column->addLayout(off_list_);
+  form_ = new QFormLayout();
+  form_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  column->addLayout(form_);
+  add_changes();
+  hint_ = new QLabel(changes);
+  hint_->setWordWrap(true);
+  hint_->setTextFormat(Qt::PlainText);
+  column->addWidget(hint_);
+  column->addStretch();
+  auto* area = new QScrollArea(this);
+  area->setWidgetResizable(true);
+  area->setFrameShape(QFrame::NoFrame);
+  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  area->setWidget(changes);
+  rows->addWidget(area, 1);
+  fault_ = new QLabel(this);
+  fault_->setWordWrap(true);
+  fault_->setTextFormat(Qt::PlainText);
+  fault_->setAccessibleName(tr("Why it cannot be tried"));
+  fault_->hide();
+  rows->addWidget(fault_);
+  add_tries();
+  connect(off_, &QPushButton::clicked, this, [this] {
+    ask([branch = BranchOff{selection_.router.toStdString(), selection_.branch}](TrySettings& settings) {
+      settings.intervention.off.push_back(branch);
+    });
+  });
+  refresh();
+}
+
+void WhatIfPanel::add_line(const QString& name, const QString& hint, const QString& help,
+                           std::function<QString(const TrySettings&)> shown,
+                           std::function<void(const QString&, TrySettings&)> take) {
+  auto* line = new QLineEdit();
+  line->setPlaceholderText(hint);
+  line->setAccessibleName(name);
+  line->setToolTip(help);
+  form_->addRow(name, line);
+  editors_.push_back({line, shown});
+  connect(line, &QLineEdit::editingFinished, this, [this, line, shown = std::move(shown), take = std::move(take)] {
+    const QString text = line->text().trimmed();
+    if (settings_ && text != shown(*settings_)) ask([&](TrySettings& settings) { take(text, settings); });
+  });
+}
+
+void WhatIfPanel::add_setting(const Setting& setting) {
+  add_line(
+      title_of_change(setting), views::to_qstring(setting.value), views::to_qstring(setting.help),
+      [&setting](const TrySettings& settings) { return QString::fromStdString(word_of(setting, settings.experiment)); },
+      [&setting](const QString& text, TrySettings& settings) {
+        const ExperimentOptions standard;
+        std::visit([&](auto field) { settings.experiment.*field = standard.*field; }, setting.field);
+        if (!text.isEmpty()) read_word(setting, text.toStdString(), settings.experiment);
+      });
+}
+
+void WhatIfPanel::add_changes() {
+  for (const std::string_view key : kChanged)
+    for (const Setting& setting : kSettings)
+      if (setting.key == key) add_setting(setting);
+  add_line(
+      tr("k"), tr("the model's own"), tr("Branches that each cell takes, of routers that take the k best"),
+      [](const TrySettings& settings) {
+        return settings.intervention.k > 0 ? QString::number(settings.intervention.k) : QString();
+      },
+      [](const QString& text, TrySettings& settings) {
+        constexpr Bounds kBranches{1, 1 << 20};
+        settings.intervention.k = text.isEmpty() ? 0 : bounded_number<int32_t>("k", text.toStdString(), kBranches);
+      });
+  add_line(
+      tr("Forced choices"), tr("a file"), tr("Choices that routers are given: a file that `run --outputs` wrote"),
+      [](const TrySettings& settings) { return QString::fromStdString(settings.intervention.force); },
+      [](const QString& text, TrySettings& settings) { settings.intervention.force = text.toStdString(); });
+  add_line(
+      tr("Exit threshold"), tr("the model's own"), tr("One confidence for all exits: from 0, all leave, to 1"),
+      [](const TrySettings& settings) { return threshold_text(settings.exits); },
+      [this](const QString& text, TrySettings& settings) {
+        settings.exits.clear();
+        if (text.isEmpty()) return;
+        constexpr Bounds kThresholds{kLeastExitThreshold, kMostExitThreshold};
+        const double threshold = bounded_number<double>("exit threshold", text.toStdString(), kThresholds);
+        for (const std::string& router : exits_) settings.exits.push_back({router, threshold});
+      });
+  threshold_ = editors_.back().line;
+}
+
+void WhatIfPanel::add_tries() {
+  auto* title = new QLabel(tr("Tries"), this);
+  layout()->addWidget(title);
+  tries_ = new QListWidget(this);
+  tries_->setObjectName("tries");
+  tries_->setAccessibleName(tr("Tries of the session"));
+  tries_->setToolTip(tr("A click shows a try; two that are chosen can be compared"));
+  tries_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  tries_->setWordWrap(true);
+  tries_->setSpacing(3);
+  title->setBuddy(tries_);
+  static_cast<QVBoxLayout*>(layout())->addWidget(tries_, 2);
+  auto* buttons = new QHBoxLayout();
+  const auto add = [&](const QString& text, const QString& tip) {
+    auto* button = new QPushButton(text, this);
+    button->setToolTip(tip);
+    buttons->addWidget(button);
+    return button;
+  };
+  compare_ =
+      add(tr("Compare"), tr("The two chosen tries beside each other; of one, with the run it was compared with"));
+  copy_ = add(tr("Copy command"), tr("The command line that does what the chosen try did"));
+  save_ = add(tr("Save..."), tr("The chosen try as a configuration, for `run --config`"));
+  static_cast<QVBoxLayout*>(layout())->addLayout(buttons);
+  connect(tries_, &QListWidget::itemSelectionChanged, this, [this] {
+    refresh_buttons();
+    const auto runs = chosen_runs();
+    if (runs.size() != 1) return;
+    // The list is made anew for another run: after the click, and not within it.
+    QMetaObject::invokeMethod(
+        this, [this, run = runs[0]->id] { emit run_chosen(run); }, Qt::QueuedConnection);
+  });
+  connect(compare_, &QPushButton::clicked, this, [this] {
+    const auto runs = chosen_runs();
+    if (runs.size() == 2) emit compare_wanted(runs[0]->id, runs[1]->id);
+    if (runs.size() == 1) emit compare_wanted(base_of(*session_, *runs[0]).id, runs[0]->id);
+  });
+  connect(copy_, &QPushButton::clicked, this, [this] {
+    const auto runs = chosen_runs();
+    const auto settings = runs.size() == 1 ? try_settings(*runs[0]) : std::nullopt;
+    if (!settings) return;
+    const QString session = QFileInfo(QString::fromStdString(session_->file)).fileName();
+    const QString command = command_of_try(*settings, session, QString("try-%1.json").arg(runs[0]->id));
+    QApplication::clipboard()->setText(command);
+    emit copied(command);
+  });
+  connect(save_, &QPushButton::clicked, this, [this] {
+    const auto runs = chosen_runs();
+    if (runs.size() == 1)
+      emit save_wanted(QString("try-%1.json").arg(runs[0]->id), tr("Configurations (*.json)"),
+                       QByteArray::fromStdString(runs[0]->config));
+  });
+}
+
+void WhatIfPanel::ask(const Change& change) {
+  if (!settings_ || running_) return;
+  TrySettings wanted = *settings_;
+  QString refused;
+  try {
+    change(wanted);
+    if (wanted.experiment.data.empty()) bad_input("Data", "nothing is named", "type a file, random:... or demo:...");
+    check(wanted.experiment);
+    refused = refusal_of(wanted);
+  } catch (const Error& error) {
+    refused = QString::fromUtf8(error.what());
+  }
+  show_fault(refused);
+  if (refused.isEmpty() && !(wanted == *settings_)) emit try_wanted(wanted);
+}
+
+void WhatIfPanel::set_session(std::shared_ptr<const SessionOverview> session, int64_t shown) {
+  session_ = std::move(session);
+  if (shown != shown_) show_fault({});
+  shown_ = shown;
+  settings_.reset(), exits_.clear();
+  if (const RunLine* run = session_ ? line_of(*session_, shown_) : nullptr) {
+    settings_ = try_settings(*run);
+    if (run->result && run->result->figures.exits)
+      for (const ExitFigures& exit : run->result->figures.exits->exits)
+        if (!exit.router.empty()) exits_.push_back(exit.router);
+    if (settings_ && exits_.empty())
+      for (const RouterThreshold& exit : settings_->exits) exits_.push_back(exit.router);
+  }
+  refresh();
+}
+
+void WhatIfPanel::set_selection(const views::Selection& selection) {
+  selection_ = selection;
+  refresh();
+}
+
+void WhatIfPanel::set_running(bool running) {
+  running_ = running;
+  refresh();
+}
+
+void WhatIfPanel::show_fault(const QString& message) {
+  fault_->setText(message);
+  fault_->setVisible(!message.isEmpty());
+}
+
+void WhatIfPanel::refresh() {
+  const bool open = settings_ && !running_;
+  const bool chosen = !selection_.router.isEmpty() && selection_.branch >= 0;
+  off_->setText(chosen ? tr("Switch off %1/%2").arg(selection_.router).arg(selection_.branch)
+                       : tr("Switch a branch off"));
+  const BranchOff branch{selection_.router.toStdString(), selection_.branch};
+  const bool is_off =
+      settings_ && std::count(settings_->intervention.off.begin(), settings_->intervention.off.end(), branch);
+  off_->setEnabled(open && chosen && !is_off);
+  off_->setToolTip(chosen ? tr("The router takes the next best branch for each cell")
+                          : tr("Click a branch in a view first, as in the heatmap"));
+  for (const Editor& editor : editors_) {
+    editor.line->setEnabled(open && (editor.line != threshold_ || !exits_.empty()));
+    const QString text = settings_ ? editor.shown(*settings_) : QString();
+    if (!editor.line->hasFocus() || !editor.line->isModified()) editor.line->setText(text);
+  }
+  QStringList lines;
+  if (!session_)
+    lines << tr("Open a session with a run first.");
+  else if (!settings_)
+    lines << tr("How this run was made is not known, so it cannot be run again with a change.");
+  else if (exits_.empty())
+    lines << tr("This run has no exits, so there is no threshold to move.");
+  if (settings_)
+    lines << tr("Passes are switched in Optimisations; their runs stand in this list too.")
+          << tr("A capacity is part of the model: this version cannot change it.");
+  hint_->setText(lines.join("\n"));
+  refresh_off();
+  refresh_tries();
+}
+
+void WhatIfPanel::refresh_off() {
+  while (QLayoutItem* item = off_list_->takeAt(0)) {
+    if (item->widget()) item->widget()->deleteLater();
+    delete item;
+  }
+  if (!settings_) return;
+  for (const BranchOff& branch : settings_->intervention.off) {
+    auto* on = new QPushButton(tr("%1 is off: switch it on").arg(branch_name(branch)));
+    on->setEnabled(!running_);
+    off_list_->addWidget(on);
+    connect(on, &QPushButton::clicked, this,
+            [this, branch] { ask([&](TrySettings& settings) { std::erase(settings.intervention.off, branch); }); });
+  }
+}
+
+void WhatIfPanel::refresh_tries() {
+  const auto rows = session_ ? try_rows(*session_) : std::vector<TryRow>();
+  QList<qint64> before;
+  for (const RunLine* run : chosen_runs()) before << run->id;
+  const QSignalBlocker quiet(tries_);
+  tries_->clear();
+  for (const TryRow& row : rows) {
+    auto* item = new QListWidgetItem(row.text(), tries_);
+    item->setData(Qt::UserRole, static_cast<qlonglong>(row.run));
+    // Two that are chosen stay so; of one the run on show is the one.
+    item->setSelected(before.size() == 2 ? before.contains(row.run) : row.run == shown_);
+    if (row.run == shown_) tries_->setCurrentItem(item, QItemSelectionModel::NoUpdate);
+  }
+  refresh_buttons();
+}
+
+void WhatIfPanel::refresh_buttons() {
+  const auto runs = chosen_runs();
+  const bool one = runs.size() == 1;
+  compare_->setEnabled(runs.size() == 2 || (one && &base_of(*session_, *runs[0]) != runs[0]));
+  copy_->setEnabled(one);
+  save_->setEnabled(one && has_configuration(runs[0]->config));
+}
+
+std::vector<const RunLine*> WhatIfPanel::chosen_runs() const {
+  std::vector<const RunLine*> runs;
+  if (!session_) return runs;
+  for (const QListWidgetItem* item : tries_->selectedItems())
+    if (const RunLine* run = line_of(*session_, item->data(Qt::UserRole).toLongLong())) runs.push_back(run);
+  std::sort(runs.begin(), runs.end(), [](const RunLine* a, const RunLine* b) { return a->id < b->id; });
+  return runs;
+}
+
+}  // namespace stormcell::studio

@@ -1,0 +1,81 @@
+// The panel beside every view: what can be changed of the run on show, and the list of tries. Each change is asked for
+// at once; what cannot be changed says so in a line.
+#pragma once
+#include <QWidget>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/studio/tries.h"
+#include "views/frame/selection.h"
+
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QPushButton;
+class QSpinBox;
+class QVBoxLayout;
+
+namespace stormcell::studio {
+
+class WhatIfPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit WhatIfPanel(QWidget* parent = nullptr);
+  /// The session with the run on show; null: none.
+  void set_session(std::shared_ptr<const SessionOverview> session, int64_t shown);
+  /// Its router and branch can be switched off.
+  void set_selection(const views::Selection& selection);
+  /// While a run goes on nothing can be changed.
+  void set_running(bool running);
+  /// A line below the controls; empty: none.
+  void show_fault(const QString& message);
+
+ signals:
+  void try_wanted(const stormcell::studio::TrySettings& wanted);
+  void run_chosen(qint64 run);
+  /// `first` is compared with.
+  void compare_wanted(qint64 first, qint64 second);
+  void save_wanted(const QString& name, const QString& filter, const QByteArray& bytes);
+  void copied(const QString& what);
+
+ private:
+  /// Changes the settings of the run on show. Throws Error(bad_input).
+  using Change = std::function<void(TrySettings& settings)>;
+  struct Editor {
+    QLineEdit* line;
+    std::function<QString(const TrySettings&)> shown;
+  };
+  void add_line(const QString& name, const QString& hint, const QString& help,
+                std::function<QString(const TrySettings&)> shown,
+                std::function<void(const QString& text, TrySettings& settings)> take);
+  void add_setting(const Setting& setting);
+  void add_changes();
+  void add_tries();
+  void ask(const Change& change);
+  void refresh();
+  void refresh_off();
+  void refresh_tries();
+  void refresh_buttons();
+  /// Those that are chosen in the list, oldest first.
+  std::vector<const RunLine*> chosen_runs() const;
+
+  std::shared_ptr<const SessionOverview> session_;
+  int64_t shown_ = 0;
+  std::optional<TrySettings> settings_;  ///< of the run on show
+  std::vector<std::string> exits_;       ///< its routers that are exits
+  views::Selection selection_;
+  bool running_ = false;
+
+  QFormLayout* form_;
+  std::vector<Editor> editors_;
+  QLineEdit* threshold_ = nullptr;
+  QLabel *hint_, *fault_;
+  QPushButton *off_, *compare_, *copy_, *save_;
+  QVBoxLayout* off_list_;
+  QListWidget* tries_;
+};
+
+}  // namespace stormcell::studio

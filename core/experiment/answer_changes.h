@@ -1,0 +1,46 @@
+// Two runs over the same data, compared item by item: which answers and which bits of outputs differ.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/bench/ready_plan.h"
+#include "core/bench/state.h"
+#include "core/summary/changed_answers.h"
+
+namespace stormcell {
+
+/// One item's outputs.
+struct ItemAnswers {
+  uint64_t bits = 0;             ///< of its real cells' outputs, hashed
+  std::vector<int32_t> answers;  ///< those that count
+};
+
+/// The outputs of one run, each item once. Kept, they take 4 bytes an answer.
+struct RunAnswers {
+  std::string output;                    ///< that answers; empty: none does
+  std::string answer;                    ///< the word for one
+  std::map<int64_t, ItemAnswers> items;  ///< by number in the data
+};
+
+/// Reads the answers of a forward pass while it runs.
+class AnswerReader {
+ public:
+  explicit AnswerReader(const ExperimentState& state);
+  /// The outputs of one batch, each batch once.
+  void add(const Batch& batch, const ReadyPlan& plan);
+  const RunAnswers& answers() const { return answers_; }
+
+ private:
+  void add_bits(const OutputValue& output, const std::vector<int32_t>& real, std::vector<ItemAnswers>& items) const;
+  void add_answers(const OutputValue& output, const std::vector<int32_t>& real, std::vector<ItemAnswers>& items) const;
+
+  RunAnswers answers_;
+  int64_t classes_ = 0;  // among which an answer is the largest
+};
+
+/// Over all items that both runs have. `item`: the word for one.
+AnswersChanged changed_answers(const RunAnswers& before, const RunAnswers& after, const std::string& item);
+
+}  // namespace stormcell

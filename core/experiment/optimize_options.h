@@ -1,0 +1,62 @@
+// The options of optimize beside those of every verb (core/summary/settings.h): command line and window are made from
+// this table.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/experiment/run_options.h"
+#include "core/summary/settings.h"
+
+namespace stormcell {
+
+/// How many words an option takes.
+enum class OptionWords : uint8_t {
+  one,
+  with_commas,  ///< several, with commas between
+  repeated,     ///< one, and the option may be given again
+};
+
+struct OptimizeOption {
+  std::string_view option, value, help;
+  OptionWords words = OptionWords::one;
+  /// Throws Error(bad_input) that names the option.
+  void (*read)(const std::vector<std::string>& words, OptimizeOptions& optimize, ExperimentOptions& experiment);
+};
+
+/// --measure-seconds, which run and profile have too: sets `seconds`, and with them how long the machine is probed for
+/// what it can do at most. Throws Error(bad_input).
+void read_measure_seconds(const std::string& word, double& seconds, ExperimentOptions& experiment);
+inline constexpr std::string_view kMeasureOption = "--measure-seconds",
+                                  kMeasureHelp =
+                                      "time for measuring: as many batches as fit, drawn at random; under "
+                                      "--weight-budget in the data's order; 7 rounds at least";
+
+namespace optimize_options {
+using Words = std::vector<std::string>;
+void read_measure(const Words& words, OptimizeOptions& optimize, ExperimentOptions& experiment);
+void read_limit(const Words& words, OptimizeOptions& optimize, ExperimentOptions& experiment);
+void read_enable(const Words& words, OptimizeOptions& optimize, ExperimentOptions& experiment);
+void read_disable(const Words& words, OptimizeOptions& optimize, ExperimentOptions& experiment);
+void read_only(const Words& words, OptimizeOptions& optimize, ExperimentOptions& experiment);
+void read_pass_options(const Words& words, OptimizeOptions& optimize, ExperimentOptions& experiment);
+}  // namespace optimize_options
+
+inline constexpr std::array kOptimizeOptions = {
+    OptimizeOption{kMeasureOption, "SECONDS", kMeasureHelp, OptionWords::one, optimize_options::read_measure},
+    OptimizeOption{"--time-limit", "SECONDS",
+                   "limit for the whole command: batches, plans and comparisons that do not fit are left out (default: "
+                   "none)",
+                   OptionWords::one, optimize_options::read_limit},
+    OptimizeOption{"--enable", "PASS,...", "also these passes, where they are off by default", OptionWords::with_commas,
+                   optimize_options::read_enable},
+    OptimizeOption{"--disable", "PASS,...", "all but these passes", OptionWords::with_commas,
+                   optimize_options::read_disable},
+    OptimizeOption{"--only", "PASS,...", "only these passes", OptionWords::with_commas, optimize_options::read_only},
+    OptimizeOption{"--pass-option", "PASS.OPTION=VALUE", "sets an option of a pass (listed below); may be repeated",
+                   OptionWords::repeated, optimize_options::read_pass_options},
+};
+
+}  // namespace stormcell

@@ -1,0 +1,13 @@
+// Figures of exits from recorders, as JSON.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "core/traces/traced_exits.h"
+
+namespace stormcell {
+
+/// An object a trace: its items, those with a label, and a list of its exits. What is not known is null.
+nlohmann::ordered_json json_of(const std::vector<TracedExits>& traces);
+
+}  // namespace stormcell

@@ -1,0 +1,12 @@
+#include "gpu/plan/pixel_nodes.h"
+
+namespace stormcell::gpu {
+
+// Every picture has all its patches, one after the other: the row tells picture and place.
+std::unique_ptr<PlanKernel> plan_unfold(const KernelBuildContext& m) {
+  PixelArgs args = pixels_of(m, PixelMap::unfold);
+  set_grid(args, grid_of_unfold(m.graph(), m.node()));
+  return planned("unfold", [args](StepNodes& nodes) { add_pixels(nodes, args); });
+}
+
+}  // namespace stormcell::gpu

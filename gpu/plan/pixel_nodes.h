@@ -1,0 +1,14 @@
+// Nodes that put pixels of maps in other places (gpu/maps/pixels.h).
+#pragma once
+#include "core/graph/patch_grid.h"
+#include "gpu/plan/step_nodes.h"
+
+namespace stormcell::gpu {
+
+/// Arguments with the extents of input 0 and output 0. What a flat patch has is told by its grid.
+PixelArgs pixels_of(const KernelBuildContext& making, PixelMap map);
+/// The patches of an unfold or a fold.
+void set_grid(PixelArgs& args, const PatchGrid& grid);
+void add_pixels(StepNodes& nodes, const PixelArgs& args);
+
+}  // namespace stormcell::gpu

@@ -1,0 +1,111 @@
+// Tries: what differs between two runs, which run answers a try, the list's rows and the command of a row.
+#include "app/studio/tries.h"
+#include "core/summary/summary_json.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::studio {
+using namespace stormcell::testing;
+
+namespace {
+
+RunLine line_of_try(int64_t id, const TrySettings& settings, const RunSummaryFigures& figures = {}) {
+  RunLine run;
+  run.id = id, run.kind = "run", run.phase = "forward", run.status = RunStatus::finished;
+  run.settings = settings_json(settings.experiment);
+  PlanConfig config;
+  config.intervention = settings.intervention, config.exits = settings.exits;
+  run.config = to_json(config);
+  auto summary = std::make_shared<Summary>();
+  summary->figures = figures;
+  summary->figures.verb = "run";
+  run.result = summary;
+  return run;
+}
+
+TrySettings some_settings() {
+  TrySettings settings;
+  settings.experiment.model = settings.experiment.data = "demo:switch-names";
+  return settings;
+}
+
+}  // namespace
+
+class TriesTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void a_run_says_what_it_was_made_with() {
+    TrySettings settings = some_settings();
+    settings.experiment.dtype = "bf16";
+    settings.intervention.off = {{"a.router", 3}};
+    settings.exits = {{"exit", 0.5}};
+    QVERIFY(try_settings(line_of_try(1, settings)) == settings);
+    QVERIFY(!try_settings(RunLine()));
+  }
+
+  void each_change_is_a_phrase() {
+    const TrySettings base = some_settings();
+    TrySettings changed = base;
+    QVERIFY(changes_between(base, changed).isEmpty());
+    changed.experiment.dtype = "bf16";
+    changed.intervention.off = {{"a.router", 3}};
+    changed.intervention.k = 2;
+    changed.exits = {{"exit", 0.5}, {"next", 0.5}};
+    QCOMPARE(changes_between(base, changed), (QStringList{"dtype bf16", "a.router/3 off", "k 2", "threshold 0.5"}));
+    QCOMPARE(changes_between(changed, base),
+             (QStringList{"dtype at its default", "a.router/3 on", "the model's own k", "the model's own thresholds"}));
+  }
+
+  void a_row_tells_the_change_and_the_answers_of_its_run() {
+    TrySettings changed = some_settings();
+    changed.intervention.off = {{"a.router", 3}};
+    RunSummaryFigures figures;
+    figures.changed = AnswersChanged{1, "sequence", {4, 60, {}}, "token", ChangedCount{3, 240, {}}};
+    SessionOverview session;
+    session.runs = {line_of_try(1, some_settings()), line_of_try(2, changed, figures)};
+    const auto rows = try_rows(session);
+    QCOMPARE(rows.size(), size_t{2});
+    QCOMPARE(rows[0].changed, QString("the model as it came"));
+    QVERIFY(rows[0].answers.isEmpty());
+    QCOMPARE(rows[1].changed, QString("a.router/3 off"));
+    QCOMPARE(rows[1].answers, QString("3 of 240 tokens changed"));
+    QCOMPARE(run_of_try(session, changed), int64_t{2});
+    changed.intervention.k = 2;
+    QCOMPARE(run_of_try(session, changed), int64_t{0});
+  }
+
+  void a_try_of_a_try_is_compared_with_the_first_run() {
+    TrySettings changed = some_settings(), other_data = some_settings();
+    changed.intervention.off = {{"a.router", 3}};
+    other_data.experiment.data = "random:4x8";
+    RunSummaryFigures figures;
+    figures.changed = AnswersChanged{1, "sequence", {}, "", {}};
+    SessionOverview session;
+    session.runs = {line_of_try(1, some_settings()), line_of_try(2, changed, figures)};
+    changed.intervention.k = 2;
+    const TryRequest request = try_request(session, session.runs[1], changed);
+    QVERIFY(request.base == some_settings() && request.changed == changed && request.is_comparable);
+    QVERIFY(!try_request(session, session.runs[1], other_data).is_comparable);
+  }
+
+  void decoding_with_a_change_of_the_routing_is_refused() {
+    TrySettings settings = some_settings();
+    settings.experiment.phase = "decode";
+    QVERIFY(refusal_of(settings).isEmpty());
+    settings.intervention.k = 2;
+    QVERIFY(!refusal_of(settings).isEmpty());
+  }
+
+  void the_command_of_a_try_is_what_if_and_of_thresholds_run_with_a_configuration() {
+    TrySettings settings = some_settings();
+    settings.intervention.off = {{"a.router", 3}};
+    QCOMPARE(command_of_try(settings, "s.storm", "try-2.json"),
+             QString("stormcell what-if demo:switch-names --data demo:switch-names --off a.router/3 -o s.storm"));
+    settings.exits = {{"exit", 0.5}};
+    QCOMPARE(command_of_try(settings, "s.storm", "try-2.json"),
+             QString("stormcell run demo:switch-names --data demo:switch-names --config try-2.json -o s.storm"));
+  }
+};
+STORMCELL_TEST(TriesTest)
+
+}  // namespace stormcell::studio
+#include "tries_test.moc"
