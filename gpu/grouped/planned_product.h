@@ -132,12 +132,12 @@ struct PlannedMapKernel {
   }
 
  private:
-  /// `slots`: the first slot of each branch.
+  /// `first_slots`: the first slot of each branch.
   template <class X>
-  STORMCELL_DEVICE static const int32_t* of_members(X& x, const Args& a, const int32_t* slots) {
+  STORMCELL_DEVICE static const int32_t* of_members(X& x, const Args& a, const int32_t* first_slots) {
     const auto* members = reinterpret_cast<const int32_t*>(a.in<char>(a.ref[Args::kMembers]) + a.members.offsets);
     auto* offsets = a.out<int32_t>(a.ref[Args::kOffsets]);
-    for (int32_t b = x.thread(); b <= a.decision.branches; b += kThreads) offsets[b] = members[slots[b]];
+    for (int32_t b = x.thread(); b <= a.decision.branches; b += kThreads) offsets[b] = members[first_slots[b]];
     x.sync();
     return offsets;
   }
