@@ -46,12 +46,12 @@ struct CheckedCall {
   int64_t ranks = 0;
   std::optional<double> measured_us, predicted_us, low_us, high_us, error;
   PredictionKind kind = PredictionKind::none;
-  std::string why_not;                           ///< of kind none
+  std::string why_not;                           ///< set if kind is none
   std::vector<std::string> from;                 ///< ids
   std::optional<double> held_out, laboratories;  ///< as Prediction has them
 };
 
-/// Of the calls of one kind that have a prediction and a time.
+/// Errors of the calls of one kind that have both a prediction and a time.
 struct ErrorLine {
   PredictionKind kind = PredictionKind::none;
   int64_t calls = 0;

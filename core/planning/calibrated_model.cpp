@@ -17,14 +17,14 @@ PredictionKind less_sure(PredictionKind a, PredictionKind b) {
   return std::max(a, b);
 }
 
-/// What calls of one series say at sizes about the asked one.
+/// A call of one series at about the asked size, and the time that is predicted for it.
 struct PredictedSize {
   double bytes = 0;
   MeasuredCall call;
   Prediction predicted;
 };
 
-/// t0 + bytes * us_per_byte through what is told at, or nearest to, the asked size.
+/// The line t0 + bytes * us_per_byte through the times at, or nearest to, the asked size.
 struct FittedLine {
   PredictionKind kind = PredictionKind::none;
   double us = 0, t0_us = 0, us_per_byte = 0, size = 1;
@@ -182,7 +182,7 @@ class ModelCalibrator {
       if (!word->empty()) words += " " + *word;
     return words + " of " + c.gpu + (c.laboratory.empty() ? "" : " (" + c.laboratory + ")");
   }
-  /// Of a weight of this model.
+  /// Bits of one weight of this model.
   double bits() const {
     return 8 * sizes_.branch_bytes / (static_cast<double>(sizes_.matrices) * (sizes_.hidden * sizes_.ffn));
   }
@@ -217,7 +217,7 @@ class ModelCalibrator {
     return out;
   }
 
-  /// What is told, then the surer, then what was nearer where it could be checked.
+  /// Prefers a line that has a call, then the surer kind, then the smaller error where it could be checked.
   static bool better(const FittedLine& a, const FittedLine& b) {
     if (!a.like) return !b.like && b.found_no_call;
     if (!b.like) return true;
@@ -309,7 +309,7 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
     double copy_bytes = 0, bytes_per_s = 0;
     const FittedLine line = calibrator.exchange(to_text(phase), row_bytes, copy_bytes);
     if (line.kind != PredictionKind::none) {
-      // Of all copies that a rank sends, those that go over the links in question.
+      // The share of a rank's copies that crosses the links in question.
       const double share = 1 - 1. / (cluster.nodes > 1 ? cluster.nodes : cluster.ranks());
       bytes_per_s = row_bytes / (1e-6 * line.us_per_byte * copy_bytes / share);
       cost.t0_s = 1e-6 * line.t0_us;
@@ -319,7 +319,7 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
     use.phases.push_back(calibrator.as_phase(phase, line, bytes_per_s));
   };
   way(LayerPhase::dispatch, model.dispatch_row_bytes, model.dispatch);
-  // Products over rows say more than those of a rank together: what each expert takes that gets more or fewer.
+  // A curve over rows says more than a rank's products together: the time of each expert by its own rows.
   const ExpertCurve curve = calibrator.curve();
   if (curve.curve) {
     model.expert_curve = curve.curve;

@@ -1,5 +1,5 @@
-// What a placement promised and what was recorded once it stood: balance by layer, of the data that it was made from
-// beside that of a run behind it.
+// Compares what a placement promised with what was recorded later: balance by layer, of the data that it was made from
+// and of a run after it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ struct DeployedBalance {
   double predicted = 0;      ///< of the loads of the run that the placement was made from, its held-out part included
   double shared_evenly = 0;  ///< of the recorded loads, where replicas share evenly: what changed since is the routing
   std::optional<double> recorded;  ///< of what the slots got; null: the recording does not say
-  /// Of what was recorded, as far as that is known, from what was predicted.
+  /// The recorded imbalance, or the evenly shared one if that is not known, minus the predicted one.
   double difference() const { return recorded.value_or(shared_evenly) - predicted; }
 };
 

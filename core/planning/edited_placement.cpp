@@ -17,8 +17,8 @@
 namespace stormcell {
 namespace {
 
-/// Of a part, whose ways are followed while a hand edits: memory, 12 bytes each, and the time of an edit are linear in
-/// them. 8,594 tokens of 61 layers and 8 choices.
+/// Most choices of a part that are followed while a hand edits: memory (12 bytes each) and the time of an edit are
+/// linear in them. Enough for 8,594 tokens of 61 layers and 8 choices.
 constexpr size_t kMostFollowedChoices = size_t{1} << 22;
 
 size_t most_followed(const TokenRoutes& routes) {
@@ -107,7 +107,7 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   const bool held_out = task.loads.held_out_units > 0;
   std::vector<EditPart> parts(held_out ? 2 : 1);
   const ReplicaWay way = task.way();
-  // Of the nearest replicas a token that lives anywhere is followed from each of its homes.
+  // With the nearest replicas, a token that lives anywhere is followed from each of its homes.
   const size_t homes = task.objective                          ? task.objective->homes_of_token()
                        : task.replicas == ReplicaRule::nearest ? static_cast<size_t>(task.shape.ranks)
                                                                : 1;

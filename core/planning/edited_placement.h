@@ -28,14 +28,14 @@ struct StoredLayout {
   std::string name, solver, created, cluster, advice;
   Placement placement;
   std::vector<FrontPoint> front;  ///< empty: nothing was traded
-  // Of its figures, the usual ones if steps were not costed; null: a word that this version does not know.
+  // Both come from the stored figures; the defaults if steps were not costed. Null: a word of a later version.
   std::optional<ReplicaRule> replicas = ReplicaRule::even;
   std::optional<Residence> residence = Residence::home;
 };
-/// Of a run, oldest first; of another program's rows those that can be read.
+/// The placements of a run, oldest first. Leaves out rows of another program that it cannot read.
 std::vector<StoredLayout> stored_layouts(const std::string& file, int64_t run);
 
-/// What a search found, not stored yet.
+/// A placement that a search found, not stored yet.
 struct FoundLayout {
   Placement placement;
   PlaceFigures figures;
@@ -92,17 +92,17 @@ class EditedPlacement {
   int64_t moved_slots() const;  ///< from the start
   size_t empty_slots() const;
 
-  // What stands against a change of a layer, in words; empty: nothing.
+  // The reason against a change of a layer, in words; empty: it is allowed.
   std::string swap_fault(size_t layer, size_t slot, size_t other) const;
   std::string replicate_fault(size_t layer, int32_t branch, size_t slot) const;
   std::string drop_fault(size_t layer, size_t slot) const;
   /// Every branch stands somewhere afterwards, and what slots hold is what `before` says.
   void apply(const PlacementChange& change);
 
-  /// By a solver of placement_solvers(), from the start. Error(bad_input): a GPU cannot hold its experts.
+  /// Searches with a solver of placement_solvers(), from the start. Error(bad_input): a GPU cannot hold its experts.
   FoundLayout solve(const std::string& solver, double time_limit, const Progress& progress) const;
-  /// Into the session, as made by hand; returns its number. Error(bad_input): slots are empty, or a GPU
-  /// cannot hold its experts.
+  /// Stores a placement in the session, as made by hand; returns its number. Error(bad_input): slots are empty, or a
+  /// GPU cannot hold its experts.
   int64_t store(const Placement& placement, const std::string& name, const Progress& progress) const;
 
  private:

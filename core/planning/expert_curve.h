@@ -10,7 +10,7 @@
 
 namespace stormcell {
 
-/// What the experts of a GPU do in a mean step under even routing, and what those of any step get.
+/// Rows of the experts of one GPU: in a mean step under even routing, and the range over all steps.
 struct ExpertRows {
   double active = 0;  ///< experts of a GPU that get any rows
   double mean = 0;    ///< rows of each of these

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kStepsOfBlock = 8;
 constexpr int kDraws = 400;
 
-/// Of one placement: what each part adds to the figures.
+/// Sums of one part under one placement, from which its figures are made.
 struct PartSums {
   std::vector<double> of_rank;  // [layers, ranks] loads
   TrafficSums traffic;
@@ -167,7 +167,7 @@ std::optional<PairedDifference> PairedBootstrap::compare_steps(const Placement& 
   return interval_of_parts(seconds.size(), [&](const std::vector<size_t>& drawn) {
     double sum = 0, count = 0;
     for (const size_t i : drawn) sum += seconds[i], count += steps[i];
-    // Of very many steps not all are costed, and a draw may hit none of those.
+    // Very many steps are not all costed, and a draw may hit none of the costed ones.
     return (count > 0 ? 1e3 * sum / count : 0) + moves_ms;
   });
 }

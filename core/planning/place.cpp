@@ -179,7 +179,7 @@ StoredPlacement row_of(const PlaceOptions& options, const PlaceTask& task, const
   return stored;
 }
 
-/// Of the same search with the same outcome. Of a stored summary counts what it says: an earlier version's says less.
+/// Whether both are the same search with the same outcome. Only keys of `stored` count: an earlier version has fewer.
 bool is_same(const StoredPlacement& stored, const StoredPlacement& row) {
   if (stored.run != row.run || stored.name != row.name || stored.solver != row.solver || stored.layout != row.layout)
     return false;
@@ -277,7 +277,7 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   return f;
 }
 
-/// What there is to tell and to store.
+/// The outcome of one search: its figures, and the row to store.
 struct PlacedRow {
   PlaceFigures figures;
   StoredPlacement row;

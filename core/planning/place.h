@@ -16,11 +16,11 @@ double parse_time_limit(std::string_view text);
 /// A share above 0 and at most 1; Error(bad_input) that names --fit-fraction otherwise.
 double parse_fit_fraction(std::string_view text);
 
-/// How tokens may come to their experts' ranks: what --backend takes.
+/// Values of --backend: how tokens may come to their experts' ranks.
 std::vector<std::string_view> placement_backends();
-/// Which replicas of an expert a token may go to: what --replicas takes.
+/// Values of --replicas: which replicas of an expert a token may go to.
 std::vector<std::string_view> replica_rules();
-/// Where a token may live: what --residence takes.
+/// Values of --residence: where a token may live.
 std::vector<std::string_view> residences();
 
 /// Searches, stores the placement in the session, unless the newest one there is the same, and tells its figures.

@@ -1,4 +1,4 @@
-// What a search for a placement reports: its layouts beside each other, their differences, and the advice.
+// Figures of a search for a placement: its layouts beside each other, their differences, and the advice.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace stormcell {
 
-/// What a layout does on some of the steps. Null: the data or this version do not say.
+/// Figures of a layout on some of the steps. Null: the data or this version does not tell.
 struct LayoutFigures {
   double imbalance = 0;                   ///< mean over layers of max / mean - 1 over ranks
   std::optional<double> cross_pairs;      ///< share of the pairs of a token's consecutive experts that lie on two ranks
@@ -50,18 +50,19 @@ struct PairedDifference {
   bool may_be_chance() const { return low <= 0 && high >= 0; }
 };
 
-/// Two layouts on the same parts, each figure drawn by the same ones. Null: not known; of what steps cost, where they
-/// are drawn or filled up, or each is of several parts.
+/// Differences of two layouts on the same parts, all drawn alike. Null: not known. The cost of steps is also null if
+/// they are drawn or filled up, or if a step lies in several parts.
 struct PairedFigures {
   LayoutRole one = LayoutRole::result, other = LayoutRole::eplb;
   std::optional<PairedDifference> imbalance, cross_pairs, ranks_per_token, objective_ms;
 };
 
-/// What spare slots take from what a GPU holds else.
+/// Memory that spare slots take from a GPU.
 struct SparePrice {
   double gpu_bytes = 0;             ///< on each GPU, all layers together
   double memory_share = 0;          ///< of its memory
-  std::optional<double> kv_tokens;  ///< whose keys and values would lie there; null: the model's attention is not known
+  std::optional<double> kv_tokens;  ///< tokens whose keys and values would fit in it; null: the model's attention is
+                                    ///< not known
 };
 
 struct PlaceFigures {
@@ -103,10 +104,9 @@ struct PlaceFigures {
   std::string advice;                      ///< "stay: ...", "eplb: ..." or "result: ..."
   std::vector<std::string> lacks, warnings;
 
-  /// Of `layouts`; null: it is not among them.
+  /// The layout of a role in `layouts`; null: there is none.
   const LayoutLine* find(LayoutRole role) const;
-  /// Of `layouts`, both parts of the data: they are compared with each other, in tables and advice, and told in one
-  /// unit.
+  /// Costs in `layouts`, of both parts of the data. Tables and advice compare them, so they are printed in one unit.
   std::vector<double> objectives_ms() const;
 };
 

@@ -1,4 +1,4 @@
-// What a user asks of a search for a placement.
+// Options of a search for a placement, as a user gives them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace stormcell {
 
-/// What a search makes less.
+/// The quantity that a search reduces.
 enum class PlacementAim : uint8_t {
   cost,     ///< of steps
   traffic,  ///< at about the EPLB rule's balance

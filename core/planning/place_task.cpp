@@ -70,7 +70,7 @@ void find_shape(const PlaceOptions& options, const nlohmann::json& about, const 
                   " spare slots do not divide among " + std::to_string(task.shape.ranks) + " GPUs",
               "name " + std::to_string(spare + up));
   }
-  // What stands somewhere is judged as it is.
+  // A placement of --from is judged as it is.
   if (const int64_t each = all / task.shape.ranks; each > task.branches && options.redundant != kSlotsOfFrom)
     bad_input("--redundant",
               "gives each GPU " + counted(each, "slot") + " of a layer for " + counted(task.branches, "expert") +
@@ -144,7 +144,7 @@ std::vector<int32_t> layer_numbers(const PlaceTask& task) {
   return numbers;
 }
 
-/// What --from names.
+/// Reads the placement that --from names.
 Placement read_from(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
   const int32_t ranks = task.cluster.ranks();
   constexpr size_t kMostBytes = size_t{256} << 20;
@@ -165,7 +165,7 @@ Placement read_from(const PlaceOptions& options, const SessionReader& session, P
   return out;
 }
 
-/// Where moving begins: what --from names, else what servers begin with.
+/// The placement before any move: that of --from, else the contiguous one, as servers begin.
 Placement find_before(const PlaceOptions& options, const Placement* given, const PlaceTask& task) {
   if (!given)
     return contiguous_placement(task.layout.routers.size(), task.branches, task.shape.slot_count, task.shape.ranks);
@@ -185,7 +185,7 @@ LayerLoads sum_of(const std::vector<LayerLoads>& steps, size_t begin, size_t end
   return sum;
 }
 
-/// Of the part to fit, so much is fitted to while solver and weights are chosen; the rest is the validation part.
+/// Share of the part to fit that is used while solver and weights are chosen; the rest is the validation part.
 constexpr double kFittedShare = 0.7;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a search is about: cluster, loads, choices, slots, and what a step costs.
+// Input of a search: cluster, loads, choices, slots, and the cost of a step.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -54,9 +54,9 @@ struct PlaceTask {
 void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, PlaceTask& task,
                const Progress& progress);
 
-/// What another session says of experts must be of this model: those of another one that stand there by chance say
-/// nothing. Why nobody knows that it is; empty: it is. `named`: the other one, as the user named it. Error(bad_input):
-/// it is of another.
+/// Checks that another session is of this model; of another model its experts would say nothing. Returns the reason for
+/// doubt; empty: it is this model. `named`: the other session, as the user named it. Error(bad_input): it is of another
+/// model.
 std::string doubt_of_model(const SessionReader& session, const PlaceTask& task, const SessionReader& other,
                            const RunSummary& run, const std::string& named, const std::string& advice);
 
@@ -65,8 +65,7 @@ std::optional<double> slot_bytes_of(const PlaceTask& task);
 /// Error(bad_input): a GPU cannot hold the experts of its slots.
 void check_memory(const PlaceTask& task);
 
-/// What layouts are looked at on, and searches are fitted to: a part of the data. All that it refers to must outlive
-/// it.
+/// The part of the data that layouts are judged by and searches are fitted to. All that it refers to must outlive it.
 struct DataSlice {
   const LayerLoads& loads;
   const TokenRoutes* routes = nullptr;  ///< null: there are counts alone
@@ -94,7 +93,7 @@ bool is_session(const std::string& spec);
 /// Those without experts included; 0: the import did not say.
 int32_t model_layers_of(const RunSummary& run);
 
-/// What to say of drawn steps of many more tokens than were recorded; empty: nothing.
+/// Warns of drawn steps with many more tokens than were recorded; empty: no warning.
 std::string warning_of_drawn_steps(const PlaceTask& task);
 
 /// Whether the import said that the data lacks this (kTraceFacts).

@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Of the time: for choosing, and for those that were not chosen.
+/// Shares of the time: to choose a candidate, for those not chosen, for the chosen one.
 constexpr double kTrialShare = 0.4, kOtherShare = 0.2, kChosenShare = 0.4;
 
 enum class Method { keep, eplb, load, joint, steps };
@@ -39,8 +39,8 @@ struct Candidate {
 
 // Pairs of one layer count half of those across layers: what is chosen changes little from a quarter to as much.
 constexpr double kTogether = 0.5;
-// What ranks may get beyond the mean: traffic is to be had at about the EPLB rule's balance, where cost is the aim
-// balance is one of its means.
+// Load that a rank may get beyond the mean. With the aim traffic, balance stays about the EPLB rule's; with the aim
+// cost, balance is one of the means.
 constexpr double kSlacks[] = {0, 0.01, 0.02, 0.04, 0.08, 0.15}, kSlacksByCost[] = {1, 0.3, 0.08, 0.02};
 
 std::string name_of(const Candidate& c) {
@@ -128,7 +128,7 @@ class CandidateFitter {
     const double for_joint = c.from_joint ? seconds / 3 : 0;
     Placement found = c.from_joint ? joint(c, for_joint, progress) : start();
     double left = seconds - for_joint;
-    // What joint found is mended without heat, which would melt it.
+    // Moves without heat mend joint's placement; heat would melt it.
     double heat = c.from_joint ? 0 : 0.3;
     const StepObjective& objective = *data_.objective;
     // The nearest replicas of tokens that live anywhere are counted from every rank: most of the time goes to even
@@ -209,7 +209,7 @@ class PlacementSearch {
   }
 
  private:
-  /// What the joint search keeps of a model, before it asks for that.
+  /// Checks the memory that the joint search would need for a model, before it starts.
   void check_room() const {
     constexpr double kMostBytes = 4. * (1 << 30);
     const double branches = task_.branches;
@@ -323,13 +323,13 @@ class PlacementSearch {
     if (value(out_.eplb) < value(out_.result)) out_.chosen = "eplb", out_.result = out_.eplb;
   }
 
-  /// Of a step, moves included, in ms.
+  /// Cost of a step in ms, moves included.
   double cost(const Placement& p, const DataSlice& data) const {
     const double moved = moved_slots(aim_.before, p);
     return data.objective->mean_step(p, data.part, progress_)->objective_ms + task_.move_ms * moved;
   }
 
-  /// Pairs apart and ranks of a token, where it is about as even as the EPLB rule's; elsewhere worse than any that is.
+  /// Pairs apart and ranks of a token if balance is about the EPLB rule's; else a value worse than any of those.
   double traffic(const Placement& p, const Placement& eplb, const DataSlice& data) const {
     constexpr double kUneven = 1e3;
     const double over = mean_imbalance(p, data) - mean_imbalance(eplb, data) - kAboutAsEven;

@@ -72,8 +72,8 @@ class ProductReader {
   }
 
  private:
-  /// Of each expert its steps in their order: all but the last take a token's width to the expert's, which the last one
-  /// takes back.
+  /// Finds each expert's steps in their order. All but the last take a token's width to the expert's; the last one
+  /// takes it back.
   void find_steps() {
     const std::optional<ModelSizes> sizes = find_model_sizes(options_, run_, layout_, session_.summary().model.name);
     if (!sizes || sizes->hidden < 1 || sizes->ffn < 1)

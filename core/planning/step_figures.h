@@ -1,4 +1,4 @@
-// What a search is told about steps and sizes, and what it tells of them: values.
+// Values about steps and sizes: input of a search, and the figures that it reports of them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -55,16 +55,16 @@ struct StepOptions {
   double capacity_factor = 0;
 };
 
-/// What a capacity drops that was not there when steps were recorded: sums over the costed steps and their layers.
+/// Choices that a what-if capacity drops: sums over the costed steps and their layers.
 struct CapacityFigures {
   double factor = 0;  ///< 0: there is none
   double choices = 0, dropped = 0;
-  double lost_visits = 0;  ///< of a token to a layer, whose choices there are all dropped; of counts dropped choices /
-                           ///< choices of a token
+  double lost_visits = 0;  ///< visits of a token to a layer where all its choices are dropped; with counts alone,
+                           ///< dropped choices / choices of a token
   double dropped_share() const { return choices > 0 ? dropped / choices : 0; }
 };
 
-/// Rows of an expert: what a curve was measured at, and what is asked of it.
+/// Rows of an expert: those that a curve was measured at, and those that are asked of it.
 struct PhaseRows {
   double least_measured = 0, most_measured = 0;
   double least = 0, mean = 0, most = 0;  ///< in any step; under even routing, of those that get any
@@ -75,7 +75,7 @@ enum class LayerPhase : uint8_t { dispatch, experts, combine };
 inline constexpr std::string_view kLayerPhases[] = {"dispatch", "experts", "combine"};
 inline std::string_view to_text(LayerPhase phase) { return row_of(kLayerPhases, phase); }
 
-/// What measured calls say of one phase of a layer's step, at the size of a mean step under even routing.
+/// A phase of a layer's step by measured calls, at the size of a mean step under even routing.
 struct CalibratedPhase {
   LayerPhase phase = LayerPhase::dispatch;
   /// none: rates are those of the data sheets, and there is no start-up time

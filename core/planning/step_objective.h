@@ -1,4 +1,4 @@
-// What placements are judged by: the cost of steps, on the same steps for all of them.
+// The objective of placements: the cost of steps, on the same steps for all of them.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -46,14 +46,14 @@ class StepObjective {
   std::optional<StepFigures> mean_step(const Placement& placement, DataPart part, const Progress& progress) const;
   /// [steps] seconds of each, in the order of time where they are recorded ones.
   std::vector<double> step_s(const Placement& placement, DataPart part, const Progress& progress) const;
-  /// What a placement makes of steps, one after the other: for cost_of_step(). The placement must outlive it.
+  /// The work of steps under a placement, one after the other, for cost_of_step(). The placement must outlive it.
   StepWork work_of(const Placement& placement) const {
     return {placement, cluster_.nodes, backend_, model_, replicas_, residence_};
   }
   /// `step` of a part, or one of its micro-batches. `visitor` sees its layers.
   StepCost cost_of_step(StepWork& work, DataPart part, size_t step, MicroBatch micro = {},
                         const LayerVisitor& visitor = {}) const;
-  /// What a search looks at: its memory is linear in both, and a move's time in the tokens.
+  /// Limits of a search: its memory is linear in both, and the time of a move in the tokens.
   static constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
   /// A part, or as much of it as has so many tokens, with `start`. The objective must outlive it. There is such a part.
   PlacedSteps placed(const Placement& start, DataPart part = DataPart::fitted,
@@ -78,9 +78,9 @@ class StepObjective {
            : filled_ > 0                ? StepSource::filled_up
                                         : StepSource::recorded;
   }
-  /// Of both parts.
+  /// Filled-up steps of both parts.
   int64_t filled_steps() const { return filled_; }
-  /// What a capacity of the options drops from a part.
+  /// Choices that the capacity of the options drops from a part.
   const CapacityFigures& capacity(DataPart part) const { return capacity_[part]; }
   /// [steps] the tokens of each costed one, of routes(); empty where there are counts.
   const TokenSteps& tokens(DataPart part) const { return tokens_[part]; }
@@ -92,7 +92,7 @@ class StepObjective {
   /// Choices of a token; 1 where they are not known.
   double choices() const { return k_; }
   int64_t count(DataPart part) const;
-  /// Of a step of those to fit, whatever a layer sees of them; of counts those of the layer that most met, before a
+  /// Mean tokens of a step to fit, even if a layer sees fewer. With counts alone: of the layer that most met, before a
   /// capacity drops any. Null: not known.
   std::optional<double> mean_tokens() const;
   /// The fewest and the most rows that a branch gets which gets any, in a layer of any step of both parts; null: none
