@@ -1,5 +1,5 @@
-// What a budget is for: weights of branches that are pinned, loaded for good as dense weights are, and of what they
-// leave the slots for the others.
+// Shares a weight budget: pinned weights of branches are loaded for good, as dense weights are, and their bytes are no
+// longer there for the slots of the others.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-/// Of a weight of one branch.
+/// Residency of a weight of one branch.
 enum class PartResidency : uint8_t {
   streamed,  ///< comes when it is used and gives way to others
   pinned,    ///< stays

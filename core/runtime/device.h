@@ -1,4 +1,4 @@
-// What executes programs. Everything is asynchronous: work is put on a stream, and only an explicit, counted
+// A device executes programs. Everything is asynchronous: work is put on a stream, and only an explicit, counted
 // synchronisation waits for it.
 #pragma once
 #include <cstdint>
@@ -69,18 +69,17 @@ struct DeviceInfo {
   /// The bits of a result depend neither on how a plan is cut into steps nor on how many rows a step gets. False: sums
   /// may run in another order then, and a plan beside its baseline is held to the tolerance of the number format.
   bool keeps_bits = false;
-  /// threads of the host that work for the device's user may take: the oracle, and whatever else is not a plan
+  /// host threads for the device's user: the oracle, and all other work that is no plan
   int host_threads = 1;
 };
 
-/// What a probe may take. The figures are of the fastest of at least two runs; with less time they are less sure.
+/// Limits of a probe. Each figure is of the fastest of at least two runs; with less time they are less sure.
 struct ProbeLimits {
   int64_t bytes = int64_t{512} << 20;  ///< of the device's memory
   double seconds = 0.1;                ///< for each figure
 };
 
-/// What an executable takes of a device, known before anything is allocated: its memory, the weights it reads, room for
-/// what it records.
+/// Needs of an executable, known before anything is allocated: its memory, the weights it reads, room for its records.
 struct ExecutableLayout {
   MemoryPlan memory;
   int64_t scratch_bytes = 0, record_bytes = 0;
@@ -123,8 +122,8 @@ class Device {
   /// Turns a program into something to submit; requests its weights from the store, loading none.
   virtual std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
                                               const CompileOptions& options) = 0;
-  /// What compile() would lay out, with nothing allocated; requests the program's weights from the store as compile()
-  /// does.
+  /// The layout that compile() would make, with nothing allocated. Requests the program's weights from the store as
+  /// compile() does.
   virtual ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights,
                                      const CompileOptions& options) = 0;
   /// Synchronisations since the device was made.
@@ -139,7 +138,7 @@ struct Submission {
   /// decides, the device leaves what it would have chosen freely in place of what it replayed: so a replay can be
   /// judged, and a free execution pays nothing for that.
   IdVector<RouterId, DeviceAddress> replayed;
-  /// Of a program with states in pages: addresses of pages [states][sequences][pages_of_sequence]; 0 where a sequence
+  /// Addresses of pages [states][sequences][pages_of_sequence] if the program has states in pages; 0 where a sequence
   /// has none.
   DeviceAddress pages;
   int64_t pages_of_sequence = 0;
@@ -163,7 +162,7 @@ class Executable {
   /// Puts one execution on the stream. Nothing is allocated, nothing synchronised. A step that its data makes
   /// impossible ends it with ExecutionStatus::failed; nothing is thrown for that.
   virtual void submit(Stream& stream, const Submission& submission) = 0;
-  /// Where an operand that is not routed lies. As status() and records(), it holds until another plan of the same
+  /// Address of an operand that is not routed. Like status() and records(), it holds until another plan of the same
   /// SharedMemory is compiled or runs.
   virtual DeviceAddress address(OperandId operand) const = 0;
   virtual DeviceAddress status() const = 0;   ///< of a StatusArea

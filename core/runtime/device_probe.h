@@ -1,4 +1,4 @@
-// What a device can do at most, as a probe of it measured: the ceilings that every share of the limit refers to.
+// Peak figures of a device, as a probe measured them: the ceilings that every share of the limit refers to.
 #pragma once
 #include <string>
 

@@ -11,7 +11,7 @@
 namespace stormcell {
 namespace {
 
-/// What it reads, where a guard misses too.
+/// All weights that the layout reads, those after a miss of a guard included.
 std::vector<WeightHandle> weights_of(const ExecutableLayout& layout) {
   std::set<WeightHandle> weights(layout.always.begin(), layout.always.end());
   for (const auto& of_guard : layout.lazy) weights.insert(of_guard.begin(), of_guard.end());

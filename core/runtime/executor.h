@@ -94,11 +94,11 @@ class Executor {
            const Progress& progress = {});
   ~Executor();
 
-  /// What it needs of sequences' states: they go on under any program with the same key.
+  /// The states of sequences that it needs: they go on under any program with the same key.
   const StateKey& states_key() const { return key_; }
 
   /// Runs one batch. `result` is refilled: with an unchanged shape and no outputs asked for, nothing is allocated.
-  /// Of a rank: with the other ranks' executors, each on a thread of its own. One that throws ends theirs, too.
+  /// Several ranks run at once, each executor on a thread of its own. One that throws ends the others, too.
   void run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
 
   const Program& program() const { return *program_; }

@@ -1,4 +1,4 @@
-// Where parts lie under a budget: slots that are allocated once, and which part gives way to another.
+// Slots for parts under a budget, allocated once, and the choice of the part that gives way to another.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -45,18 +45,18 @@ class PartSlots {
   /// Gives the part, which has none, a slot to be read into: an empty one, else one whose part gives way. False: none
   /// does. Where it throws, nothing has given way.
   bool give(WeightHandle handle, const NextUse& next_use, PartNeed need);
-  /// Where a part that is being read goes.
+  /// The slot of a part that is being read.
   DeviceAddress slot_address(WeightHandle handle) const { return slot_of(handle).address; }
-  /// It was read: it is ready.
+  /// Marks a part as read: it is ready.
   void fill(WeightHandle handle);
   /// Empties the slot of a part that nobody uses; nothing where it has none.
   void leave(WeightHandle handle);
 
   void begin_use(WeightHandle handle) { ++part(handle).users, touch(handle); }
   void end_use(WeightHandle handle) { --part(handle).users; }
-  /// Of every part that is ready, which is added to `in_use`.
+  /// Begins a use of every ready part and adds it to `in_use`.
   void begin_use_of_ready(std::vector<WeightHandle>& in_use);
-  /// Counts as a use: of parts whose next use is equally far the least recently used gives way.
+  /// Counts as a use: among parts whose next use is equally far, the least recently used gives way.
   void touch(WeightHandle handle) { part(handle).used = ++clock_; }
 
  private:

@@ -113,9 +113,9 @@ void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vec
     weights_.touch(part.handle);
     return true;
   });
-  // Where every slot is busy, those of the parts behind this one are among them: read ahead for the body of a guard
-  // that then missed, whose fallback begins with another branch. The first that comes is of this step, too, and would
-  // be read again if it gave way uncomputed.
+  // If every slot is busy, some hold parts behind this one: they were read ahead for the body of a guard that then
+  // missed, and its fallback begins with another branch. The first part that comes is of this step, too. If it gave way
+  // uncomputed, it would be read again.
   WeightHandle missing = first_missing();
   while (missing != kNone) {
     const bool has_slot = weights_.fetch_now(missing, use, progress.cancel);

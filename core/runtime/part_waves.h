@@ -1,5 +1,5 @@
-// What an executor does under a budget while a batch runs: brings the parts that the device waits for, and reads ahead
-// what it will ask for.
+// Brings an executor, while a batch runs under a budget, the parts that the device waits for, and reads ahead those
+// that it will ask for.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -36,7 +36,7 @@ class PartWaves {
     OperandId decision;
     int32_t branch;
   };
-  /// What the device told of a decision.
+  /// The device's last report on a decision.
   struct Told {
     bool at_this_turn = false;
     std::vector<int32_t> branches;  ///< as StatusArea had them last
@@ -48,8 +48,8 @@ class PartWaves {
   /// got none for some turns is expected as many turns later than others.
   int64_t next_use(WeightHandle handle) const;
   bool is_passed(const Use& use) const;
-  /// Reads what the decision that was told of will need from here on, in the order of its use: so many parts as
-  /// most_parts_ahead() says, as long as there are slots for them. What was read farther ahead would take the slots of
+  /// Reads ahead the parts that the reported decision will need from here on, in the order of their use: as many as
+  /// most_parts_ahead() says, as long as there are slots for them. Parts read farther ahead would take the slots of
   /// what is kept for the next batch.
   void read_ahead(const WeightStore::NextUse& use);
   template <class Visit>
@@ -70,7 +70,7 @@ class PartWaves {
   std::chrono::steady_clock::time_point began_;
   int64_t read_before_ = 0;  // bytes, when the batch began
   int64_t ahead_ = 0;        // most_parts_ahead()
-  // What the device told last.
+  // The device's last report.
   int32_t at_ = 0;
   OperandId decision_;
   IdVector<RepeatId, int32_t> turns_told_;

@@ -1,6 +1,6 @@
-// What a device runs: a flat list of steps over planned memory. Conditions (absent branches, guards, repeats) are steps
-// that the device decides itself. Within a segment (segments.h) nothing needs the host; only where one ends may a
-// submission end, for weights that are missing or rows of other ranks, and go on there.
+// A program is what a device runs: a flat list of steps over planned memory. Conditions (absent branches, guards,
+// repeats) are steps that the device decides itself. Nothing within a segment (segments.h) needs the host. A submission
+// may end only where a segment ends, for missing weights or rows of other ranks, and goes on there.
 #pragma once
 #include <cstdint>
 #include <memory>

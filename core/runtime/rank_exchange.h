@@ -1,5 +1,5 @@
-// What an executor does where its device waits for rows of other ranks: meets them, between two submissions, and brings
-// what arrived.
+// Meets the other ranks between two submissions, when an executor's device waits for their rows, and brings what
+// arrived.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -53,7 +53,7 @@ struct SegmentTree {
   int32_t leaf_at(int32_t step) const;
   /// "leaf 3, turn 2 of rounds"; without turns "leaf 3 in rounds". `turns`: by repeat of the program.
   std::string name(const Program& program, int32_t leaf, std::span<const int32_t> turns = {}) const;
-  /// Of that what stands behind the leaf's number.
+  /// The part of name() behind the leaf's number.
   std::string turns_text(const Program& program, int32_t leaf, std::span<const int32_t> turns) const;
 };
 

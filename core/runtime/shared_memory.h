@@ -34,10 +34,10 @@ class SharedMemory {
   /// changes: ask for it at each submission. Throws the device's Error where it has no memory; then nothing of the kind
   /// is held.
   void reserve(SharedPart kind, int64_t bytes);
-  /// Of a kind that was reserved.
+  /// Address of a kind that was reserved.
   DeviceAddress address(SharedPart kind) const;
   int64_t bytes(SharedPart kind) const;
-  /// Of all kinds.
+  /// Bytes of all kinds.
   int64_t bytes() const;
 
  private:

@@ -1,5 +1,5 @@
-// What a device leaves of an execution besides decisions and outputs: a code, counters, events. One description for the
-// device that writes them in its memory and the host that reads its copy.
+// Results of an execution besides decisions and outputs: a code, counters, events. One description serves the device
+// that writes them in its memory and the host that reads its copy.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -11,10 +11,10 @@
 
 namespace stormcell {
 
-/// What a device tells of a branch of the decision that it waits for.
+/// State of a branch of the decision that the device waits for.
 enum ToldBranch : int32_t {
   kAbsentBranch = 0,    ///< it got no cell
-  kWantedBranch = 1,    ///< its parts will be used from the step on from which the submission is to be resumed
+  kWantedBranch = 1,    ///< its parts will be used from the step on at which the submission resumes
   kComputedBranch = 2,  ///< that step has computed it already
 };
 

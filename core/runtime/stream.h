@@ -36,8 +36,8 @@ class Stream {
   /// The event stands for everything that was put on this stream before; recorded again, for more, whoever waits
   /// already.
   virtual void record(Event& event) = 0;
-  /// What is put on this stream from here on runs after all that the event stands for now. Never holds the calling
-  /// thread. Error(failed) where the event was never recorded: nothing would be waited for.
+  /// Lets all later work on this stream run after what the event stands for now. Never holds the calling thread.
+  /// Error(failed) if the event was never recorded: nothing would be waited for.
   virtual void wait(const Event& event) = 0;
   /// Waits until everything put on the stream is done; throws what failed there. Counted by the device.
   virtual void synchronize() = 0;

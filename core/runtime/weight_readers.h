@@ -20,7 +20,7 @@ class WeightReaders {
  public:
   /// `read` is called by the pool's threads, one handle at a time on each, and must not throw.
   WeightReaders(int threads, std::function<void(WeightHandle handle)> read);
-  /// What is being read is read to its end; what still waits never is.
+  /// Finishes readings that have begun. Those that still wait never begin.
   ~WeightReaders();
   WeightReaders(const WeightReaders&) = delete;
   WeightReaders& operator=(const WeightReaders&) = delete;

@@ -14,9 +14,8 @@
 //   is destroyed.
 // - `changed_` is told when a reading ended and when a part is not in use any more.
 //
-// What counts, for the budget and for the slots, is what executables that live read, and those that are being made:
-// plans come and go, of one phase and of another, with other annotations. A store that is asked what a plan would take,
-// and runs none, is one of its own.
+// The budget and the slots count what executables that live, or are being made, read: plans come and go, of one phase
+// and of another, with other annotations. Use a store of its own to ask what a plan would take without running it.
 //
 // Memory refused, by the device or the host, at any of these: whoever asked gets the error, the store is as before but
 // for parts that had to go first (arrange()), and it can be asked again.
@@ -37,7 +36,7 @@
 
 namespace stormcell {
 
-/// What the store holds and did so far, in bytes as the device lays weights out, but for those that were read.
+/// Contents of the store and its work so far, in bytes as the device lays weights out, except for bytes read.
 struct WeightCounters {
   int64_t dense_bytes = 0;  ///< loaded for good
   // Under a budget:
@@ -91,10 +90,10 @@ class WeightStore {
   using NextUse = PartSlots::NextUse;
   /// Throws Error(bad_input) that names the option where the budget is below the largest part of those asked for.
   void check_budget() const;
-  /// What is pinned and that part, of which a step waits for one at a time: the least budget with which everything
-  /// runs. 0: nothing of a branch was asked for.
+  /// Bytes of pinned weights and of the largest part, since a step waits for one part at a time: the least budget with
+  /// which everything runs. 0: no weight of a branch was asked for.
   int64_t least_budget() const;
-  /// Bytes of the budget that what is pinned takes, or will take: the rest is for slots.
+  /// Bytes of the budget that pinned weights take, or will take: the rest is for slots.
   int64_t planned_pinned_bytes() const;
   /// Bytes of the slots for the parts asked for so far; 0 without a budget.
   int64_t planned_slot_bytes() const;
@@ -102,7 +101,7 @@ class WeightStore {
   int64_t slot_count() const;
   /// The parts asked for so far.
   std::vector<WeightHandle> parts() const;
-  /// Those, and what is pinned of branches.
+  /// Those parts, and pinned weights of branches.
   std::vector<WeightHandle> weights_of_branches() const;
   /// Gives back what nobody reads any more, and allocates slots for the parts asked for so far; anew, and empty, where
   /// other kinds are asked for than before. Then it waits until no part is busy.
@@ -121,17 +120,17 @@ class WeightStore {
   /// Waits until the part is there, for a slot too if it has none, and begins to use it. Throws what reading it failed
   /// with, and as the token says.
   void hold(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
-  /// Counts as a use: of parts whose next use is equally far the least recently used gives way.
+  /// Counts as a use: among parts whose next use is equally far, the least recently used gives way.
   void touch(WeightHandle handle);
 
-  /// What a submission may use: dense weights that are loaded, and ready parts, which are in use from then on and added
-  /// to `in_use`. False: nothing changed since the call that set `version`, and there are no parts; `table` is left as
-  /// it is.
+  /// Gives a submission what it may use: dense weights that are loaded, and ready parts, which are in use from then on
+  /// and added to `in_use`. False: nothing changed since the call that set `version`, and there are no parts; `table`
+  /// is left as it is.
   bool take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& in_use, uint64_t& version);
-  /// Where the device reads the table: one for all that run on it, one at a time. It holds as many addresses as the
-  /// last take() gave, and what lies there means nothing after a handle was added.
+  /// Address of the table that the device reads: one for all that run on it, one at a time. It holds as many addresses
+  /// as the last take() gave. Its content means nothing after a handle was added.
   DeviceAddress device_table();
-  /// Once for each that take() added and for each hold().
+  /// Call it once for each part that take() added and for each hold().
   void end_use(const std::vector<WeightHandle>& in_use);
 
   int64_t budget() const { return budget_; }
