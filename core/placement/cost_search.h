@@ -9,10 +9,10 @@
 
 namespace stormcell {
 
-/// What is to be small, in seconds: the mean over steps, or their 95th percentile, and what each slot costs that moves.
+/// The objective in seconds: the mean over steps or their 95th percentile, plus the cost of each slot that moves.
 struct CostAim {
   bool p95 = false;
-  /// of a slot whose branch is not on its rank in `before`, shared over the steps that it pays off in
+  /// cost of a slot whose branch is not on its rank in `before`, shared over the steps that it pays off in
   double move_s = 0;
   Placement before;
 };

@@ -19,7 +19,7 @@ struct EplbShape {
   bool hierarchical() const { return groups % nodes == 0; }
 };
 
-/// What the rule cannot be asked for, in words; empty: nothing.
+/// The fault of a shape that the rule cannot place, in words; empty: none.
 std::string eplb_fault(const EplbShape& shape, int32_t branches);
 
 /// `loads` are rounded to single precision first. The shape has no fault.

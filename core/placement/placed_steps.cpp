@@ -188,7 +188,7 @@ void PlacedSteps::renew(size_t layer, int32_t branch) {
   add_branch(layer, branch, 1);
 }
 
-// Where each token stays and replicas share evenly, each is looked at once: an edit of an expert that every third token
+// Looks at each token once, since tokens stay and replicas share evenly: an edit of an expert that every third token
 // chose has to be done within a frame.
 void PlacedSteps::move_branch(size_t layer, int32_t branch) {
   BranchShares& shares = shares_[layer][branch];

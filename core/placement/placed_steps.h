@@ -14,7 +14,7 @@
 
 namespace stormcell {
 
-/// What ranks hold may be changed to anything in which every branch stands somewhere; slots may be empty (-1).
+/// Steps under a placement that changes. Every branch must stand somewhere; slots may be empty (-1).
 class PlacedSteps {
  public:
   /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes' and no fault.
@@ -62,22 +62,22 @@ class PlacedSteps {
   size_t at(size_t step, size_t layer) const { return step * shares_.size() + layer; }
   void begin();
   void add_branch(size_t layer, int32_t branch, double sign);
-  /// The branch comes to stand where next_ says.
+  /// Moves the branch to where next_ says.
   void move_branch(size_t layer, int32_t branch);
-  /// What the ranks of a branch compute of it in every step, and what is sent for it where that follows from counts.
+  /// Adds what the ranks of a branch compute of it in every step, and what is sent for it if counts tell that.
   void add_products(size_t layer, size_t branch, double sign);
-  /// What a token makes the ranks send in a layer, there and, where it follows, back.
+  /// Adds what a token makes the ranks send in a layer: there and, if it follows, back.
   void add_token(Visit visit, size_t layer, double sign);
-  /// There, from where it lives by then.
+  /// Adds the way there, from where the token lives by then.
   void add_dispatch(Visit visit, size_t layer, double sign);
-  /// Dispatches of later layers that leave from where its first choice of this one lies.
+  /// Adds dispatches of later layers that leave from where the token's first choice of this layer lies.
   void add_onward(Visit visit, size_t layer, double sign);
   void touch(size_t step, size_t layer);
   /// Good until the next call.
   LayerWork work_of(size_t step, size_t layer);
-  /// What holds a branch follows the slots again.
+  /// Finds the ranks that hold a branch, after slots have changed.
   void renew(size_t layer, int32_t branch);
-  /// All tokens of a layer anew: of a change of many branches each token would be taken away and added for each of its
+  /// Adds all tokens of a layer anew: if many branches change, each token would be taken away and added for each of its
   /// choices.
   void rebuild(size_t layer);
   void cost_touched();

@@ -1,4 +1,4 @@
-// What a placement sends between ranks, and what they compute, counted on recorded choices.
+// Traffic of a placement between ranks, and the ranks' loads, counted on recorded choices.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -22,7 +22,7 @@ struct Traffic {
   double ranks_per_token = 0;  ///< distinct ranks that a token goes to at a router, as a mean
 };
 
-/// What those shares are of, so that parts can be added up.
+/// Sums that Traffic is made from, so that parts can be added up.
 struct TrafficSums {
   double same = 0, pairs = 0;  ///< pairs of consecutive branches: on one rank, all
   double distinct = 0, visits = 0;
@@ -31,7 +31,7 @@ struct TrafficSums {
 TrafficSums sum_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
                         const ReplicaWay& way = {});
 
-/// Of these tokens. The placement has a layer for each of the routes'.
+/// Traffic of these tokens. The placement has a layer for each of the routes'.
 Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
                       const ReplicaWay& way = {});
 
@@ -41,7 +41,7 @@ LayerLoads loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> to
 /// [layers][ranks] choices of these tokens that each rank computes.
 std::vector<std::vector<double>> rank_loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens,
                                                       const Placement& placement, const ReplicaWay& way);
-/// The same of counts, whose tokens live anywhere.
+/// The same for counts, whose tokens live anywhere.
 std::vector<std::vector<double>> rank_loads_of_counts(const LayerLoads& loads, const Placement& placement,
                                                       const ReplicaWay& way);
 
