@@ -64,7 +64,7 @@ class CpuDevice : public Device {
   int64_t synchronizations_ = 0;
 };
 
-/// Of the kernels of an operator, in the order in which they are tried.
+/// Names of the kernels of an operator, in the order in which they are tried.
 std::vector<std::string> kernel_names(std::string_view op);
 
 }  // namespace stormcell::cpu

@@ -107,7 +107,7 @@ class CpuExecutable : public Executable {
     return 0;
   }
 
-  /// Where the last submission ended. Which branches its step has computed the status tells.
+  /// The step at which the last submission ended. The status tells which branches it has computed.
   int32_t resume(const Running& running) {
     const StatusArea& area = running.area;
     const int32_t at = go_on(*program_, layout_.segments, running.submission, area).begin;
@@ -211,7 +211,7 @@ class CpuExecutable : public Executable {
     } else {
       run_kernel(at, step, running, nullptr);
     }
-    // What it would have made is not there.
+    // The outputs of a failed step are not there.
     if (running.area.status->code == ExecutionStatus::failed) return at;
     if (const int32_t ragged = kernels_.needs[at].ragged; ragged >= 0)
       running.area.ragged_cells[ragged] += *operands_.ragged(step.outputs[0]).cells;
@@ -250,8 +250,8 @@ class CpuExecutable : public Executable {
       records_.record_scores(router, kernels_.of[at].in[0], running.area.executions[index], running.records);
   }
 
-  /// Of a step that reads parts, the branches whose parts are there and that no wave before has computed. False where
-  /// others are left.
+  /// Computes, for a step that reads parts, the branches whose parts are there and that no wave before has computed.
+  /// False: others are left.
   bool compute_wave(int32_t at, const Step& step, Running& running) {
     const PartSite& site = layout_.sites[site_of_[at]];
     const DecisionView& d = operands_.decision(site.decision);
@@ -273,8 +273,8 @@ class CpuExecutable : public Executable {
     return all;
   }
 
-  /// Where it is decided that branches get cells whose parts are not there, by a router or by those that arrived from
-  /// other ranks, the host is told at once: it reads them while what does not need them is computed.
+  /// Tells the host at once if branches get cells, by a router or from other ranks, and their parts are not there: the
+  /// host reads them while steps that do not need them are computed.
   void tell_of_missing(int32_t at, OperandId decision, Running& running) const {
     const DecisionView& d = operands_.decision(decision);
     for (const PartUse& part : parts_of_[decision])
@@ -340,8 +340,7 @@ class CpuExecutable : public Executable {
     return !failure;
   }
 
-  /// Of an absent branch, what it would have made becomes empty; its routers have run over no cells, and are recorded
-  /// so.
+  /// Empties what an absent branch would have made. Its routers have run over no cells, and are recorded so.
   int32_t skip_empty(int32_t at, const Step& step, Running& running) {
     if (operands_.decision(step.inputs[0]).load(step.branch) != 0) return at + 1;
     if (step.outputs.empty()) return step.target;

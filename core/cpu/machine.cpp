@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// What the kernels ask for, and what they would like to.
+// Features that the kernels ask for, and those that they could use.
 constexpr std::string_view kFeatures[] = {
     "sse4_2",   "avx",      "f16c",        "fma",         "avx2",        "avx_vnni", "avx512f",  "avx512bw",
     "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_int8", "amx_bf16"};

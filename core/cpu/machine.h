@@ -1,4 +1,4 @@
-// What this processor is and what it can do at most: the ceilings that every share of the limit refers to.
+// Name and peak figures of this processor: the ceilings that every share of the limit refers to.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // A depthwise convolution: neighbouring output pixels of one row, each channel by itself, vectors of channels.
 //
 // A vector of the kernel's weights serves all pixels of a tile; fields overlap, so most of what they read is in L1.
-// What comes new comes from the last row of the fields, in steps of a pixel that the processor does not foresee: it is
+// New pixels come from the last row of the fields, in steps of a pixel that the processor does not foresee: they are
 // fetched 18 pixels ahead, two or three tiles (64 channels of 256 x 512 on one thread: 3.4 ms, 7.9 without).
 //
 // Kernels of three columns in steps of one pixel load each pixel of a row once for the three that it counts in.

@@ -118,8 +118,8 @@ struct AttentionTask {
   float scale = 1;
   bool causal = false;
   int32_t window = 0;
-  /// Of key j and the query at position i: bias[h * ld_bias + j + i * bias_step + bias_origin]; or null. By distance, a
-  /// step of -1; a row for each query, a step of its length.
+  /// Bias of key j and the query at position i: bias[h * ld_bias + j + i * bias_step + bias_origin]; null: none.
+  /// `bias_step` is -1 for a bias by distance, the length of a row for one with a row for each query.
   const float* bias = nullptr;
   int64_t ld_bias = 0, bias_origin = 0, bias_step = -1;
   const int32_t* key_mask = nullptr;  ///< [keys] or null

@@ -25,7 +25,7 @@ constexpr int64_t kGroup = 12;    ///< output channels of a group of weights, at
 constexpr int64_t kAligned = 16;  ///< floats
 /// Vectors read so far behind the last pixel, and more: four of 16 floats.
 constexpr int64_t kBehind = 64;
-/// Of a band's planes: they stay in L2.
+/// Floats of a band's planes: they stay in L2.
 constexpr int64_t kBandFloats = 64 * 1024;
 /// Multiply-adds of one thread while threads wait for one another once: about a microsecond.
 constexpr int64_t kMeeting = 64 * 1024;
@@ -98,7 +98,7 @@ Group group_at(int64_t outputs, int64_t index) {
   return {first, outputs * (index + 1) / groups - first};
 }
 
-/// What convolves planes to planes.
+/// One convolution from planes to planes.
 struct PlaneStep {
   const Conv2dShape& shape;
   const float *x, *weights, *bias;
@@ -210,7 +210,7 @@ class ChainMap {
   float* pixel(float* planes, int64_t row) const {
     return planes + layout_.origin() + (row + s_.pad_height) * layout_.row();
   }
-  /// Of the first pixel of a row.
+  /// The field of a row's first pixel.
   const float* field(const float* planes, int64_t row) const {
     return planes + layout_.origin() - s_.pad_width + row * layout_.row();
   }

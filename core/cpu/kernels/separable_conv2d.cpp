@@ -14,7 +14,7 @@ namespace stormcell::cpu {
 namespace {
 
 constexpr int64_t kWidestPanel = 64;
-/// Of a block's sums and a panel's results.
+/// Floats of a block's sums and a panel's results.
 constexpr int64_t kBlockFloats = 16 * 1024;
 /// Pixels below which threads do not share: two register tiles.
 constexpr int64_t kLeastPixels = 12;

@@ -150,7 +150,7 @@ STORMCELL_INLINE void store_some(uint16_t* p, Floats a, int64_t count) {
   const Halves h = to_bf16(a);
   __builtin_memcpy(p, &h, static_cast<size_t>(count) * sizeof(uint16_t));
 }
-/// What a loop stores whole vectors by: through the caches, or past them.
+/// The way in which a loop stores whole vectors: through the caches, or past them.
 struct Store {
   template <class Out, class Count>
   STORMCELL_INLINE static void at(Out* p, Floats a, Count count) {

@@ -58,7 +58,7 @@ int64_t slots_of(const BuildContext& m, size_t input) {
   return m.program.dims[o.decision_cells].evaluate(m.bounds) * o.fan_out;
 }
 
-// Of each row that arrives, the branch that it is for; how many come from whom the ranks tell each other.
+// Exchanges, for each row that arrives, the branch that it is for. Ranks tell each other how many come from whom.
 class ExchangeDecision : public Exchange {
  public:
   explicit ExchangeDecision(const BuildContext& m)

@@ -1,4 +1,4 @@
-// What a product takes with it: a norm before, bias, activation, product and sum behind.
+// Operations fused into a product: a norm before; bias, activation, product and sum behind.
 #pragma once
 #include "core/base/align.h"
 #include "core/cpu/cpu_kernel.h"
@@ -8,7 +8,7 @@
 
 namespace stormcell::cpu {
 
-// What linear and grouped_linear share: a folded norm and the epilogue's operands. The rows are normalised into
+// Common parts of linear and grouped_linear: a folded norm and the epilogue's operands. The rows are normalised into
 // scratch, as the norm alone would do it: the weights stay as every other product of them reads them, and so does the
 // last bit of the result.
 struct FusedProduct {
