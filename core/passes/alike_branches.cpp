@@ -36,8 +36,8 @@ std::string unlike_attribute(const Node& x, const Node& y) {
   return {};
 }
 
-/// What two nodes that are to become one say differently of themselves or of what they make; empty: nothing. A kernel
-/// is chosen for one operator, and says nothing of another.
+/// The difference between the annotations of two nodes that are to become one, or of what they make; empty: none. A
+/// kernel is chosen for one operator, and says nothing of another.
 std::string unlike_annotations(const Graph& graph, const Node& x, const Node& y) {
   for (const Node* node : {&x, &y})
     if (has_grouped_form(*node) && node->annotations.find(kKernel))
@@ -221,7 +221,7 @@ std::string AlikeBranches::unlike_weights(const Value& x, const Value& y, const 
   return {};
 }
 
-/// What gathers join must be the same part of each branch.
+/// Checks that gathers join the same part of each branch.
 std::string AlikeBranches::match_gathers(int32_t branch) const {
   for (const NodeId id : region_.gathers) {
     const Node& node = graph_.node(id);

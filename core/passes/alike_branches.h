@@ -34,9 +34,9 @@ class AlikeBranches {
   const Node& same_node(const Node& model, int32_t branch) const {
     return graph_.node(graph_.value(same_.at(branch).at(model.outputs[0])).producer);
   }
-  /// What a value is that a scatter or pack gives to a branch; null: it gives no such value.
+  /// The way in which a scatter or pack gives a value to a branch; null: none does.
   const Sent* sent_as(ValueId value) const;
-  /// Which of a gather's values come from branches of the decision; the others are rows of other routers.
+  /// The inputs of a gather that come from branches of the decision; the others are rows of other routers.
   std::vector<size_t> own_inputs(const Node& gather) const;
   int32_t branch_of(ValueId value) const { return *branch_within(graph_, graph_.value(value).type.space, decision_); }
   /// Scatters and packs that send to the branches.

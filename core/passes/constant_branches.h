@@ -21,8 +21,8 @@ struct ConstantBranches {
 /// Those that the parameters of `pass` name, or those of which each branch got every profiled cell or none.
 ConstantBranches constant_branches(const PassInput& input, std::string_view pass);
 
-/// What may be claimed of `cells` of which `otherwise` did not go the usual way: "0 of 500 profiled cells otherwise, at
-/// most 0.6 % at 95 %". The bound holds for cells that are independent of one another.
+/// The claim about `cells` of which `otherwise` did not go the usual way: "0 of 500 profiled cells otherwise, at most
+/// 0.6 % at 95 %". The bound holds for cells that are independent of one another.
 std::string otherwise_text(int64_t otherwise, int64_t cells, std::string_view which);
 
 }  // namespace stormcell

@@ -77,7 +77,7 @@ bool ConstantRouters::step(const Region& region) {
   return false;
 }
 
-/// What lies behind these decisions of a region.
+/// Makes the part behind these decisions of a region straight.
 std::optional<ConstantRouters::Obstacle> ConstantRouters::straighten(const Region& region,
                                                                      std::span<const ValueId> decisions) {
   TakenBranches taken;

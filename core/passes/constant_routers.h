@@ -1,5 +1,5 @@
-// What the passes about routers that always decide the same way share: which regions, one after the other, and what is
-// said of them.
+// Common parts of the passes about routers that always decide the same way: the regions, one after the other, and what
+// is reported of them.
 #pragma once
 #include <tuple>
 #include <utility>
@@ -32,7 +32,7 @@ class ConstantRouters {
   /// Rewrites what lies behind the region's decisions, all of which are constant; why it cannot, nothing where it has.
   virtual std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) = 0;
   static Obstacle depends_on_it() { return {kNone, kDependOnIt}; }
-  /// What the device lacks of these operators; nothing where it has all.
+  /// The kernels that the device lacks for these operators; nothing if it has all.
   std::optional<Obstacle> without_kernels(const std::set<std::string_view>& operators) const;
 
   Rewriter rewriter_;

@@ -161,7 +161,7 @@ class BranchFusion {
   std::vector<NodeId> made_;
 };
 
-/// What the device lacks of the grouped forms of the branches' nodes; empty: nothing.
+/// The kernels that the device lacks for the grouped forms of the branches' nodes; empty: none.
 std::string missing_kernels(const PassInput& input, const AlikeBranches& branches) {
   AskedKernels kernels(input);
   for (const auto& [op, count] : branches.grouped()) kernels.has(find_operator(op)->grouped_as);

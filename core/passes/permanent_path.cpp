@@ -86,7 +86,7 @@ class PermanentPath : public ConstantRouters {
     });
   }
 
-  /// What nobody needs but the region's decisions, in running order, their routers among it.
+  /// Nodes that only the region's decisions need, in running order, their routers among them.
   std::vector<NodeId> only_deciding(const Region& region) const {
     const std::vector<NodeId>& block = block_at(graph(), region.block).nodes;
     const Uses uses(graph());

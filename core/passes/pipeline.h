@@ -39,7 +39,7 @@ enum class OnTheirOwn : uint8_t { no, yes };
 PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>& chosen,
                           OnTheirOwn on_their_own = OnTheirOwn::yes);
 
-/// What a configuration keeps of a pass: its options and what it found.
+/// Parameters that a configuration keeps of a pass: its options and what it found.
 PassParameters saved_parameters(const PassOutcome& outcome);
 PassParameters saved_parameters(const PassParameters& options, const PassResult& result);
 /// Applies what a configuration says, without a profile: the saved parameters of each pass, by id.

@@ -16,7 +16,7 @@ using Refusals = std::vector<std::pair<std::string, std::string>>;
 /// one reason stand together, named where they are two.
 std::string with_refusals(std::string done, const Refusals& refusals);
 
-/// What several passes say.
+/// Reasons that several passes give.
 inline constexpr const char* kDependOnIt = "nodes between its scatters and gathers depend on it";
 inline constexpr const char* kNoSuchRouter = "the model has no such router";
 inline constexpr const char* kNoRouterProfiled = "no router was profiled";

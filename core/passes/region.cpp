@@ -14,7 +14,7 @@ bool lies_in(const Graph& graph, SpaceId space, std::span<const ValueId> decisio
                      [&](ValueId d) { return branch_within(graph, space, d).has_value(); });
 }
 
-/// What joins branches of the decisions in cells outside of them all.
+/// Whether a node joins branches of the decisions in cells outside of them all.
 bool closes(const Graph& graph, const Node& node, std::span<const ValueId> decisions) {
   return has_role(node, Role::close) && !lies_in(graph, graph.value(node.outputs[0]).type.space, decisions);
 }

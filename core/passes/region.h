@@ -28,8 +28,7 @@ std::vector<ValueId> decisions_of(const Graph& graph, BlockPlace block);
 /// The regions of a block that open branches of `decision`, in running order; with it come the decisions that gathers
 /// tie to it.
 std::vector<Region> find_regions(const Graph& graph, BlockPlace block, ValueId decision);
-/// What of a region lies behind the opening of some of its decisions: rows of the others enter the gathers from
-/// outside.
+/// The part of a region behind the opening of some of its decisions: rows of the others enter the gathers from outside.
 Region part_behind(const Graph& graph, const Region& region, std::span<const ValueId> decisions);
 
 /// Which branch of `decision` a space lies in, at any depth: kAllBranches for all slots, nothing where it lies in none.

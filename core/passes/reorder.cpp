@@ -1,5 +1,5 @@
-// What stands before a router, is not needed for its decision and feeds one of its branches alone (find_hoist) moves
-// into that branch:
+// A node before a router moves into one of its branches if it feeds that branch alone and the decision does not need it
+// (find_hoist):
 //   y = f(x); s = scatter(y, decision)   becomes   s = f(scatter(x, decision))
 // It then runs for the cells that go there, and not at all where none does: behind an exit, for the cells that go on.
 // No guard is needed: it computes the same for any input, cell by cell, bit for bit. The profile only says whether it

@@ -11,7 +11,7 @@ namespace {
 
 /// With more a convolution's own panels are full, and a chain of single steps loses nothing.
 constexpr int64_t kMostChannels = 32;
-/// Of two maps of one cell: half of an L2 of 2 MiB.
+/// Bytes of two maps of one cell: half of an L2 of 2 MiB.
 constexpr int64_t kMostBytes = 1 << 20;
 
 class ChainFolding {

@@ -27,8 +27,7 @@ bool in_listed_order(const std::vector<Origin>& joined, SpaceId target) {
 
 }  // namespace
 
-/// Of the decisions the one in one of whose branches a space lies; kNone: it lies in none. None of them is made in
-/// another's branch.
+/// The decision in one of whose branches a space lies; kNone: it lies in none. No decision is made in another's branch.
 ValueId StraightRegion::decision_over(SpaceId space) const {
   for (const auto& [decision, branches] : taken_)
     if (branch_within(graph(), space, decision)) return decision;
@@ -40,11 +39,11 @@ ValueId StraightRegion::decision_over(NodeId id) const {
   return kNone;
 }
 
-/// Of members of routed cells those.
+/// The routed cells whose members a space holds; else the space itself.
 SpaceId StraightRegion::routed_cells(SpaceId space) const {
   return space != kNone && graph().holds_members(space) ? graph().space(space).parent : space;
 }
-/// Its cells are those that one of the decisions sends, or the members of those.
+/// Whether its cells are sent by one of the decisions, or are members of such cells.
 bool StraightRegion::is_sent(SpaceId space) const {
   const SpaceId routed = routed_cells(space);
   return routed != kNone && graph().space(routed).kind == SpaceKind::routed &&
@@ -54,7 +53,7 @@ bool StraightRegion::is_dead(SpaceId space) const {
   const ValueId decision = decision_over(space);
   return decision != kNone && !taken_.at(decision).contains(*branch_within(graph(), space, decision));
 }
-/// It works for branches alone that get no cell.
+/// Whether a node works only for branches that get no cell.
 bool StraightRegion::is_dead(NodeId id) const {
   return std::any_of(taken_.begin(), taken_.end(), [&](const auto& taken) {
     const std::vector<int32_t> branches = branches_of_node(graph(), taken.first, id);

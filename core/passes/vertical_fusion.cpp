@@ -1,7 +1,7 @@
-// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual, the
-// activation of the sum with a residual; a residual after a gather becomes part of the gather, and so does what
-// multiplies whole rows before one that sums them. The fused node stands where the last of its parts stood, so that all
-// its inputs exist. Then residual blocks of convolutions that follow one another become one step, which keeps a map in
+// Nodes that follow a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual,
+// the activation of the sum with a residual. A residual after a gather becomes part of the gather, and so do factors of
+// whole rows before a gather that sums them. The fused node stands where the last of its parts stood, so that all its
+// inputs exist. Then residual blocks of convolutions that follow one another become one step, which keeps a map in
 // cache through all of them (residual_chains.h), and so do a depthwise convolution and the pointwise one behind it
 // (separable_convolutions.h).
 //
@@ -32,7 +32,7 @@ void add_extra(Node& node, std::string_view extra, ValueId value) {
   node.inputs.push_back(value);
 }
 
-/// What a product does with its result before it stores it, as far as it decides what may follow.
+/// Operations of a product on its result before it stores it, as far as they decide what may follow.
 struct Tail {
   explicit Tail(const Node& node)
       : scaled(knows(*node.op, "scale") && real_of(node, "scale") != 1),
@@ -113,7 +113,7 @@ class VerticalFusion {
     return says;
   }
 
-  /// What a node makes lies in a format that another, in its place, may have no kernel to write.
+  /// Whether a node's result lies in a format that another node in its place may have no kernel to write.
   bool lies_otherwise(ValueId value) {
     const bool does = format_in_memory(graph().value(value)) != graph().value(value).type.dtype;
     if (does) kept_apart.insert("%" + graph().value(value).name);
@@ -137,7 +137,7 @@ class VerticalFusion {
     return true;
   }
 
-  /// What multiplies rows of a sum, each by one number, where nothing else reads the products. A sum of one row for
+  /// Folds factors of whole rows into the sum of these rows, if nothing else reads the products. A sum of one row for
   /// each cell is a copy: it stays one.
   void absorb_factors(NodeId id) {
     const size_t values = joined_inputs(node(id));
@@ -207,7 +207,7 @@ class VerticalFusion {
         (as == "multiply" && !fold_.gates) || (as == "residual" && !fold_.residuals))
       return false;
     const Tail tail(maker);
-    // Of a sum with a residual only the activation is folded, under the same conditions as the residual.
+    // Behind a sum with a residual only the activation is folded, under the same conditions as the residual.
     if (tail.residual)
       return as == "activation" && knows(*maker.op, "residual_first") && !tail.scaled && !tail.multiply &&
              tail.active == "none";
@@ -274,7 +274,7 @@ class VerticalFusion {
   const struct { bool norms, scales, activations, gates, residuals, factors; } fold_;
 };
 
-/// What was folded into what.
+/// The text on what was folded into what.
 std::string text_of(const VerticalFusion::Counts& c, const ResidualChains& chains, size_t separable) {
   std::string parts, of_gathers;
   const auto add = [](std::string& list, size_t n, std::string_view one) {
