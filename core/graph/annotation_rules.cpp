@@ -165,7 +165,7 @@ std::string example_of(const Graph& graph) {
   return "write it as NAME.storage=bf16";
 }
 
-/// Of a key that there is, with a word that it may be.
+/// Parses an annotation and checks that the key is known and may have the word.
 Request checked_request(const Graph& graph, std::string_view text, const std::string& where) {
   Request asked = parse_request(text, where, example_of(graph));
   const AnnotationRule* rule = find_rule(asked.key);
@@ -197,7 +197,7 @@ std::string kind_text(const Value& value) {
   return {};
 }
 
-/// Of what annotations of a kind are said, all of it.
+/// All that annotations of a kind may be about.
 std::string_view said_of(Annotated on) {
   switch (on) {
     case Annotated::node:
@@ -210,7 +210,7 @@ std::string_view said_of(Annotated on) {
   return {};
 }
 
-/// Says why this is said of nothing: the graph does not have the name, or as the name of something else.
+/// Says why an annotation applies to nothing: the graph lacks the name, or has it for something else.
 [[noreturn]] void refuse_name(const Graph& graph, const Request& asked, const std::string& where) {
   const Annotated on = find_rule(asked.key)->on;
   std::string kind;

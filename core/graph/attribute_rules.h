@@ -1,4 +1,4 @@
-// What an operator says of its attributes: their names, what each holds, which may be left out. A node with another
+// Rules for an operator's attributes: their names, what each holds, which may be left out. A node with another
 // attribute, without one that it needs, or with one of another kind is refused before the operator's shape rule reads
 // anything.
 #pragma once
@@ -62,7 +62,7 @@ std::string word_of(const Node& node, std::string_view attribute);
 /// "a", "a or b", "a, b or c" of words with blanks between; `last` stands before the last one.
 std::string listed(std::string_view words, std::string_view last = "or");
 
-/// What an activation may be called, and the same where there may be none.
+/// The words for activations, and the same with "none".
 inline constexpr std::string_view kActivationWords = "relu gelu gelu_tanh silu tanh sigmoid";
 inline constexpr std::string_view kActivationWordsOrNone = "none relu gelu gelu_tanh silu tanh sigmoid";
 

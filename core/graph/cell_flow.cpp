@@ -102,7 +102,7 @@ class Analysis {
   void state(const Node& n) {
     const ValueId state = n.inputs[0];
     if (!written_.empty()) written_.back().push_back(state);
-    // What is written replaces the content, but for rows that stay.
+    // The write replaces the content, except for rows that stay.
     Row fresh = n.op->keeps_rows ? row(state) : Row(sources_.size());
     for (size_t i = 1; i < n.inputs.size(); ++i) add(fresh, space(state), n.inputs[i], n.op->flow(g_, n, i));
     row(state) = std::move(fresh);

@@ -1,4 +1,4 @@
-// What nobody uses any more is left out, everything else numbered anew.
+// Leaves out what nobody uses any more, and numbers everything else anew.
 #include "core/graph/rewrite.h"
 
 namespace stormcell {

@@ -45,7 +45,8 @@ struct CellSpace {
   SpaceId base = kNone;  ///< ragged: the space whose cells they are; its parent is the ragged space's, or that routed
 };
 
-/// What a value is. A value over cells has shape [cells of the space, content...]; weights and scalars have no space.
+/// The type of a value. A value over cells has shape [cells of the space, content...]; weights and scalars have no
+/// space.
 struct TensorType {
   DType dtype = DType::f32;
   SpaceId space = kNone;

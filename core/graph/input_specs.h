@@ -1,4 +1,4 @@
-// What a graph asks for, read off its inputs, and how many cells that makes.
+// The inputs that a graph asks for, and the number of cells that they make.
 #pragma once
 #include <cstdint>
 #include <functional>

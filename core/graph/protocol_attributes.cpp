@@ -25,7 +25,7 @@ std::string word_at(std::string_view words, size_t index) {
 }
 }  // namespace
 
-// What a node does not say is as in a Protocol of which nothing is said.
+// Attributes that equal those of a default Protocol are left out.
 Attributes to_attributes(const Protocol& p) {
   Attributes a;
   const Protocol d;

@@ -1,4 +1,5 @@
-// What passes share: parts of a graph copied, moved together, replaced, and what nobody uses any more dropped.
+// The tools of passes: they copy parts of a graph, move them together, replace them, and drop what nobody uses any
+// more.
 #pragma once
 #include <map>
 #include <optional>

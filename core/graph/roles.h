@@ -1,5 +1,5 @@
-// What code that is not an operator's own asks about nodes: an operator declares its role, these answer what follows
-// from it. Nobody asks for an operator's name.
+// Answers about nodes for code outside the operators: an operator declares its role, and these follow from it. Nobody
+// asks for an operator's name.
 #pragma once
 #include <optional>
 
@@ -31,8 +31,8 @@ std::vector<int32_t> branches_sent(const Graph& graph, const Node& node);
 SpaceId place_of(const Graph& graph, const Node& node);
 /// Inputs before the extras.
 size_t plain_inputs(const Node& node);
-/// Of a node that closes branches the values that it joins: its first inputs. The others before the extras are factors
-/// of theirs.
+/// The number of values that a node which closes branches joins: its first inputs. The others before the extras are
+/// their factors.
 size_t joined_inputs(const Node& node);
 /// The joined values that have factors, ascending: their factors stand in this order.
 const std::vector<int64_t>& factored_inputs(const Node& node);
@@ -40,9 +40,9 @@ const std::vector<int64_t>& factored_inputs(const Node& node);
 std::optional<size_t> factor_input(const Node& node, size_t index);
 /// The state that a node changes; kNone: none.
 ValueId changed_state(const Graph& graph, const Node& node);
-/// The operator knows the word as an attribute or as an extra.
+/// Whether the operator knows the word as an attribute or as an extra.
 bool knows(const Operator& op, std::string_view word);
-/// Its input is never rounded to its weights' format.
+/// Whether its input is never rounded to its weights' format.
 bool is_precise(const Node& node);
 /// A node of `op` may do the work of a neighbour that folds as `word`.
 bool absorbs(const Operator& op, std::string_view word);

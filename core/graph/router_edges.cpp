@@ -10,7 +10,7 @@
 namespace stormcell {
 namespace {
 
-/// What two spaces share that hold the same cells: a routed space its decision and branch, any other its number.
+/// The common key of spaces with the same cells: decision and branch of a routed space, the number of any other.
 using SpaceKey = std::pair<ValueId, int32_t>;
 
 /// A space without padding counts as its base.
@@ -144,7 +144,7 @@ class Edges {
       return;
     }
     if (has_role(n, Role::state)) {
-      // What is written replaces the content, but for rows that stay.
+      // The write replaces the content, except for rows that stay.
       if (!n.op->keeps_rows) marks(n.inputs[0]) = {};
       marks(n.inputs[0]).add(came);
       return;

@@ -1,4 +1,4 @@
-// What depends on each router's decision, and what mixes cells between it and the next router.
+// The dependents of each router's decision, and what mixes cells between it and the next router.
 #pragma once
 #include <string>
 #include <vector>
