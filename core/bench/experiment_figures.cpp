@@ -48,7 +48,7 @@ DatasetFigures dataset_figures(const ExperimentState& s) {
   for (const SkippedItem& item : s.data->skipped())
     if (++d.skipped; d.skipped_items.size() < kMostListed) d.skipped_items.push_back({item.name, item.reason});
   d.masked = s.data->masked();
-  // Of sequences the tokens are counted.
+  // For sequences the tokens are counted.
   d.unit = s.data->item_noun() == "sequence" ? "token" : std::string(s.data->item_noun());
   d.note = s.data->note();
   return d;

@@ -170,7 +170,8 @@ void add_edges(RecordPlan& plan, const std::vector<LayoutEdge>& edges) {
       layout.edges.push_back(edge);
       continue;
     }
-    // Of a router in both bodies of a guard, in the prompt's pass and in decoding: what any of them sends.
+    // A router may be in both bodies of a guard, in the prompt's pass and in decoding: the edge has what any of them
+    // sends.
     std::vector<int32_t> all;
     if (!known->branches.empty() && !edge.branches.empty())
       std::set_union(known->branches.begin(), known->branches.end(), edge.branches.begin(), edge.branches.end(),
@@ -215,7 +216,7 @@ void add_decision(const RecordPlan& plan, const Program& program, const Executed
   const ProgramRouter& router = program.routers[d.router];
   if (g.value(decision_of(program, d.router)).type.space != router.dense_space) r.ancestor = d.ancestor;
   if (options.scores) r.margin = d.margin;
-  // What a threshold compares are no scores of its branches: one for each class, say.
+  // The values that a threshold compares are no scores of its branches: there may be one for each class.
   if (options.scores) r.scores = d.scores, r.score_columns = d.score_columns;
   record.add_decision(r);
 }
@@ -224,7 +225,7 @@ StepEvent event_of(const DeviceEvent& e) {
   return {e.begin_ns, e.end_ns, static_cast<uint32_t>(e.step), static_cast<uint16_t>(e.worker)};
 }
 
-/// Of those alone that change what the session keeps, which hangs on where they went: behind the decisions.
+/// Stores a thumbnail only if it changes the kept set. Call it after the decisions are known.
 void add_thumbnails(const Executed& executed, KeptPictures& kept, BatchRecord& record) {
   const Batch& batch = executed.batch;
   const auto pixels = std::find_if(batch.inputs.begin(), batch.inputs.end(),

@@ -18,7 +18,7 @@ struct RecordedSpace {
   int32_t columns = 0;         ///< of the grid that its cells lie in; 0: they lie in a sequence
 };
 
-/// What stays the same over the batches of a run of `program`: cell spaces, routers, steps.
+/// Cell spaces, routers and steps, which stay the same over the batches of a run of `program`.
 struct RecordPlan {
   RunLayout layout;                   ///< its routers are the named ones
   NamedRouters routers;               ///< each behind those whose cells come to it

@@ -33,7 +33,7 @@ RecordOptions stored_options(const ExperimentState& state, const RunAbout& about
           state.options.record_scores};
 }
 
-/// What the writer of such a run keeps.
+/// The pictures that the writer of such a run keeps.
 KeptPictures kept_pictures(const ExperimentState& state) {
   return {kMostThumbnails, state.options.record_inputs ? kMostThumbnailBytes : kUnaskedThumbnailBytes};
 }

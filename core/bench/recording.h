@@ -13,7 +13,7 @@
 
 namespace stormcell {
 
-/// What a session says of a run before anything of it is recorded.
+/// Facts about a run that a session holds before anything is recorded.
 struct RunAbout {
   std::string session = {};     ///< file; empty: the run is counted alone
   RunKind kind = RunKind::run;  ///< the verb that leaves it
@@ -32,12 +32,12 @@ class SessionRun {
   SessionRun(const SessionRun&) = delete;
   SessionRun& operator=(const SessionRun&) = delete;
 
-  /// There is a session.
+  /// Whether there is a session.
   bool open() const { return writer_ != nullptr; }
-  /// Takes what plan.result holds of `batch`, recorded: one record, and of decoding one a turn behind it; `part`:
-  /// BatchPart bits.
+  /// Records what plan.result holds of `batch`: one record, and for decoding one more for each turn; `part`: BatchPart
+  /// bits.
   void add(const Batch& batch, uint8_t part = kNoPart);
-  /// What was counted so far, with or without a session; returns when that is written too. Not after finish().
+  /// The profile counted so far, with or without a session; waits until the session has it, too. Not after finish().
   const ProfileAccumulator& profile();
   /// Writes the summary, closes the session; returns the run's number, 0 without a session.
   int64_t finish(const std::string& summary);
