@@ -8,15 +8,15 @@
 
 namespace stormcell {
 
-/// Where the free execution of a batch may differ from the reference's because choices do.
+/// The reach of choices that differ: where they may change the free execution of a batch.
 struct Reached {
-  bool ran = false;         ///< freely
+  bool ran = false;         ///< it ran freely
   bool any = false;         ///< a cell decided otherwise, or was dropped or kept otherwise
   bool every_item = false;  ///< nobody knows whose cells those are
   std::set<int64_t> items;  ///< of the batch, whose cells those are: what depends on other items alone is not reached
 };
 
-/// Of one batch so far: by the reference's dense space their rows, and whose they are.
+/// The disturbed cells of one batch so far, by the reference's dense space: their rows and their items.
 class DisturbedCells {
  public:
   void add(const JudgedDecision& reference, int32_t row);

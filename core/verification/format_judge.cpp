@@ -17,7 +17,7 @@ const OutputValue* output(const Observed& o, std::string_view name) {
   return at == o.outputs.end() ? nullptr : &*at;
 }
 
-/// What is compared: the logits alone.
+/// The outputs that are compared: the logits alone.
 std::vector<OutputValue> logits_of(const Observed& o) {
   const OutputValue* logits = output(o, kLogits);
   return logits ? std::vector{*logits} : std::vector<OutputValue>();

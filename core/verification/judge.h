@@ -10,7 +10,7 @@
 
 namespace stormcell {
 
-/// What one execution of one batch gave.
+/// The results of one execution of one batch.
 struct Observed {
   std::vector<JudgedDecision> decisions;
   std::vector<OutputValue> outputs;

@@ -39,8 +39,8 @@ struct JudgedDecision {
 
   SpaceId dense_space = kNone;
   std::string dense_name;
-  /// Of a reference: how many rows of the dense space its inputs may depend on together (those of one sequence, say).
-  /// 1: a cell's decision depends on that cell alone; 0: on any of the batch.
+  /// Rows of the dense space that a reference's inputs may depend on together (those of one sequence, say). 1: a cell's
+  /// decision depends on that cell alone; 0: on any of the batch.
   int64_t together = 0;
 
   size_t depth() const { return 1 + above.size(); }
@@ -67,16 +67,16 @@ std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bin
 std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRouters& named, const Bindings& bindings,
                                          const ExecutionResult& result, const CellReach* as_reference = nullptr);
 
-/// What makes a device replay them: by router of the program, then execution.
+/// The choices that make a device replay decisions: by router of the program, then execution.
 ReplayedDecisions choices_to_replay(const Program& program, const std::vector<JudgedDecision>& decisions);
 
-/// Of decoding, where execution t of a router decides on the way to token t: those of each sequence's first `tokens`
-/// [sequences].
+/// Those of each sequence's first `tokens` [sequences], in decoding: execution t of a router decides on the way to
+/// token t.
 std::vector<JudgedDecision> decisions_of_tokens(const std::vector<JudgedDecision>& decisions,
                                                 const std::vector<int64_t>& tokens);
 
-/// Without the cells of padding that a plan does not compute: by the name of a dense space, 1 for each row that it
-/// computes.
+/// The decisions without the cells of padding that a plan does not compute. `computed`: by the name of a dense space, 1
+/// for each row that it computes.
 std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& decisions,
                                           const std::map<std::string, std::vector<int32_t>>& computed);
 

@@ -35,8 +35,8 @@ int64_t rows_of_prompt(const Batch& batch, int64_t item, bool has_encoder) {
 /// Bytes of logits that are held at most to compare a text with its own.
 constexpr int64_t kMostLogits = int64_t{128} << 20;
 
-/// Of two texts of each sequence [sequences, tokens]: so many tokens of all that each which parts from the other has
-/// done so. 0: none does.
+/// Number of tokens after which every text that parts from the other has done so, for two texts of each sequence
+/// [sequences, tokens]. 0: none parts.
 int64_t tokens_until_parted(const std::vector<int32_t>& a, const std::vector<int32_t>& b, int64_t tokens) {
   int64_t most = 0;
   for (size_t begin = 0; begin < a.size(); begin += static_cast<size_t>(tokens))
@@ -49,7 +49,7 @@ int64_t tokens_until_parted(const std::vector<int32_t>& a, const std::vector<int
   return most;
 }
 
-/// [sequences, new_tokens] that a plan decoded last of a batch.
+/// [sequences, new_tokens] the tokens that a plan decoded last of a batch.
 const std::vector<int32_t>& tokens_of(ExperimentState& state, ReadyPlan& plan, const Batch& batch) {
   if (!plan.decoded.contains(batch.index)) state.run_batch(plan, batch, {});
   return plan.decoded.at(batch.index);

@@ -38,10 +38,10 @@ class JudgedPlan {
   /// The texts that it wrote; null: it does not decode.
   virtual JudgedTexts* texts() { return nullptr; }
 
-  /// Of all that it was compared with; flips say their items' numbers in the data. `text`: what there is to say beside
+  /// The verdict over all comparisons; flips name their items' numbers in the data. `text`: what there is to say beside
   /// the batches.
   virtual Verification verdict() const = 0;
-  /// What differs from the baseline, a sentence each.
+  /// The differences from the baseline, a sentence each.
   virtual std::vector<std::string> differences() const = 0;
 
  protected:
@@ -53,7 +53,7 @@ class JudgedPlan {
   /// True if a router that the plan does not decide sends a cell of the batch to another branch. Counts such cells. The
   /// batch is then compared no further: every later difference follows from this one.
   bool goes_elsewhere(const Batch& batch, const std::vector<JudgedDecision>& decisions);
-  /// To a verdict: what goes_elsewhere() counted.
+  /// Adds to a verdict what goes_elsewhere() counted.
   void add_elsewhere(Verification& verdict) const;
 
   const WorkloadJudge& judge_;

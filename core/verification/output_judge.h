@@ -24,11 +24,11 @@ class OutputJudge {
   /// max|reference| of the item, or by the usual one where that is larger (RelativeError). Infinite where an output is
   /// missing, has another size, or holds another integer or a refused value in a cell that counts.
   std::vector<OutputDifference> differences() const;
-  /// The same with what is usual in another judge of the same outputs.
+  /// The same on the scale that is usual in another judge of the same outputs.
   std::vector<OutputDifference> differences_on_scale_of(const OutputJudge& other) const;
-  /// What an output holds that is refused, as NonFiniteValues::reason() says it; empty: nothing.
+  /// The refused value in an output, as NonFiniteValues::reason() says it; empty: none.
   std::string nonfinite_in(const std::string& output) const;
-  /// Values that are not finite, and are allowed.
+  /// Number of values that are not finite, and are allowed.
   int64_t allowed_nonfinite() const;
 
  private:

@@ -143,7 +143,7 @@ void RoutingJudge::compare_reference_replaying(int64_t batch, const JudgedDecisi
   // plan's own weights alone, and not at all where weights are renormalised: then of one choice each is 1, and a place
   // may have gone to the wrong one of them.
   for (const Misplaced& m : misplaced(r)) add_flip(drop_flip(batch, r, m), 0, sum.drops);
-  // Of places that all cells of the batch share the part alone tells nothing more.
+  // If all cells of the batch share places, the part alone tells nothing more.
   const bool shared = mixes_batch(plan.protocol) || (mixes_parent(plan.protocol) && plan.per_parent <= 0);
   if (!shared) compare_drops(batch, r_freely, plan.choice, otherwise);
 }
@@ -181,7 +181,7 @@ RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const Judge
   return otherwise;
 }
 
-/// Where no cell chose otherwise that shares the places, the same cells get them.
+/// If no cell that shares the places chose otherwise, the same cells get them.
 void RoutingJudge::compare_drops(int64_t batch, const JudgedDecision& r_freely, const std::vector<int32_t>& plan_freely,
                                  Otherwise& otherwise) {
   std::set<int64_t> chosen_otherwise;
@@ -307,7 +307,7 @@ void RoutingJudge::judge_router(const Router& r, Verification& v, std::vector<Fl
     d.explained_flips += all - bad.first;
     return bad;
   };
-  // Where no score has a size, nothing was measured that could explain anything.
+  // If no score has a size, nothing was measured that could explain anything.
   const auto error_of_flip = [&](double size) {
     return usual > 0 || size > 0 ? share * RelativeError::scale(size, usual) : 0;
   };

@@ -21,7 +21,7 @@ namespace stormcell {
 
 /// How far scores may lie from the reference's, as a share of their size (margin_size()).
 double score_tolerance(Arithmetic arithmetic);
-/// What rounding does at least to a value of 1 that products give.
+/// The least error by rounding in a value of 1 that products give.
 double rounding_unit(Arithmetic arithmetic);
 inline constexpr double kMarginFactor = 8;  ///< times the measured error: a near tie
 

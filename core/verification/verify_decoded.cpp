@@ -16,11 +16,11 @@
 namespace stormcell {
 namespace {
 
-/// Of the tokens that the reference wrote, the least share whose logits have to be compared. A sequence's first token,
-/// which always is, shows no more than its prompt's pass; only turns behind it read what turns before them wrote. A
-/// quarter is four of the 16 tokens that are verified, at least two such turns. Honest runs hold it easily: where one
-/// token of a thousand differs, nine of ten batches of eight that share a capacity, and are cut off together, are
-/// compared past their twelfth.
+/// The least share of the reference's tokens whose logits have to be compared. A sequence's first token, which always
+/// is, shows no more than its prompt's pass; only later turns read what turns before them wrote. A quarter is four of
+/// the 16 tokens that are verified, at least two such turns. Honest runs hold it easily: if one token of a thousand
+/// differs, nine of ten batches of eight that share a capacity, and are cut off together, are compared past their
+/// twelfth.
 constexpr double kLeastCompared = 0.25;
 
 const OutputValue& output(const Observed& o, std::string_view name) {

@@ -68,11 +68,12 @@ class DecodedJudge {
   void measure(const Tokens& expected, const Tokens& of_replay, const Observed& reference, const Observed& replayed);
   /// Each token beside the logits that it was chosen by.
   void compare_with_own(const Batch& batch, const Tokens& tokens, const Observed& execution);
-  /// What was written, beside the logits of an execution that chose the same tokens before, as long as there is one.
+  /// Compares each written token with the logits of an execution that chose the same tokens before, as long as there is
+  /// one.
   void compare_written(const Batch& batch, const Tokens& ours,
                        const std::vector<std::pair<const Tokens*, const Observed*>>& executions);
   bool is_near(const Differing& differing, double share) const;
-  /// Says the worst of those that nothing explains.
+  /// Reports the worst of those that nothing explains.
   void judge_tokens(bool own, Verification& verification) const;
 
   Arithmetic arithmetic_;
