@@ -1,4 +1,4 @@
-// What --weight-budget did, in words for every page and table that shows it.
+// The work of --weight-budget in words, for every page and table that shows it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -31,8 +31,8 @@ std::vector<ReadingPlan> reading_plans(const GenerateFigures& figures);
 struct BudgetLine {
   std::string name, text;
 };
-/// What stayed, what an execution of each plan read and waited for, what all executions did, what was held beside what
-/// was planned: a line each.
+/// A line each for what stayed, what an execution of each plan read and waited for, what all executions did, and what
+/// was held beside what was planned.
 std::vector<BudgetLine> budget_lines(const BudgetFigures& budget, const std::vector<ReadingPlan>& plans);
 
 /// "512.0 MiB for weights of branches": what tells a run under a budget from others.

@@ -32,10 +32,10 @@ std::string quality_change_text(const QualityFigures& quality);
 /// "background 98.1 %, person 63.2 %", where there are few classes: of one plan (&GroupQuality::baseline). Empty: there
 /// are more, or none.
 std::string quality_classes_text(const QualityFigures& quality, std::optional<double> GroupQuality::*plan);
-/// What the items of a class are: "pictures"; of classes of pixels also those that are only answered so.
+/// The word for the items of a class: "pictures"; for classes of pixels also those that are only answered so.
 std::string quality_group_items_text(const QualityFigures& quality);
-/// How it was come by: "over all batches, each once; 95 % interval by Wilson; of 12 pictures more the data do not say
-/// what is right".
+/// The source of the figures: "over all batches, each once; 95 % interval by Wilson; of 12 pictures more the data do
+/// not say what is right".
 std::string quality_source_text(const QualityFigures& quality);
 
 }  // namespace stormcell

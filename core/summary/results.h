@@ -1,5 +1,5 @@
-// What the façade returns: plain, immutable values, shared as shared_ptr<const T>. JSON names are those of the
-// contracts.
+// Results of the façade: plain, immutable values, shared as shared_ptr<const T>. fields.h has the JSON name of each
+// member.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -34,11 +34,11 @@ struct Latency {
 struct StateFigures {
   /// as if every sequence of a batch were as long as the longest of the data, with all its new tokens
   int64_t planned_bytes = 0;
-  /// What the sequences of a batch took by their own lengths, of the batch that took most.
+  /// Memory that a batch's sequences took by their own lengths, for the batch that took most.
   int64_t taken_bytes = 0, taken_pages = 0;
 };
 
-/// What the executions of one plan that were timed read under --weight-budget: means of one execution.
+/// Reads of one plan's timed executions under --weight-budget: means of one execution.
 struct WeightsRead {
   int64_t executions = 0;  ///< that were timed
   double reads = 0;        ///< weights of a branch that were read
@@ -103,7 +103,7 @@ struct DeviceFigures {
   std::array<double, 2> peak_readings{}, read_readings{};  ///< the best of the first and of the last half; 0: not taken
 };
 
-/// Of a router that a pass takes for constant: cells of held-out batches about which it decided, and how many went
+/// A router that a pass takes for constant: cells of held-out batches that it decided about, and how many of them went
 /// another way.
 struct HeldOutRouter {
   std::string router;
@@ -123,10 +123,9 @@ struct PassReport {
   std::optional<double> speedup_own;              ///< the plan with it against the plan without it
   std::optional<std::array<double, 2>> speedup_own_ci95;
   bool left_out = false;  ///< it could be applied, and lost
-  /// Of a pass that takes routers for constant, each of these; counted where the baseline ran the batches that were not
-  /// profiled.
+  /// The routers that the pass takes for constant; counted if the baseline ran the batches that were not profiled.
   std::vector<HeldOutRouter> held_out = {};
-  /// Where it applied, real cells alone are computed. Nothing: an older run, which does not say.
+  /// Whether it computes real cells alone where it applied. Nothing: an older run, which does not tell.
   std::optional<bool> leaves_padding_out = {};
   /// why a speed-up of it is not stated (core/summary/stated_speedups.h)
   std::optional<SpeedupWithheld> withheld = {};
@@ -177,8 +176,8 @@ struct OperatorTime {
   bool in_cache() const { return limit_milliseconds > milliseconds && limit_compute_milliseconds <= milliseconds; }
 };
 
-/// What --weight-budget did, over all executions of a verb, those of the verification too. Bytes of weights are those
-/// of the layouts in which the device holds them.
+/// The work of --weight-budget over all executions of a verb, those of the verification included. Bytes of weights are
+/// those of the layouts in which the device holds them.
 struct BudgetFigures {
   int64_t budget_bytes = 0;
   int64_t dense_bytes = 0;   ///< loaded for good, beside the budget
@@ -193,7 +192,7 @@ struct BudgetFigures {
   int64_t bytes_filled = 0;  ///< of slots, in the device's layouts
   int64_t evictions = 0;
   double stall_seconds = 0;  ///< that executions waited for weights
-  // Of the executions that were timed:
+  // Sums over the executions that were timed:
   int64_t measured_executions = 0, measured_reads = 0, measured_bytes_read = 0;
   double measured_stall_seconds = 0;
   /// By the whole process, as the system counts it: the largest reading after an execution, before the verification.
@@ -261,7 +260,7 @@ struct RunSummaryFigures {
   std::optional<QualityFigures> quality;            ///< nothing: there is no task, or the data do not say what is right
   std::optional<PlanFigures> dense;                 ///< --dense: every cell through every branch, masked
   std::optional<Latency> dense_baseline_ms;         ///< the baseline's in the same pairs; older summaries lack it
-  /// What routing itself saves: how much faster the baseline is than that plan, from paired executions.
+  /// The saving by routing itself: how much faster the baseline is than the dense plan, from paired executions.
   std::optional<double> routing_speedup;
   std::optional<std::array<double, 2>> routing_speedup_ci95;
   std::optional<SpeedupWithheld> routing_withheld;  ///< why it is not stated

@@ -1,5 +1,4 @@
-// What an experiment was asked for: the one place that knows its options, as JSON in summaries and sessions and as a
-// command line.
+// The options of an experiment: the one place that knows them, as JSON in summaries and sessions and as a command line.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the JSON texts of the contracts are written with.
+// The tools that write the JSON texts of the verbs.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -15,7 +15,8 @@ std::string json_text(const nlohmann::ordered_json& value);
 /// {schema: "stormcell.VERB/1", version}: how every one begins.
 nlohmann::ordered_json json_of_verb(const std::string& verb);
 
-// What may not be there. `Json` is a parameter so that the heavy header of it stays in sources: nobody names another.
+// Null for an absent value. `Json` is a parameter so that the heavy header of it stays in sources: nobody names
+// another.
 template <class T, class Json = nlohmann::ordered_json>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
