@@ -15,7 +15,8 @@
 
 namespace stormcell {
 
-/// What a run keeps of its cells. Reads kilobytes, whatever the run's size; of a range of batches one row each.
+/// The data that a run keeps of its cells. Reads kilobytes, whatever the run's size; for a range of batches one row
+/// each.
 struct CellsOverview {
   int64_t run = 0;
   int64_t sequences = 0;                         ///< of the whole run
@@ -25,8 +26,8 @@ struct CellsOverview {
   bool decisions = false;           ///< every decision is stored
   bool tokens = false, texts = false, labels = false, pieces = false, margins = false;
   bool weights = false;
-  int64_t thumbnails = 0;         ///< of so many sequences a picture is kept
-  std::vector<int64_t> pictured;  ///< those, ascending
+  int64_t thumbnails = 0;         ///< number of sequences with a kept picture
+  std::vector<int64_t> pictured;  ///< these sequences, ascending
   /// By space: the phases that its cells have, as kPhaseNames; of the first batches, where a decoding run begins with
   /// its prompts.
   std::map<std::string, std::set<std::string>> phases;

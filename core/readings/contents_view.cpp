@@ -99,7 +99,7 @@ std::shared_ptr<const SessionData> read_session_data(const std::string& file, in
     contents.machine = text_at(machine, "name"), contents.isa = text_at(machine, "isa");
     contents.threads = static_cast<int>(whole_at(machine, "threads"));
     contents.sizes = sizes_in(dataset);
-    // Of pictures some may be left out between others.
+    // Pictures may be left out between others.
     contents.sequences = contents.sizes.empty() ? reader.sequences(line.id) : reader.recorded_sequences(line.id);
     look_into(reader, contents, layout.routers.size());
     if (!says && line.result) data->weights_stated = line.result->figures.model.weights_stated;

@@ -1,4 +1,4 @@
-// What a session holds, and what it lacks, as plain values for views. A few small reads for each run.
+// The contents of a session, and what it lacks, as plain values for views. A few small reads for each run.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stormcell {
 
-/// What a run may keep.
+/// The kinds of data that a run may keep.
 enum class Kept : uint8_t {
   sums,
   decisions,

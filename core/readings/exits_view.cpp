@@ -34,7 +34,7 @@ Chain chain_of(const std::vector<RouterLine>& lines) {
   return chain;
 }
 
-/// Of an exit, which has one choice a cell.
+/// Whether an exit saw a cell: it has one choice a cell.
 bool saw(const CellLine::Routed& routed, size_t cell) {
   return cell < routed.choice.size() && routed.choice[cell] != kNoChoice;
 }
@@ -50,7 +50,7 @@ std::optional<int32_t> exit_of(const Chain& chain, const CellLine& line, size_t 
   return seen ? std::optional(static_cast<int32_t>(chain.routers.size())) : std::nullopt;
 }
 
-/// Nothing of padding, and of items that no exit saw.
+/// Nothing for padding, and for items that no exit saw.
 std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
   if (line.position.empty() || line.real.front() == 0) return std::nullopt;
   const std::optional<int32_t> exit = exit_of(chain, line, 0);
@@ -147,10 +147,10 @@ bool is_enough(const std::vector<int64_t>& found, const std::vector<int64_t>& ce
   return true;
 }
 
-/// Of a run whose `view` has all but its gallery.
+/// Reads the gallery of a run; its `view` has all the rest.
 class GalleryReader {
  public:
-  /// `space`: of its exits. All must outlive it.
+  /// `space`: that of the exits. All must outlive it.
   GalleryReader(const std::string& file, const std::string& space, const KnownAnswers& answers, GalleryOrder order,
                 const Progress& progress, ExitsOfRun& view)
       : file_(file),
@@ -161,9 +161,9 @@ class GalleryReader {
         view_(view),
         found_(view.routers.size() + 1) {}
 
-  /// Evenly spread over the run, until each exit has enough of them; at kMostPlaces at most, each of which is a reading
-  /// of its own. They say nothing of how many others there are to choose from, nor does what is read with them: it is
-  /// not counted.
+  /// Reads wrong items evenly spread over the run, until each exit has enough of them; at kMostPlaces at most, each of
+  /// which is a reading of its own. These places do not tell how many others there are to choose from, nor does what is
+  /// read with them: it is not counted.
   void read_wrong(int64_t most_of_exit) {
     std::vector<Stretch> places = stretches_around(answers_.wrong_items(), view_.items);
     std::sort(places.begin(), places.end(),

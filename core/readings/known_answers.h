@@ -1,4 +1,4 @@
-// What the figures of a run say of the answers to single items: of a network that tells classes.
+// Answers to single items, from the figures of a run of a network that tells classes.
 #pragma once
 #include <cstdint>
 #include <optional>

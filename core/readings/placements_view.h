@@ -1,4 +1,4 @@
-// What searches for placements found, as sessions keep it: values for pages and views.
+// Results of searches for placements, as sessions keep them: values for pages and views.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -29,8 +29,8 @@ struct PlacementDifference {
   std::string one, other;
   std::optional<Interval> imbalance, cross_pairs, ranks_per_token, objective_ms;
 };
-/// What the figures are of. Empty: not told. Strings hold the words of the file, which pages show; enumerations are
-/// words that decide.
+/// The data and rules behind the figures. Empty: not stored. Strings hold the words of the file, which pages show;
+/// enumerations are words that decide.
 struct PlacementBasis {
   std::string phase, unit;  ///< unit: what was split, "steps" or "tokens"
   std::optional<HeldOutBy> held_out;

@@ -15,11 +15,11 @@ struct GraphRouter {
   int64_t cells = 0;  ///< that came, padding left out
   /// [branches] cells that a branch got, padding left out, and that its capacity kept out
   std::vector<int64_t> load, dropped;
-  /// Of the cells that came those that got a branch, at most (a cell may get several): a router that may refuse cells
-  /// lets the others go past.
+  /// The most cells that may have got a branch (a cell may get several): a router that may refuse cells lets the others
+  /// go past.
   int64_t sent() const;
 };
-/// Cells of one router come to another and meet no router between.
+/// Cells of one router that come to another and meet no router between.
 struct GraphEdge {
   int32_t from = 0, to = 0;    ///< indexes of routers, from < to
   std::vector<int64_t> cells;  ///< by branch of `from`: transitions, as read_routing_flow() counts them

@@ -1,5 +1,5 @@
-// What a session itself knows of one run, whatever its summary says: also of runs that were interrupted, imported, or
-// are still going on.
+// Facts that a session itself has about one run, whatever its summary says: also about runs that were interrupted,
+// imported, or are still going on.
 #pragma once
 #include "core/readings/session_view.h"
 #include "core/summary/results.h"

@@ -10,7 +10,7 @@
 
 namespace stormcell {
 
-/// What there is to choose from. Reads one row a label.
+/// The choices for a selection. Reads one row a label.
 struct SelectionChoices {
   int64_t run = 0, batches = 0;     ///< run 0: nothing was read
   std::vector<RouterLine> routers;  ///< in the order in which cells meet them

@@ -49,7 +49,7 @@ struct RoutingLoads {
 /// `run` 0: the newest. Over all its batches.
 std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t run);
 
-/// What a run is about, for views: its routers in the order in which cells meet them.
+/// A router of a run, for views. Lists have routers in the order in which cells meet them.
 struct RouterLine {
   std::string name, stack, protocol, space;
   int32_t branches = 0, fan_out = 1;
@@ -86,7 +86,7 @@ struct CellPlace {
   int32_t position = 0;
   bool operator==(const CellPlace&) const = default;
 };
-/// Where one cell went, router by router, and what the session knows of it.
+/// The way of one cell, router by router, and what the session knows of it.
 struct CellTrail {
   CellPlace place;
   struct Step {
