@@ -39,7 +39,7 @@ std::string held_out_text(const ExitTarget& target);
 std::string found_thresholds_text(const ExitTarget& target);
 /// Says whether the real run was as the replay predicted.
 std::string replay_text(const ExitTarget& target);
-/// What was found, for which target, and how well it did: a title and a sentence each.
+/// The thresholds found, their target, and how well they did: a title and a sentence each.
 std::vector<std::pair<std::string, std::string>> exit_target_lines(const ExitTarget& target);
 /// A sentence for each exit that takes all or none of the judged items: "exit 1 takes all 44 pictures", "exit 2 takes
 /// none of 44 pictures". Empty: every exit takes some.
