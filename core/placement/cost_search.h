@@ -21,11 +21,11 @@ double cost_of(const CostAim& aim, const PlacedSteps& placed);
 struct CostSearchOptions {
   uint32_t seed = 1;
   int64_t proposals = 0;
-  double heat = 0.3;  ///< at the start, of what a proposal changes in the mean; little keeps what another search found
+  double heat = 0.3;  ///< share, at the start, of the mean change by a proposal; little keeps what another search found
   SearchTime time = {};
 };
-/// From what is placed to something that costs no more; leaves it placed. No branch stands twice on a rank, and every
-/// slot is filled.
+/// Moves from the placement at hand to one that costs no more, and leaves it placed. No branch is twice on a rank, and
+/// every slot is filled.
 void make_cheaper(const CostAim& aim, const CostSearchOptions& options, PlacedSteps& placed,
                   const Progress& progress = {});
 

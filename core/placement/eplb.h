@@ -11,8 +11,8 @@
 namespace stormcell {
 
 struct EplbShape {
-  int32_t slot_count = 0;  ///< of a layer, on all ranks together: branches + spare ones
-  int32_t groups = 1;      ///< of consecutive branches, which a hierarchical packing keeps on one node; 1: none
+  int32_t slot_count = 0;  ///< slots of a layer, on all ranks together: branches + spare ones
+  int32_t groups = 1;      ///< groups of consecutive branches, which a hierarchical packing keeps on one node; 1: none
   int32_t nodes = 1;
   int32_t ranks = 1;
   /// Groups go to nodes first where they divide among them; else one global packing.

@@ -1,5 +1,5 @@
 // The best placement of small cases, by dynamic programming over layers: every arrangement of a layer after every
-// arrangement of the layer before. What searches are checked against, and a bound where it can be had.
+// arrangement of the layer before. Searches are checked against it, and it gives a bound where it can be had.
 #pragma once
 #include <cstdint>
 #include <functional>

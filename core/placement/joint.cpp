@@ -108,7 +108,7 @@ class Search {
   void anneal(const Progress& progress) {
     // Pairs are counts, so a move gains or loses a few: from where some that lose are taken, but few enough that what
     // is aligned does not melt, to where none is.
-    constexpr double kHot = 0.1, kCold = 0.02;  // of what a proposal changes in the mean
+    constexpr double kHot = 0.1, kCold = 0.02;  // shares of the mean change by a proposal
     constexpr int32_t kRelabelEvery = 10;
     // A cap that always held would part the arrangements into islands: at first it may be exceeded for a gain, in the
     // end not.
@@ -126,7 +126,7 @@ class Search {
     }
   }
 
-  /// To where no move gains, and no load is above its cap.
+  /// Moves until no move gains, and no load is above its cap.
   void settle(const Progress& progress) {
     excess_price_ = kNeverAbove;
     descend(progress);
@@ -140,10 +140,10 @@ class Search {
   }
 
   // Layer by layer: a layer's branches come to the ranks of its neighbours that they have most in common with. Where
-  // ranks are many a swap of two branches seldom gains before others are right, and annealing takes long; what layers
-  // have in common shows at once. Most of the gain is the descent's and the cooler start's. What the alignment adds
-  // (docs/decisions/026-placement.md): without it a planted placement is found to 99 instead of 100 %, and one real
-  // trace is less even.
+  // ranks are many a swap of two branches seldom gains before others are right, and annealing takes long; the alignment
+  // sees at once what layers have in common. Most of the gain is the descent's and the cooler start's. The alignment
+  // adds little (docs/decisions/026-placement.md): without it a planted placement is found to 99 instead of 100 %, and
+  // one real trace is less even.
   void align(const Progress& progress) {
     const auto between = [&](size_t l, bool behind) {
       progress.cancel.check();

@@ -10,7 +10,7 @@ namespace {
 
 double tiles_of(double rows) { return std::ceil(rows / kRowTile - 1e-9); }
 
-/// As an expectation over whose turn it is: so many rows or one more, such that this is their mean.
+/// The mean over whose turn it is: so many rows or one more, such that `rows` is their mean.
 double tiles_by_turns(double rows) {
   const double fewer = std::floor(rows), one_more = rows - fewer;
   return one_more * tiles_of(fewer + 1) + (1 - one_more) * tiles_of(fewer);
@@ -91,7 +91,7 @@ void BranchMove::begin(const std::vector<BranchShares>& shares, int32_t branch, 
     // Shares of a node may sum to a little more than 1.
     before_.push_back(std::min(before_of_[p], 1.)), after_.push_back(std::min(after_of_[p], 1.));
   }
-  // By branch and not by token: many tokens choose the same others.
+  // Counted by branch and not by token: many tokens choose the same others.
   const size_t n = place_.size();
   absent_.assign(shares.size() * n, 1);
   for (size_t b = 0; b < shares.size(); ++b)

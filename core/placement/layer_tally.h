@@ -63,11 +63,11 @@ class BranchMove {
   // Places where the branch gets more or less than before.
   size_t places() const { return place_.size(); }
   size_t place(size_t i) const { return place_[i]; }
-  /// By how much likelier the token comes there, whatever its other choices bring there already.
+  /// Added chance that the token comes there, whatever its other choices bring there already.
   double comes(size_t i) const { return comes_[i]; }
   /// Additional copies, if each choice is one.
   double copies(size_t i) const { return times_ * (after_[i] - before_[i]); }
-  /// By how much likelier the branch meets one with these shares on one rank.
+  /// Added chance that the branch meets one with these shares on one rank.
   double meets(const BranchShares& other) const;
 
  private:
@@ -77,8 +77,9 @@ class BranchMove {
   std::vector<double> before_, after_;  // [places] the branch's parts
   std::vector<double> absent_;  // [branches, places] the chance that a choice of another branch does not come there
   std::vector<double> comes_;   // [places]
-  std::vector<double> before_of_, after_of_;  // of all places, while it begins
-  std::vector<size_t> index_;                 // of all places in place_; kSame: the branch gets as much as before
+  std::vector<double> before_of_, after_of_;  // for all places, while it begins
+  std::vector<size_t> index_;                 // for all places their index in place_; kSame: the branch gets as much as
+                                              // before
   double times_ = 0;
 };
 
@@ -87,7 +88,7 @@ struct LayerTally {
   std::vector<RankWork> work;        ///< [ranks] products, and rows of tokens whose home is known
   std::vector<double> unknown;       ///< [ranks] rows that come there from tokens that live anywhere
   std::vector<double> unknown_node;  ///< [nodes] of per_node: over the network likewise
-  double unknown_tokens = 0;         ///< that every rank gets (gather)
+  double unknown_tokens = 0;         ///< tokens that every rank gets (gather)
   double visits = 0;                 ///< tokens that met the layer
   double delivered = 0;              ///< rows to ranks that are not the token's own
 };
@@ -141,7 +142,7 @@ class TallyRule {
     home < 0 ? static_cast<void>(tally.unknown[rank] += rows) : add_sent(tally, static_cast<size_t>(home), rank, rows);
   }
   void add_sent(LayerTally& tally, size_t from, size_t rank, double rows) const;
-  /// For per_node: over the network to the GPU of the same place in the other node, from there to the others.
+  /// Adds rows of per_node: over the network to the GPU of the same place in the other node, from there to the others.
   void add_to_node(LayerTally& tally, size_t to, double rows, int32_t home) const;
   void add_within_node(LayerTally& tally, size_t rank, double rows, int32_t home) const;
   /// Adds a rank's part of the rows of one branch, as an expectation; its replicas take them by turns. `tiles`: those

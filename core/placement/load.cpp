@@ -51,7 +51,7 @@ class LayerLoad {
   struct Move {
     size_t slot, other;
     bool replica;
-    double largest;  // of the ranks that change
+    double largest;  // largest load of the ranks that change
   };
   static size_t index(int32_t branch) { return static_cast<size_t>(branch); }
   double part(int32_t branch) const { return load_[index(branch)] / replicas_[index(branch)]; }

@@ -222,7 +222,7 @@ void PlacedSteps::add_products(size_t layer, size_t branch, double sign) {
     if (count <= 0) return;
     LayerTally& tally = tally_[at(step, layer)];
     if (nearest && homes_[step]) {
-      // From the visits each time: kept for every step and branch it would be gigabytes on 64 ranks.
+      // Counted from the visits each time: kept for every step and branch it would be gigabytes on 64 ranks.
       std::fill(count_of_home_.begin(), count_of_home_.end(), 0.);
       for (const Visit& v : visits) {
         const std::span<const int32_t> choices = routes_->at(v.token, static_cast<int32_t>(layer));

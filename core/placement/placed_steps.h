@@ -1,6 +1,6 @@
 // The cost of steps under a placement that changes by single moves: a move is costed by the tokens and steps that it
-// touches, however many there are beside them. What searches ask thousands of times a second, and a hand that drags an
-// expert sixty times.
+// touches, however many there are beside them. Searches ask for it thousands of times a second, and a hand that drags
+// an expert sixty times.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +45,7 @@ class PlacedSteps {
   /// Whether `branch` may take this slot: it is not on the rank yet, and what the slot holds stands elsewhere too.
   bool may_replicate(size_t layer, int32_t branch, size_t slot) const;
 
-  // Each asks that it may. What a slot holds gives way to what it gets.
+  // Each expects that the change is allowed. The content of a slot gives way to what it gets.
   void swap(size_t layer, size_t slot, size_t other);
   void replicate(size_t layer, int32_t branch, size_t slot);
   /// Any slots of one layer at a time, each once; every branch stands somewhere afterwards.
@@ -90,7 +90,7 @@ class PlacedSteps {
   const size_t slots_per_rank_, gpus_per_node_;
   TallyRule rule_;
   const TokenRoutes* routes_ = nullptr;
-  bool by_token_ = false;  // what is sent depends on the placement by whole tokens, else by counts alone
+  bool by_token_ = false;  // traffic depends on the placement by whole tokens, else by counts alone
   std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
   std::vector<LayerTally> tally_;                  // [steps, layers]
   std::vector<LayerTally> combined_;  // [steps, layers] on whose ways back tokens come that follow; else empty
@@ -99,7 +99,7 @@ class PlacedSteps {
   std::vector<double> tokens_;        // [steps, layers] that meet the layer
   std::vector<uint8_t> homes_;        // [steps] where their tokens live is known
   BranchIndex<Visit> visits_;         // by step
-  std::vector<Visit> members_;        // of all steps
+  std::vector<Visit> members_;        // members of all steps
   std::vector<double> layer_cost_;    // [steps, layers]
   std::vector<double> step_s_;
   double sum_s_ = 0;

@@ -1,6 +1,6 @@
 // Traffic of recorded tokens under a placement that changes by single moves: a move is counted by the tokens that chose
-// what it moves. What count_traffic() says of the whole, in the time that a hand leaves between two looks: of the
-// nearest replicas a token that lives anywhere is counted from each of its homes.
+// the moved branch. It gives what count_traffic() says of the whole, in the time that a hand leaves between two looks.
+// With the nearest replicas a token that lives anywhere is counted from each of its homes.
 #pragma once
 #include <cstddef>
 #include <cstdint>

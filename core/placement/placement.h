@@ -1,4 +1,4 @@
-// Which rank holds which branch, as slots: every rank has equally many, a branch may stand in several (replicas).
+// Branches on ranks, as slots: every rank has equally many, a branch may be in several (replicas).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +57,7 @@ std::vector<double> loads_of_ranks(const LayerSlots& layer, int32_t ranks, std::
 
 /// most / mean - 1. 0 without load, and if only the rounding of sums tells the two apart.
 double imbalance_of(double most, double mean);
-/// The same of all ranks.
+/// The same for given loads of all ranks.
 double imbalance_of_ranks(std::span<const double> loads);
 
 /// Layers in which two slots of one rank hold the same branch: the second brings nothing.

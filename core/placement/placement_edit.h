@@ -20,7 +20,7 @@ struct EditPart {
   /// [layers][branches x ranks] of these those of tokens that live on each rank; empty: nobody knows where, or it
   /// decides nothing.
   std::vector<std::vector<double>> loads_of_home;
-  std::optional<PlacedTraffic> traffic;  ///< of single choices; none: there are counts alone
+  std::optional<PlacedTraffic> traffic;  ///< traffic of single choices; none: there are counts alone
   std::optional<PlacedSteps> steps;      ///< none: sizes are not known, or the data is one sum of many steps
 };
 

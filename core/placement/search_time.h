@@ -10,7 +10,7 @@ namespace stormcell {
 
 class SearchTime {
  public:
-  /// Without a limit.
+  /// A search without a limit.
   SearchTime() = default;
   explicit SearchTime(double seconds)
       : begin_(Clock::now()), seconds_(seconds), hurried_(std::make_shared<bool>(false)) {}

@@ -88,7 +88,7 @@ class StepWork {
   std::vector<std::vector<BranchShares>> computes_;
   // Sums of the layer at hand.
   LayerTally tally_, combined_;        // combined_: of tokens that follow
-  std::vector<RankWork> dispatch_;     // of them, while the combine is looked at
+  std::vector<RankWork> dispatch_;     // work of the dispatch, while the combine is looked at
   std::vector<double> count_;          // [branches] tokens that chose it
   std::vector<double> count_of_home_;  // [branches, ranks] the same by home; empty: not known, or not asked for
 };

@@ -10,15 +10,16 @@
 
 namespace stormcell {
 
-/// Which replicas tokens go to, on ranks of so many nodes. Each token goes by itself, so with replicas figures are
-/// expectations; of the nearest, one whose home is none of the ranks lives on each of them alike.
+/// The replicas that tokens go to, on ranks of so many nodes. Each token goes by itself, so with replicas figures are
+/// expectations. With the nearest, a token whose home is none of the ranks lives on each of them alike.
 struct ReplicaWay {
   ReplicaRule rule = ReplicaRule::even;
   int32_t nodes = 1;
 };
 
 struct Traffic {
-  double cross_pairs = 0;  ///< of the k x k pairs of a token's branches at consecutive routers, the share on two ranks
+  double cross_pairs = 0;  ///< share, of the k x k pairs of a token's branches at consecutive routers, that lies on two
+                           ///< ranks
   double ranks_per_token = 0;  ///< distinct ranks that a token goes to at a router, as a mean
 };
 

@@ -42,8 +42,8 @@ std::optional<PairedDifference> difference(const PlaceFigures& f, LayoutRole a, 
   return {};
 }
 
-/// Behind an advice: from which of the other layouts what was chosen may differ by chance alone, and of which nobody
-/// knows. Layouts that do the same in all of it are no others.
+/// The end of an advice: the layouts from which the chosen one may differ by chance alone, and those of which nobody
+/// knows. Layouts that agree with it in every figure do not count.
 std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
                       std::initializer_list<Figure> figures) {
   if (f.paired_by.empty()) return {};

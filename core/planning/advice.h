@@ -1,4 +1,4 @@
-// Which of the layouts to take: staying and the EPLB rule are right more often than a search likes to say.
+// Advice on the layout to take: staying and the EPLB rule are right more often than a search likes to say.
 #pragma once
 #include <string>
 

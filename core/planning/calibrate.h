@@ -17,7 +17,7 @@ struct CalibrateOptions {
   std::string check;  ///< one of these, to predict; may be empty
   /// of one GPU's network card, for nccl-tests of several hosts, which do not say it; 0: not told
   int64_t nic_gbit = 0;
-  SizeOptions sizes;  ///< of the experts of sessions, which do not say it
+  SizeOptions sizes;  ///< for the experts of sessions, which do not say it
 };
 
 /// A line through calls of one kind: t0 + bytes / rate.
@@ -55,7 +55,7 @@ struct CheckedCall {
 struct ErrorLine {
   PredictionKind kind = PredictionKind::none;
   int64_t calls = 0;
-  double mean = 0, worst = 0;  ///< of |error|
+  double mean = 0, worst = 0;  ///< over |error|
 };
 
 struct CalibrateFigures {

@@ -285,7 +285,7 @@ class ModelCalibrator {
     };
     const auto tokens = std::max<int64_t>(std::llround(*step_.tokens), 1);
     std::vector<MeasuredCall> calls = {of(tokens)};
-    // Such a step moves no more weights than a smaller one that is told, but they no longer take the time.
+    // Such a step moves no more weights than a smaller one that was measured, but they no longer take the time.
     if (static_cast<double>(tokens * step_.k) > kRowTile * step_.experts)
       if (const Prediction whole = calibration_.predict_without(calls[0], {}); !whole.us) return no_line(whole.why_not);
     for (int64_t t = 1; t <= 2 * most; t *= 2) calls.push_back(of(t)), calls.push_back(of(t + t / 2));

@@ -34,7 +34,7 @@ std::vector<size_t> evenly(std::span<const size_t> tokens, size_t most) {
   return kept;
 }
 
-/// As EditPart has them.
+/// The loads as EditPart has them.
 std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, std::span<const size_t> tokens,
                                                int32_t ranks) {
   const size_t all_ranks = ranks;
@@ -75,7 +75,7 @@ std::vector<StoredLayout> stored_layouts(const std::string& file, int64_t run) {
       for (const PlacementLayoutLine& line : told.front)
         if (line.fit.cross_pairs) layout.front.push_back({line.name, line.fit.imbalance, *line.fit.cross_pairs});
       out.push_back(std::move(layout));
-    } catch (const Error&) {  // of a later version: what is there besides is worth showing
+    } catch (const Error&) {  // a later version wrote it: the rest is worth showing
     }
   }
   return out;

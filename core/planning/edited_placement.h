@@ -1,5 +1,5 @@
-// A session's placement in somebody's hands: what it does before and after each change, searched, stored. What the
-// Studio drags.
+// A session's placement in somebody's hands: its figures before and after each change, searched, stored. The Studio
+// drags it.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -58,7 +58,7 @@ struct EditedAbout {
   ReplicaRule replicas = ReplicaRule::even;
   std::optional<Residence> residence;  ///< none likewise
   bool has_held_out = false;
-  SplitUnit unit = SplitUnit::steps;  ///< of what follows
+  SplitUnit unit = SplitUnit::steps;  ///< the unit of what follows
   int64_t fitted = 0, held_out = 0;
   /// of each part at most so many are followed while it is edited; 0: there are no single choices
   int64_t followed_tokens = 0;
@@ -89,7 +89,7 @@ class EditedPlacement {
   const std::vector<double>& start_rank_loads(DataPart part, size_t layer) const;
   /// [slots] choices that come to each.
   const std::vector<double>& slot_loads(DataPart part, size_t layer) const;
-  int64_t moved_slots() const;  ///< from the start
+  int64_t moved_slots() const;  ///< moved since the start
   size_t empty_slots() const;
 
   // The reason against a change of a layer, in words; empty: it is allowed.

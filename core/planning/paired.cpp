@@ -62,7 +62,7 @@ PairedDifference interval_of_parts(size_t parts, const std::function<double(cons
   std::vector<size_t> drawn(parts);
   std::iota(drawn.begin(), drawn.end(), size_t{0});
   const double value = difference(drawn);
-  double sum = 0, squares = 0;  // of what draws are off: largest loads of parts drawn again lean, and the interval lies
+  double sum = 0, squares = 0;  // how far draws are off: largest loads of parts drawn again lean, and the interval is
                                 // about the value
   for (int d = 0; d < kDraws; ++d) {
     for (size_t& i : drawn) i = random() % parts;

@@ -196,7 +196,7 @@ bool is_same(const StoredPlacement& stored, const StoredPlacement& row) {
 
 struct StoredRow {
   int64_t id = 0;
-  bool already = false;  ///< by an earlier call
+  bool already = false;  ///< an earlier call stored it
 };
 /// All of them or, where one cannot be written, those before it. What the newest placements are already is not written
 /// again; where another one is newer it is, so that the newest one is always that of the last call.
@@ -387,7 +387,7 @@ PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& pr
                                   : "decoding alone"),
               "leave it out");
   PhasePlacements out;
-  std::vector<StoredPlacement> rows;  // of both or, where one is stopped or refused, of none
+  std::vector<StoredPlacement> rows;  // the rows of both or, if one is stopped or refused, of none
   for (const Phase each : {Phase::prefill, Phase::decode}) {
     const std::string phase(to_text(each));
     PlaceOptions of_phase = options;

@@ -34,7 +34,7 @@ std::string to_json(const PlaceFigures& figures);
 inline constexpr std::string_view kEachPhase = "each";
 struct PhasePlacements {
   std::vector<PlaceFigures> phases;   ///< prefill, decode
-  std::vector<std::string> warnings;  ///< of both, with the phase
+  std::vector<std::string> warnings;  ///< warnings of both, with the phase
 };
 /// Both searched one after the other, the time limit for each, and stored as "NAME-prefill" and "NAME-decode".
 /// Error(bad_input): as place() says, and a run that has not both phases.

@@ -30,7 +30,7 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostSlots = 1 << 20;  // of a layer
+constexpr int64_t kMostSlots = 1 << 20;  // slots of a layer
 
 bool follows(const PlaceOptions& options) { return options.step.residence == to_text(Residence::follow); }
 
@@ -59,7 +59,7 @@ void find_shape(const PlaceOptions& options, const nlohmann::json& about, const 
                 task.cluster.nodes, task.cluster.ranks()};
   if (all % task.shape.ranks) {
     const int64_t up = task.shape.ranks - all % task.shape.ranks;
-    // Who searches for nothing has no --redundant.
+    // A call that searches for nothing has no --redundant.
     if (options.redundant == kSlotsOfFrom)
       bad_input(
           "--cluster",
@@ -302,7 +302,7 @@ std::unique_ptr<ValidationSplit> split_for_validation(const PlaceOptions& option
   auto out = std::make_unique<ValidationSplit>();
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
-    // By requests as the rest was, however few are left of them: tokens of one request are alike.
+    // Splits by requests as the rest was, however few are left of them: tokens of one request are alike.
     const bool by_request = task.routes->parts.requests_fit > 0;
     out->tokens = part_tokens(routes, task.routes->parts.fit, kFittedShare, by_request ? 2 : 0);
     if (out->tokens.held_out.empty()) return nullptr;

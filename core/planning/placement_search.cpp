@@ -32,9 +32,9 @@ enum class Method { keep, eplb, load, joint, steps };
 /// One way to a placement: a method with its weights.
 struct Candidate {
   Method method;
-  double together = 0, slack = 0;  // of joint
-  bool from_joint = false;         // of steps: begins at what joint found, else at the EPLB rule's
-  double lambda = 1;               // of steps: weight of moving
+  double together = 0, slack = 0;  // parameters of joint
+  bool from_joint = false;         // method steps: begins at what joint found, else at the EPLB rule's
+  double lambda = 1;               // method steps: weight of moving
 };
 
 // Pairs of one layer count half of those across layers: what is chosen changes little from a quarter to as much.
@@ -69,7 +69,7 @@ Placement eplb_of(const LayerLoads& loads, const PlaceTask& task) { return eplb_
 constexpr double kJointProposals = 1.5e6;  // a second
 constexpr int32_t kFewestSweeps = 20, kMostSweeps = 1000;
 constexpr double kStepVisits = 20e6;  // tokens that moves touch, a second
-constexpr double kEvenShare = 0.8;    // of the time for moves, where those of the nearest replicas are slow to count
+constexpr double kEvenShare = 0.8;    // share of the time for moves, if those of the nearest replicas are slow to count
 constexpr int64_t kFewestProposals = 500, kMostProposals = 4000000;
 
 /// Makes the candidates' placements, fitted to one part of the data.
@@ -144,12 +144,12 @@ class CandidateFitter {
   struct Moves {
     double lambda, heat, seconds;
   };
-  /// By annealed moves, each counted from so many homes of a token.
+  /// Improves a placement by annealed moves, each counted from so many homes of a token.
   Placement cheaper(ReplicaRule replicas, size_t homes, const Placement& from, const Moves& moves,
                     const Progress& progress) {
     const SearchTime time = limit(moves.seconds);
     PlacedSteps placed = data_.objective->placed_by(replicas, from);
-    double visits = 0;  // that a swap touches
+    double visits = 0;  // visits that a swap touches
     for (const std::vector<double>& layer : data_.loads)
       for (const double load : layer) visits += load / static_cast<double>(data_.loads.size() * layer.size());
     const double a_move =
@@ -263,8 +263,8 @@ class PlacementSearch {
     return late;
   }
 
-  /// The candidate whose placement is best on the validation part. Of those about as good, within 3 %, the most even
-  /// one: what is aimed at alone is the one that was luckiest there.
+  /// The candidate whose placement is best on the validation part. Among those about as good, within 3 %, the most even
+  /// one: the best by the aim alone is the luckiest one there.
   size_t choose(const std::vector<Candidate>& list, const ValidationSplit& split) {
     constexpr double kAboutAsGood = 1.03;
     const DataSlice judge = slice_of(task_, split, DataPart::held_out);

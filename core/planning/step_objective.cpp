@@ -15,7 +15,7 @@ namespace stormcell {
 namespace {
 
 constexpr size_t kMostSteps = 1000;        // evenly chosen where there are more
-constexpr int64_t kDrawnTokens = 1 << 17;  // of all drawn steps together
+constexpr int64_t kDrawnTokens = 1 << 17;  // tokens of all drawn steps together
 constexpr int64_t kFewestDrawn = 4, kMostDrawn = 64;
 constexpr double kRowBits = 16;
 
@@ -89,7 +89,7 @@ TokenSteps drawn_steps(const std::vector<size_t>& tokens, int64_t tokens_per_ste
   return steps;
 }
 
-/// As many tokens as were asked for, with the shares of the counts.
+/// Scales steps to as many tokens as were asked for, with the shares of the counts.
 void scale(std::vector<LayerLoads>& steps, double choices) {
   for (LayerLoads& step : steps)
     for (std::vector<double>& layer : step) {

@@ -34,7 +34,7 @@ class StepObjective {
   /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. A
   /// recorded step that has tokens on both sides is filled up on each, by tokens drawn from that side: a step of some
   /// of its tokens would be another, cheaper one. Error(bad_input): a backend, a rule of replicas or a residence that
-  /// is none, or that the data cannot have. Where options say a capacity, all that follows is of the choices that it
+  /// is none, or that the data cannot have. If options say a capacity, all that follows counts the choices that it
   /// leaves.
   StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
                 const TokenParts& parts);
@@ -60,11 +60,10 @@ class StepObjective {
                      size_t most_tokens = kMostSearchTokens) const {
     return placed_by(replicas_, start, part, most_tokens);
   }
-  /// By another rule of replicas: even shares are counted much faster than the nearest ones.
+  /// The same by another rule of replicas: even shares are counted much faster than the nearest ones.
   PlacedSteps placed_by(ReplicaRule replicas, const Placement& start, DataPart part = DataPart::fitted,
                         size_t most_tokens = kMostSearchTokens) const;
-  /// From how many homes each token is counted: from all ranks where it lives anywhere and goes to the nearest
-  /// replicas.
+  /// Number of homes from which each token is counted: all ranks if it lives anywhere and goes to the nearest replicas.
   size_t homes_of_token() const;
   /// Whether placed() looks at every token of the part to fit, unless told otherwise.
   bool search_sees_all() const;
@@ -113,7 +112,7 @@ class StepObjective {
   int64_t filled_ = 0;
   double k_ = 1;
   bool k_known_ = true;
-  double counted_tokens_ = 0;  // of a mean step to fit, where steps are counts
+  double counted_tokens_ = 0;  // tokens of a mean step to fit, if steps are counts
   OfParts<TokenSteps> tokens_;
   OfParts<std::vector<LayerLoads>> loads_;
   OfParts<CapacityFigures> capacity_;

@@ -91,7 +91,7 @@ class Meeting {
   int ranks_, arrived_ = 0, parting_ = 0, abandoned_by_ = -1;
   std::string why_;
   int64_t generation_ = 0, partings_ = 0;
-  mutable std::mutex mutex_;  // of all but what is shown, which only its rank writes, before it meets the others
+  mutable std::mutex mutex_;  // guards all but what is shown, which only its rank writes, before it meets the others
   std::condition_variable all_;
   std::vector<Shown> shown_;
 };

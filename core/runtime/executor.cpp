@@ -218,7 +218,7 @@ void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, co
     if (options.record) read_records(result);
   } catch (...) {
     settle(*stream_);
-    table_at_ = {};  // what lies there may not have arrived
+    table_at_ = {};  // the table may not have arrived
     for (const SequenceId sequence : options.sequences) give_back_reserved(*states_, sequence);
     leave_sequences({});
     throw;

@@ -24,7 +24,7 @@ void HostCopies::reserve(int64_t bytes) {
 void HostCopies::begin() {
   arrivals_.clear();
   free_all();
-  // From here on one block holds what several held.
+  // One block now holds what several held.
   if (blocks_.size() > 1) blocks_.clear();
 }
 

@@ -110,7 +110,7 @@ class Lowering {
     if (is_route(node)) record_router(id, node);
   }
 
-  /// Behind a route: its router, and the step that records what it decided.
+  /// Adds, behind a route, its router, and the step that records what it decided.
   void record_router(NodeId id, const Node& node) {
     const SpaceId space = graph_.value(node.outputs[0]).type.space;
     ProgramRouter router;
@@ -217,7 +217,7 @@ class Lowering {
       step.inputs = {storage_.operand(predicate)};
       return emit(std::move(step));
     };
-    // With an early predicate one body runs and the other does not: nothing has to be saved.
+    // One body runs and the other does not if the predicate is early: nothing has to be saved.
     const bool late = node.inputs.empty();
     Undo undo;
     Undo* const outer = std::exchange(undo_, late ? &undo : nullptr);
@@ -251,7 +251,7 @@ class Lowering {
     const RepeatId index =
         program_.repeats.add({id, storage_.dim(Dim::parse(node.attributes.word("most"), graph_.symbols, node.name))});
     const RepeatId outer = std::exchange(repeat_, index);
-    Undo* const undo = std::exchange(undo_, nullptr);  // what its turns write is saved already
+    Undo* const undo = std::exchange(undo_, nullptr);  // the turns' writes are saved already
     Step begin;
     begin.kind = StepKind::repeat_begin;
     begin.node = id;
@@ -267,7 +267,7 @@ class Lowering {
     end.target = first + 1;
     end.most = program_.repeats[index].most;
     const int32_t last = emit(std::move(end));
-    program_.steps[first].target = last + 1;  // where to go when there is no turn at all
+    program_.steps[first].target = last + 1;  // the next step if there is no turn at all
     repeat_ = outer;
     undo_ = undo;
   }

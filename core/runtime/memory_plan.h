@@ -12,7 +12,7 @@ struct MemoryPlan {
   IdVector<BufferId, int64_t> offset;  ///< -1 for inputs and pages
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  int64_t page_bytes = 0;      ///< of the pages that the sequences' states fill at most, in the state store
+  int64_t page_bytes = 0;      ///< bytes of the pages that the sequences' states fill at most, in the state store
   int64_t live_set_bytes = 0;  ///< the largest sum of sizes live at one step: no plan can need less
   /// the step until which each is kept: as the program says, or longer, where rows of it are lent
   IdVector<BufferId, int32_t> last;

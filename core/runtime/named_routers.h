@@ -8,7 +8,7 @@ namespace stormcell {
 /// who counts or shows.
 struct NamedRouters {
   std::vector<RouterId> first;     ///< by named router: the program's first
-  IdVector<RouterId, int32_t> of;  ///< which named one it is
+  IdVector<RouterId, int32_t> of;  ///< the named router that it is
 };
 NamedRouters name_routers(const Program& program);
 

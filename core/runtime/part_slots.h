@@ -19,8 +19,8 @@ enum class PartNeed : uint8_t {
 };
 
 /// A part of the list has no slot, is being read into one, or is ready in it: only then does it have an address. A
-/// ready part is in use while a submission may compute with it. What gives way is a ready part that nobody uses. Not
-/// safe from several threads: WeightStore has the lock.
+/// ready part is in use while a submission may compute with it. Only a ready part that nobody uses gives way. Not safe
+/// from several threads: WeightStore has the lock.
 class PartSlots {
  public:
   /// How far away the next use of a part is, in any unit: the one whose is farthest gives way.
@@ -28,13 +28,13 @@ class PartSlots {
 
   explicit PartSlots(WeightList& list) : list_(list) {}
 
-  /// Allocates slots anew, all of them empty. No part may be busy. Where the device refuses, there are those of before,
-  /// empty; none where it refuses them, too.
+  /// Allocates slots anew, all of them empty. No part may be busy. If the device refuses, the slots of before are
+  /// there, empty; none if it refuses them, too.
   void arrange(Device& device, std::vector<SlotClass> classes);
   const std::vector<SlotClass>& classes() const { return classes_; }
-  int64_t bytes() const { return bytes_; }              ///< of all slots
-  int64_t count() const;                                ///< of slots
-  int64_t ready_bytes() const { return ready_bytes_; }  ///< of ready parts
+  int64_t bytes() const { return bytes_; }              ///< bytes of all slots
+  int64_t count() const;                                ///< number of slots
+  int64_t ready_bytes() const { return ready_bytes_; }  ///< bytes of ready parts
   int64_t evictions() const { return evictions_; }
 
   bool is_being_read(WeightHandle handle) const { return has_slot(handle) && !list_.address(handle); }
@@ -43,7 +43,7 @@ class PartSlots {
   bool any_busy() const;
 
   /// Gives the part, which has none, a slot to be read into: an empty one, else one whose part gives way. False: none
-  /// does. Where it throws, nothing has given way.
+  /// does. If it throws, nothing has given way.
   bool give(WeightHandle handle, const NextUse& next_use, PartNeed need);
   /// The slot of a part that is being read.
   DeviceAddress slot_address(WeightHandle handle) const { return slot_of(handle).address; }
@@ -62,14 +62,14 @@ class PartSlots {
  private:
   struct Slot {
     DeviceAddress address;
-    WeightHandle holds;  // what lies there, or is being read into it
+    WeightHandle holds;  // the part that lies there, or is being read into it
   };
   struct SlotsOfClass {
     std::unique_ptr<DeviceBuffer> memory;
     IdVector<int32_t, Slot> all;
   };
   struct Part {
-    int32_t slot = -1;  // of its size's class
+    int32_t slot = -1;  // slot of its size's class
     int32_t users = 0;
     uint64_t used = 0;
   };

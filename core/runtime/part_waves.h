@@ -26,8 +26,8 @@ class PartWaves {
   /// A batch begins: progress of one that takes long is told.
   void begin();
   /// After a submission that ended for want of parts: at least one of them is there when this returns, and readers are
-  /// at work on those behind it. Throws what reading it failed with, and as the token says. What is in use from then on
-  /// is added to `in_use`.
+  /// at work on those behind it. Throws what reading it failed with, and as the token says. Parts that are in use from
+  /// then on are added to `in_use`.
   void bring(const StatusArea& came, const Progress& progress, std::vector<WeightHandle>& in_use);
 
  private:

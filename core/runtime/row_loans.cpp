@@ -111,7 +111,8 @@ class Lending {
   IdVector<BufferId, int32_t>& last_;
   IdVector<OperandId, int32_t> last_read_;
   IdVector<OperandId, bool> elsewhere_;  ///< something else than an operator reads it, or reads it by another name
-  IdVector<OperandId, std::vector<BufferId>> held_;  ///< of a borrower: where its rows may lie beside its own memory
+  IdVector<OperandId, std::vector<BufferId>> held_;  ///< buffers in which a borrower's rows may lie beside its own
+                                                     ///< memory
   IdVector<BufferId, std::vector<int32_t>> writes_;  ///< steps, ascending
   std::vector<std::pair<int32_t, int32_t>> loops_;   ///< first and last steps
   std::vector<int64_t> live_;                        ///< bytes of the arena alive, by step

@@ -10,11 +10,12 @@ namespace stormcell {
 /// One segment in words. Beside a leaf's own steps it says what the device decides there by itself.
 struct SegmentWords {
   std::string kind;  ///< "program", "branch", "taken", "fallback", "repeat", "leaf"
-  std::string of;  ///< whose branch, body or turns: "3 of encoder.block.1.mlp", the guard, the repeat; of others empty
+  std::string of;    ///< owner of the branch, body or turns: "3 of encoder.block.1.mlp", the guard, the repeat; else
+                     ///< empty
   std::string ends;  ///< why a submission may end with a leaf; empty: it does not
   std::string at;    ///< the node where it does
   int64_t kernels = 0, branches = 0, guards = 0,
-          repeats = 0;  ///< of a leaf: what it runs, and the regions that lie in it whole
+          repeats = 0;  ///< for a leaf: what it runs, and the regions that lie in it whole
 
   /// "12 kernels, 8 branches, 1 repeat".
   std::string contents() const;

@@ -21,7 +21,7 @@ enum class SegmentKind : uint8_t {
   repeat,    ///< children turn after turn
 };
 
-/// Why a submission may end with a leaf.
+/// The reason why a submission may end with a leaf.
 enum class SegmentEnd : uint8_t {
   none,      ///< it does not: the leaf ends where a branch, a guard or a repeat goes another way
   fallback,  ///< the fallback behind it may lack its weights
@@ -32,10 +32,10 @@ enum class SegmentEnd : uint8_t {
 
 struct Segment {
   SegmentKind kind = SegmentKind::leaf;
-  SegmentEnd ends = SegmentEnd::none;  ///< of a leaf
-  int32_t leaf = -1;                   ///< of a leaf: its number
+  SegmentEnd ends = SegmentEnd::none;  ///< set for a leaf
+  int32_t leaf = -1;                   ///< number of a leaf
   int32_t begin = 0, end = 0;          ///< steps [begin, end)
-  std::vector<Segment> children;       ///< in order, without gaps; of a leaf none
+  std::vector<Segment> children;       ///< in order, without gaps; a leaf has none
 };
 
 /// A leaf as a submission names it.

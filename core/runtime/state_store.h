@@ -29,7 +29,7 @@ struct SequenceState {
 /// A plan's demands on sequences' states; two plans with the same key read each other's.
 struct StateKey {
   std::vector<SequenceState> states;  ///< in the order of Program::paged
-  /// Whether the two hold the same states, in whatever order. Where not, `why` says the first difference.
+  /// Whether the two hold the same states, in whatever order. If not, `why` says the first difference.
   bool fits(const StateKey& other, std::string* why = nullptr) const;
 };
 StateKey state_key(const Program& program);

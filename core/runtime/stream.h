@@ -15,7 +15,7 @@ class PinnedBuffer {
   virtual int64_t bytes() const = 0;
 };
 
-/// A place in a stream's work that other streams can wait for. Of the device that made it.
+/// A place in a stream's work that other streams can wait for. It belongs to the device that made it.
 class Event {
  public:
   virtual ~Event() = default;
@@ -26,7 +26,7 @@ class Event {
 class Stream {
  public:
   virtual ~Stream() = default;
-  /// From and to any memory of the host: the calling thread may be held while the device fetches it.
+  /// Copies from and to any memory of the host: the calling thread may be held while the device fetches it.
   virtual void copy_to_device(DeviceAddress to, const void* from, int64_t bytes) = 0;
   virtual void copy_to_host(void* to, DeviceAddress from, int64_t bytes) = 0;
   /// Never hold the calling thread. All of the host's memory lies in one PinnedBuffer of the device; a device that

@@ -17,10 +17,10 @@ namespace stormcell {
 /// others are dense: loaded for good.
 struct ListedWeight {
   WeightKey key;
-  int64_t bytes = 0;                 ///< on the device, exact before it is loaded, too
-  std::optional<BranchGroup> group;  ///< of a part
-  bool pinned = false;               ///< of a branch, kept for good: dense, and counted to the budget
-  bool asked = true;                 ///< by somebody whose executable lives, or is still to be made
+  int64_t bytes = 0;                 ///< bytes on the device, exact before it is loaded, too
+  std::optional<BranchGroup> group;  ///< branch of a part
+  bool pinned = false;               ///< weight of a branch that is kept for good: dense, and counted to the budget
+  bool asked = true;                 ///< somebody asks for it whose executable lives, or is still to be made
   int32_t readers = 0;               ///< executables that live
   bool is_part() const { return group.has_value(); }
 };

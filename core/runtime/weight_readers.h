@@ -30,7 +30,7 @@ class WeightReaders {
   void put(std::list<WeightHandle> one, bool first) noexcept;
   /// A handle that waits to be read is the next one.
   void hurry(WeightHandle handle);
-  /// Those that no thread has begun to read; from here on nobody will.
+  /// Takes the handles that no thread has begun to read; from here on nobody will.
   std::list<WeightHandle> take_waiting() noexcept;
 
  private:

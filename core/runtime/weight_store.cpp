@@ -9,7 +9,7 @@
 namespace stormcell {
 namespace {
 
-constexpr auto kPoll = std::chrono::milliseconds(20);  // of a cancellation token
+constexpr auto kPoll = std::chrono::milliseconds(20);  // interval at which a cancellation token is polled
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -253,7 +253,7 @@ void WeightStore::drop_waiting() {
   changed_.notify_all();
 }
 
-/// On a thread of the readers.
+/// Runs on a thread of the readers.
 void WeightStore::read_part(WeightHandle handle) {
   int64_t stored = 0;
   std::exception_ptr failure;
@@ -273,7 +273,7 @@ void WeightStore::read_part(WeightHandle handle) {
   const std::lock_guard lock(mutex_);
   const auto ticket = tickets_.extract(handle).mapped();
   ticket->done = true;
-  ticket->failure = std::move(failure);  // who waits for it destroys it
+  ticket->failure = std::move(failure);  // a waiting thread destroys it
   if (ticket->failure) {
     slots_.leave(handle);
   } else {

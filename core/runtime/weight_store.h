@@ -41,15 +41,15 @@ struct WeightCounters {
   int64_t dense_bytes = 0;  ///< loaded for good
   // Under a budget:
   int64_t budget = 0;               ///< 0: none
-  int64_t branch_weight_bytes = 0;  ///< that plans asked for: parts, and what is pinned
-  int64_t pinned_bytes = 0;         ///< of these kept for good, of the budget (budget_share.h)
+  int64_t branch_weight_bytes = 0;  ///< bytes that plans asked for: parts and pinned weights
+  int64_t pinned_bytes = 0;         ///< bytes of these that are kept for good, of the budget (budget_share.h)
   int64_t slot_bytes = 0;           ///< allocated for the others
   int64_t ready_bytes = 0;          ///< parts that are there now
   int64_t reads = 0;                ///< parts that were read
-  int64_t bytes_read = 0;           ///< of them, as the source stores them; 0 where it draws them
-  int64_t bytes_filled = 0;         ///< of slots that they were laid out in
+  int64_t bytes_read = 0;           ///< bytes of these as the source stores them; 0 if it draws them
+  int64_t bytes_filled = 0;         ///< bytes of the slots that they were laid out in
   int64_t evictions = 0;
-  double stall_seconds = 0;  ///< that somebody waited for a part
+  double stall_seconds = 0;  ///< time that somebody waited for a part
 };
 
 /// A budget that no model exceeds, in bytes: the weights of branches are parts, and all of them have slots.
@@ -63,7 +63,7 @@ class WeightStore {
   WeightStore(Device& device, std::shared_ptr<const WeightSource> source, int64_t budget = 0);
   ~WeightStore();
 
-  /// The handle of a weight; loads nothing. Throws Error when the source does not have it. What is asked for without a
+  /// The handle of a weight; loads nothing. Throws Error if the source does not have it. A weight asked for without a
   /// group, or for two of them, is dense from there on.
   WeightHandle request(const WeightKey& key) { return request(key, nullptr, PartResidency::streamed); }
   WeightHandle request(const WeightKey& key, const BranchGroup& group,
@@ -165,7 +165,7 @@ class WeightStore {
   WeightList list_;
   std::map<WeightHandle, std::unique_ptr<DeviceBuffer>> dense_;  // those that are loaded
   PartSlots slots_{list_};
-  std::map<WeightHandle, std::shared_ptr<Ticket>> tickets_;  // of parts that are being read
+  std::map<WeightHandle, std::shared_ptr<Ticket>> tickets_;  // tickets of parts that are being read
   double load_seconds_ = 0;
   WeightCounters counters_;
   std::unique_ptr<DeviceBuffer> table_;
