@@ -170,8 +170,8 @@ class CpuExecutable : public Executable {
     if (s.cancel) s.cancel->check();  // the last kernel, too, may have ended early
   }
 
-  /// The step to go on with. Where the status says that the submission ends, the next one goes on there: at the same
-  /// step, where that one waits and is not done. Nowhere where it says that the step failed.
+  /// Runs a step and returns the one to go on with. If the status says that the submission ends, the next one goes on
+  /// there: at the same step, if that one waits and is not done. Nowhere if it says that the step failed.
   int32_t run_step(int32_t at, const Step& step, Running& running) {
     switch (step.kind) {
       case StepKind::kernel:
@@ -328,7 +328,7 @@ class CpuExecutable : public Executable {
     if (is_there(range, step, running)) range.put(operands_.resolve(step.inputs[0]).data);
     return at + 1;
   }
-  /// Which rows of a state a save_rows or restore_rows step moves.
+  /// The rows of a state that a save_rows or restore_rows step moves.
   PutRange range_of(const Step& step, OperandId state, OperandId saved) const {
     return {operands_.resolve(state).state(operands_[state].row_bytes()), operands_.resolve(saved).groups,
             step.inputs.size() > 1 ? operands_.resolve(step.inputs[1]).integers() : nullptr};
@@ -403,13 +403,13 @@ class CpuExecutable : public Executable {
   StepKernels kernels_;
   RouterRecords records_;
   std::shared_ptr<SharedMemory> memory_;
-  DeviceAddress placed_at_;  // of the activations that the operands and lives point into
+  DeviceAddress placed_at_;  // the activations that the operands and lives point into
   std::unique_ptr<DeviceBuffer> states_;
   BufferLives lives_;
-  WeightTable weights_;                 // of the submission
-  IdVector<int32_t, int32_t> site_of_;  // by step: index into layout_.sites, -1: it reads no parts under a budget
-  IdVector<OperandId, std::vector<PartUse>> parts_of_;  // by decision: of all its sites
-  std::vector<uint8_t> computed_;  // by branch, of the step that waits: as the status tells between submissions
+  WeightTable weights_;                 // weights of the submission
+  IdVector<int32_t, int32_t> site_of_;  // by step: index into layout_.sites; -1: it reads no parts under a budget
+  IdVector<OperandId, std::vector<PartUse>> parts_of_;  // by decision: the parts of all its sites
+  std::vector<uint8_t> computed_;  // by branch, for the step that waits: as the status has it between submissions
   int32_t waiting_ = -1;           // the step that has run some of its waves
   std::byte* scratch_ = nullptr;
 };

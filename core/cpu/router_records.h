@@ -34,7 +34,7 @@ class RouterRecords {
   const Operands& operands_;
   const ExecutableLayout& layout_;
   RecordRoom room_;
-  IdVector<RouterId, std::vector<Rows>> rows_;  // that following its cells takes
+  IdVector<RouterId, std::vector<Rows>> rows_;  // rows that are needed to follow its cells
   std::vector<int32_t> replayed_;               // choices of the cells that came, for the router that runs
 };
 

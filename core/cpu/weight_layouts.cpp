@@ -98,7 +98,7 @@ void write_planar_convolution(Writing& w) {
 }
 
 struct WeightLayout {
-  std::string_view name;  ///< of the layout up to a '/', behind which its parameter stands
+  std::string_view name;  ///< the layout up to a '/', behind which its parameter stands
   int64_t (*bytes)(const WeightKey& key, const WeightInfo& info);
   void (*write)(Writing& writing);
 };

@@ -82,7 +82,7 @@ std::map<SpaceId, SpaceId> alike_branches(const Graph& graph) {
   });
   std::map<std::pair<ValueId, std::string>, SpaceId> first;
   std::map<SpaceId, SpaceId> alike;
-  // By branch, so that the lowest stands for the others.
+  // Ordered by branch, so that the lowest stands for the others.
   std::vector<SpaceId> order;
   for (const auto& [s, signature] : signatures) order.push_back(s);
   std::sort(order.begin(), order.end(), [&](SpaceId a, SpaceId b) {

@@ -15,7 +15,7 @@ namespace stormcell {
 /// The kind of thing that an annotation is about.
 enum class Annotated : uint8_t {
   node,
-  value,  ///< what a node makes, or a state, in f32
+  value,  ///< result of a node, or a state, in f32
   weight,
 };
 

@@ -37,7 +37,7 @@ struct AttributeRule {
   std::string_view name;
   AttributeKind kind = AttributeKind::integer;
   Presence presence = Presence::required;
-  std::string_view words = {};  ///< of a word: those it may be, with blanks between; empty: any
+  std::string_view words = {};  ///< words that it may be, with blanks between; empty: any
 };
 
 /// The rule of an attribute; nullptr where the operator knows none of that name. Every operator with extras knows
@@ -49,7 +49,7 @@ bool holds_spaces(const Operator& op, std::string_view attribute);
 /// what is known.
 void expect_attributes(const Graph& graph, const Node& node);
 
-/// For a shape rule: the node has this attribute, which its operator needs only in some cases.
+/// Checks, for a shape rule, that the node has this attribute, which its operator needs only in some cases.
 void expect_attribute(const Node& node, std::string_view attribute);
 
 /// A node's attribute, or what its operator declares where the node has none. Throws where the operator declares

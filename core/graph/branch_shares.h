@@ -1,4 +1,4 @@
-// Which part of the cells that a decision routes goes to each branch: from a profile, or assumed alike for all.
+// The part of a decision's cells that goes to each branch: from a profile, or assumed alike for all.
 #pragma once
 #include <map>
 #include <vector>

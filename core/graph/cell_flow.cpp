@@ -11,7 +11,7 @@
 namespace stormcell {
 namespace {
 
-using Row = std::vector<CellDependence>;  // of one value, by source
+using Row = std::vector<CellDependence>;  // dependences of one value, by source
 
 /// True when the weights of the chosen branches are computed from the scores; else they are 1.
 bool weights_from_scores(const Node& route) {
@@ -82,7 +82,7 @@ class Analysis {
     }
   }
 
-  /// Which rows come is decided by all decisions between the rows' spaces and the gather's; `weighted` reads their
+  /// The rows that come depend on all decisions between the rows' spaces and the gather's; `weighted` reads their
   /// weights too.
   void decisions_of_gather(const Node& n, Row& into, SpaceId to) {
     const bool weighted = n.attributes.word("mode") == "weighted";

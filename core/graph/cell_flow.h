@@ -14,7 +14,7 @@ namespace stormcell {
 /// The dependence of a value's cells on a source.
 struct CellDependence {
   CellRelation data;  ///< decisions replayed: only what is computed counts
-  CellRelation full;  ///< who was chosen counts too
+  CellRelation full;  ///< with the dependence on who was chosen
   bool operator==(const CellDependence&) const = default;
 };
 
@@ -31,7 +31,7 @@ class CellFlow {
   const std::vector<ValueId>& sources() const { return sources_; }
   /// The dependence of a value, or of a state's content at the end, on `source`, an input or a state.
   const CellDependence& relation(ValueId value, ValueId source) const;
-  /// In running order.
+  /// The routers in running order.
   const std::vector<RouterFlow>& routers() const { return routers_; }
   /// nullptr when there is no such router.
   const RouterFlow* router(std::string_view name) const;

@@ -21,7 +21,7 @@ struct Operator;
 using ValueId = Id<struct ValueTag>;
 using NodeId = Id<struct NodeTag>;
 using SpaceId = Id<struct SpaceTag>;
-/// As the branch of a routed space: all branches together, slot after slot.
+/// The branch of a routed space that has all branches together, slot after slot.
 inline constexpr int32_t kAllBranches = -1;
 
 enum class SpaceKind : uint8_t {

@@ -10,7 +10,7 @@
 
 namespace stormcell {
 
-/// By router: its branches that are off, ascending.
+/// Branches that are off, by router, ascending.
 using BranchesOff = std::map<std::string, std::vector<int32_t>, std::less<>>;
 BranchesOff branches_off(const Intervention& intervention);
 

@@ -31,7 +31,7 @@ struct Flow {
   Mix mix = Mix::cell;
   SpaceId space = kNone;       ///< within, before
   bool decision_only = false;  ///< the dependence is only in who was chosen: it vanishes when decisions are replayed
-  bool weights = false;        ///< of a decision: the weights of the choices are read, not only who was chosen
+  bool weights = false;        ///< the weights of a decision's choices are read, not only who was chosen
 };
 
 /// The cost of running a node once, with the rows that really came.
@@ -133,7 +133,7 @@ void expect_content(const Graph& graph, const Node& node, size_t index, const st
 void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId space);
 /// Input `index` is a weight in f32, f16 or bf16.
 void expect_weight(const Graph& graph, const Node& node, size_t index);
-/// The same of a weight that may also lie in blocks (NumberFormat::multiplies).
+/// The same for a weight that may also lie in blocks (NumberFormat::multiplies).
 void expect_product_weight(const Graph& graph, const Node& node, size_t index);
 /// Input `index` is a weight, the same for all cells, and has this content.
 void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content);

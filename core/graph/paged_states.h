@@ -1,4 +1,4 @@
-// Which states of a graph belong to sequences and lie in pages, and how many rows an execution may add to them.
+// The states of a graph that belong to sequences and lie in pages, and the rows that an execution may add to them.
 #pragma once
 #include <functional>
 #include <span>
@@ -17,8 +17,8 @@ struct PagedStates {
 };
 PagedStates paged_states(const Graph& graph);
 
-/// For each sequence the most rows that one execution adds to a state: those of all its puts, in as many turns as they
-/// may have. What a given mask leaves out is not put; `mask` gives its values by the input's number.
+/// The most rows that one execution adds to a state, for each sequence: those of all its puts, in as many turns as they
+/// may have. Cells that a given mask leaves out are not put; `mask` gives its values by the input's number.
 std::vector<int64_t> rows_added(const Graph& graph, const PagedStates& paged, const Bindings& bindings,
                                 const std::function<std::span<const int32_t>(ValueId)>& mask);
 

@@ -8,7 +8,7 @@
 
 namespace stormcell {
 namespace {
-/// Which of the words with blanks between it is.
+/// The place of a word in a list with blanks between.
 size_t index_of(std::string_view words, std::string_view word) {
   std::vector<std::string> known;
   for (size_t at = 0; at < words.size();) {

@@ -1,4 +1,4 @@
-// Which router's cells meet which router next: routers form a graph, not a chain.
+// The next routers that a router's cells meet: routers form a graph, not a chain.
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Who uses what in a graph: blocks in order, what a node reads and changes with its bodies, how often a value is used.
+// The uses in a graph: blocks in order, what a node reads and changes with its bodies, how often a value is used.
 #pragma once
 #include <functional>
 #include <set>
@@ -9,7 +9,7 @@
 
 namespace stormcell {
 
-/// Which block: of a node's body, or the graph's own. References to blocks do not outlive the next node, this does.
+/// A block: of a node's body, or the graph's own. References to blocks do not outlive the next node, this does.
 struct BlockPlace {
   NodeId owner = kNone;
   size_t body = 0;

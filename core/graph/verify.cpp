@@ -30,7 +30,7 @@ class Verifier {
       if (v.type.space != kNone && !graph_.spaces.holds(v.type.space))
         fail("value %" + v.name, "expected a space, got number " + to_text(v.type.space));
       content(v);
-      if (v.producer == kNone) format(v);  // what is computed has the format that its operator says
+      if (v.producer == kNone) format(v);  // a computed value has the format that its operator says
       if (v.kind == ValueKind::input && graph_.is_dynamic(v.type.space))
         fail("value %" + v.name,
              "expected an input over cells that are there before any decision, got " + type_text(graph_, v.type));

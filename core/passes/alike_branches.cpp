@@ -209,8 +209,8 @@ std::string AlikeBranches::match_inputs(const Node& x, const Node& y, const Valu
   return {};
 }
 
-/// In what two weights differ that one grouped node is to read: "NODE with weights held in bf16, branch 0 in f32";
-/// empty: in nothing.
+/// The difference between two weights that one grouped node is to read: "NODE with weights held in bf16, branch 0 in
+/// f32"; empty: none.
 std::string AlikeBranches::unlike_weights(const Value& x, const Value& y, const std::string& node,
                                           const std::string& there) const {
   if (x.type != y.type)

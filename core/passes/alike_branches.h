@@ -60,7 +60,7 @@ class AlikeBranches {
   const Region& region_;
   ValueId decision_;
   std::map<NodeId, std::map<int32_t, ValueId>> flows_;  ///< scatter or pack -> branch -> what it gives there
-  std::map<ValueId, Sent> flow_of_;                     ///< what it gives -> of what
+  std::map<ValueId, Sent> flow_of_;                     ///< by value that a branch gets: what it was sent from
   std::map<int32_t, std::vector<NodeId>> chains_;       ///< nodes by branch
   std::vector<int32_t> present_;
   std::map<int32_t, ValueMap> same_;  ///< values of the model -> of this branch

@@ -119,7 +119,7 @@ class Bf16Storage {
   const Bf16Rows& rows_;
   Graph graph_;
   IdVector<ValueId, std::vector<NodeId>> users_;
-  IdVector<ValueId, bool> fixed_;  // by value: its format is not the plan's to choose
+  IdVector<ValueId, bool> fixed_;  // by value: the plan may not choose its format
   std::map<std::string_view, int64_t> made_by_;
 };
 

@@ -48,7 +48,7 @@ class ConstantRouters {
   ConstantBranches constant_;
   std::set<std::string> applied_;
   std::set<std::tuple<ValueId, NodeId, size_t>> done_;
-  std::set<std::pair<ValueId, NodeId>> refused_;  // in the region that begins with this node
+  std::set<std::pair<ValueId, NodeId>> refused_;  // refused in the region that begins with this node
   Refusals refusals_;
 };
 

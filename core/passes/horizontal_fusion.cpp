@@ -1,8 +1,8 @@
-// scatter -> the same nodes in every branch -> gather becomes the nodes of one branch over the decision's slots: what
-// has weights of its own in each branch (a product, a convolution, a norm) becomes its grouped form, which reads the
-// cells' rows itself, so that the scatter before it disappears. Of branches that pack the members of what they are
-// sent, all members are packed, once. Absent branches cost nothing. Every row meets the same numbers in the same order:
-// bit for bit the same.
+// scatter -> the same nodes in every branch -> gather becomes the nodes of one branch over the decision's slots. A node
+// with weights of its own in each branch (a product, a convolution, a norm) becomes its grouped form, which reads the
+// cells' rows itself, so that the scatter before it disappears. If branches pack the members of what they are sent, all
+// members are packed, once. Absent branches cost nothing. Every row meets the same numbers in the same order: bit for
+// bit the same.
 #include "core/passes/horizontal_fusion.h"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ class BranchFusion {
     merged_[model.outputs[0]] = graph().node(made).outputs[0];
   }
 
-  /// Whether a grouped node reads the cells' rows itself, instead of rows that were sent to slots. Where something else
+  /// Whether a grouped node reads the cells' rows itself, instead of rows that were sent to slots. If another node
   /// needs them sent, blocks of convolutions read the same rows as what is added to their results.
   bool reads_cells(const Node& model) const {
     const AlikeBranches::Sent* sent = branches_.sent_as(model.inputs[0]);
@@ -174,7 +174,7 @@ PassResult horizontal_fusion(const PassInput& input) {
   Rewriter rewriter(input.graph);
   Refusals refusals;
   std::set<std::string> fused;
-  std::map<std::string_view, std::pair<size_t, size_t>> became;  // of an operator -> in branches, grouped
+  std::map<std::string_view, std::pair<size_t, size_t>> became;  // by operator: nodes in branches, grouped nodes
   size_t routers = 0, scatters = 0;
   const size_t least = input.option(kLeastBranches);
   for (const BlockPlace place : blocks_of(rewriter.graph(), Fallbacks::included))

@@ -49,8 +49,8 @@ using PassParameters = std::map<std::string, std::string>;
 struct PassInput {
   const Graph& graph;
   const LoadProfile& profile;
-  const PassParameters* parameters = nullptr;  ///< of a configuration: does the same again, whatever the profile says
-  PassParameters options = {};                 ///< what differs from the standard; checked
+  const PassParameters* parameters = nullptr;  ///< from a configuration: does the same again, whatever the profile says
+  PassParameters options = {};                 ///< options that differ from the standard; checked
   std::map<std::string, MaskFacts, std::less<>> masks = {};  ///< by the mask's name
   /// Operators whose kernels take rows in bf16, of a device whose products round their input to it; null: they do not.
   const Bf16Rows* bf16_rows = nullptr;
@@ -81,7 +81,7 @@ struct ConstantClaim {
 struct PassResult {
   Graph graph;  ///< equal to the input's where not applied; verified
   bool applied = false;
-  /// real cells keep their last bit; false: sums run in another order. What is lossy says false
+  /// real cells keep their last bit; false: sums run in another order. A lossy pass says false
   bool same_bits = true;
   std::string reason;  ///< one sentence: what was done, or why not
   std::vector<ConstantClaim> claims = {};
@@ -95,7 +95,7 @@ struct Pass {
   bool lossy = false;  ///< runs only when enabled by name
   PassResult (*run)(const PassInput& input) = nullptr;
   std::span<const PassOption> options;
-  bool leaves_padding_out = false;  ///< where it applied, padded data costs what their real cells do
+  bool leaves_padding_out = false;  ///< padded data then costs what its real cells do
 };
 
 /// The value that a text gives; Error(bad_input) naming `where` with what is allowed.

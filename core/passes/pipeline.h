@@ -1,4 +1,4 @@
-// Which passes run, and what each does: on its own, and upon those before it.
+// The passes that run, and what each does: on its own, and upon those before it.
 #pragma once
 #include <map>
 #include <string>
@@ -23,8 +23,8 @@ std::vector<ChosenPass> select_passes(const PassSelection& selection);
 struct PassOutcome {
   const Pass* pass = nullptr;
   PassParameters options;
-  PassResult alone;       ///< on the graph as it came
-  PassResult cumulative;  ///< on the graph as the passes before left it
+  PassResult alone;       ///< its result on the graph as it came
+  PassResult cumulative;  ///< its result on the graph as the passes before left it
   /// of a configuration: what the pass should have found again and did not, by name
   std::vector<std::string> not_taken_over = {};
 };

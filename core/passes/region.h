@@ -18,7 +18,7 @@ struct Region {
   std::vector<ValueId> decisions;  ///< outer ones before those within
   BlockPlace block;
   std::vector<NodeId> nodes;                         ///< all of it, in running order
-  std::vector<NodeId> gathers;                       ///< of these, the gathers that close it
+  std::vector<NodeId> gathers;                       ///< those of the nodes that are gathers and close it
   std::map<ValueId, std::vector<int32_t>> branches;  ///< by decision: those that it computes, ascending
   std::string obstacle;  ///< why a pass must leave it alone, empty where nothing speaks against it
 };
@@ -31,7 +31,7 @@ std::vector<Region> find_regions(const Graph& graph, BlockPlace block, ValueId d
 /// The part of a region behind the opening of some of its decisions: rows of the others enter the gathers from outside.
 Region part_behind(const Graph& graph, const Region& region, std::span<const ValueId> decisions);
 
-/// Which branch of `decision` a space lies in, at any depth: kAllBranches for all slots, nothing where it lies in none.
+/// The branch of `decision` that a space lies in, at any depth: kAllBranches for all slots, nothing if it lies in none.
 std::optional<int32_t> branch_within(const Graph& graph, SpaceId space, ValueId decision);
 /// Branches of `decision` that a node belongs to, ascending: of its outputs, or, where those live elsewhere, of what it
 /// reads, also through flags; what works on all slots at once belongs to kAllBranches.

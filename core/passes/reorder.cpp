@@ -42,7 +42,7 @@ class Reorder {
   }
 
  private:
-  using Copies = std::map<std::pair<ValueId, SpaceId>, ValueId>;  ///< of values, in the spaces of branches
+  using Copies = std::map<std::pair<ValueId, SpaceId>, ValueId>;  ///< copies of values, in the spaces of branches
 
   const Graph& graph() const { return rewriter_.graph(); }
 
@@ -197,7 +197,7 @@ class Reorder {
 
   const PassInput& input_;
   Rewriter rewriter_;
-  std::map<std::string, std::set<int32_t>> moved_;  // by router the branches that take work
+  std::map<std::string, std::set<int32_t>> moved_;  // by router: the branches that take work
   std::set<std::string> seen_;
   size_t nodes_ = 0;
 };

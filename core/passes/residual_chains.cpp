@@ -9,7 +9,7 @@
 namespace stormcell {
 namespace {
 
-/// With more a convolution's own panels are full, and a chain of single steps loses nothing.
+/// With more channels a convolution's own panels are full, and a chain of single steps loses nothing.
 constexpr int64_t kMostChannels = 32;
 /// Bytes of two maps of one cell: half of an L2 of 2 MiB.
 constexpr int64_t kMostBytes = 1 << 20;

@@ -1,8 +1,8 @@
 // The cells of a branch that gets all cells are the cells of its decision, in their order, and members of those (the
 // tokens of routed sequences) all that there are: rows are not sent, a node of the branch is made again over all of
-// them, a router too, and a gather reads them as rows of its own cells. What a weighted gather multiplied by, and what
-// choice_weight told of the branch's cells, is told of all cells. A router that is made again is known by the names it
-// had: it says from which branches its cells would have come (attribute within).
+// them, a router too, and a gather reads them as rows of its own cells. The factors of a weighted gather, and what
+// choice_weight told of the branch's cells, are those of all cells. A router that is made again is known by the names
+// it had: it says from which branches its cells would have come (attribute within).
 #include "core/passes/straight_region.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 
 namespace stormcell {
 
-/// By decision the branches that get every cell; the others get none.
+/// The branches that get every cell, by decision; the others get none.
 using TakenBranches = std::map<ValueId, std::set<int32_t>>;
 
 /// The computation of a region behind decisions (part_behind), none of which is made in it, while they take these

@@ -25,7 +25,7 @@ struct Plan {
   ValueId mask = kNone;
   SpaceId space = kNone;
   std::vector<NodeId> nodes;    ///< over cells of the space, or of what is routed from it: they run on real cells
-  std::set<ValueId> made;       ///< what they make
+  std::set<ValueId> made;       ///< values that they make
   std::vector<NodeId> readers;  ///< over other cells, that attend to these
   bool needs_padding_last = false, needs_some_in_each = false;
   std::string obstacle;  ///< why not; empty: nothing stands in the way

@@ -69,7 +69,7 @@ class VerticalFusion {
     size_t norms = 0, scales = 0, activations = 0, gates = 0, residuals = 0, factors = 0, joined = 0;
     size_t all() const { return norms + scales + activations + gates + residuals + factors + joined; }
   } counts;
-  std::set<std::string> kept_apart;  ///< what would have been folded, but for what a plan says of it
+  std::set<std::string> kept_apart;  ///< nodes and values that would have been folded, but for their annotations
 
   Graph finish() { return rewriter_.finish(); }
 
@@ -235,7 +235,7 @@ class VerticalFusion {
     fused.annotations = maker.annotations;
     if (attribute_rule(*maker.op, as)) {
       fused.attributes.set(as, own.begin()->second);
-      // Behind a residual stands nothing but an activation: see absorbs().
+      // Only an activation stands behind a residual: see absorbs().
       if (has(fused, "residual")) fused.attributes.set("residual_first", int64_t{1});
       ++(as == "scale" ? counts.scales : counts.activations);
     } else {
@@ -269,8 +269,8 @@ class VerticalFusion {
   Rewriter rewriter_;
   IdVector<ValueId, int32_t> uses_;
   IdVector<ValueId, NodeId> user_;     // the last node of the block that has the value as an input
-  std::map<NodeId, size_t> place_of_;  // in the block at hand
-  std::vector<NodeId> nodes_;          // of the block at hand; kNone: folded into another
+  std::map<NodeId, size_t> place_of_;  // places in the block at hand
+  std::vector<NodeId> nodes_;          // nodes of the block at hand; kNone: folded into another
   const struct { bool norms, scales, activations, gates, residuals, factors; } fold_;
 };
 

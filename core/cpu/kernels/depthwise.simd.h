@@ -50,7 +50,7 @@ __attribute__((noinline)) void depthwise_tile(const DepthwiseTask& task, const f
   });
 }
 
-/// In tiles of so many pixels, and what is left.
+/// Computes tiles of so many pixels, and the rest.
 template <int Pixels, bool ThreeColumns>
 STORMCELL_INLINE void depthwise_tiles(const DepthwiseTask& task) {
   for (int64_t first = 0; first < task.pixels; first += Pixels) {

@@ -174,7 +174,7 @@ class DirectConvolution {
   const OutputRows rows_;
   const GroupedMaps<float>& maps_;
   int32_t branch_;
-  int64_t slot_;  // of its first map
+  int64_t slot_;  // slot of its first map
   const Epilogue& epilogue_;
   float* y_;
   int64_t panels_, bands_of_map_, bands_;

@@ -35,7 +35,7 @@ struct Epilogue {
 /// overlaps none of them.
 void linear(ThreadTeam& team, const float* x, int64_t ldx, int64_t rows, const PackedWeight& weight,
             const Epilogue& epilogue, void* y, int64_t ldy, std::byte* scratch);
-/// The same of rows in bf16, of an even k and ldx: they are read as they are where x would be rounded, else widened
+/// The same for rows in bf16, with an even k and ldx: they are read as they are if x would be rounded, else widened
 /// first.
 void linear(ThreadTeam& team, const uint16_t* x, int64_t ldx, int64_t rows, const PackedWeight& weight,
             const Epilogue& epilogue, void* y, int64_t ldy, std::byte* scratch);

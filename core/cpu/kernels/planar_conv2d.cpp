@@ -144,7 +144,7 @@ int64_t most_rows(const Conv2dShape& s) {
 /// Multiply-adds of a row of output pixels.
 int64_t row_work(const Conv2dShape& s) { return s.out_width() * s.out_channels * s.group_k(); }
 
-/// As many as L2 wants, or more where the thread that has most to do then has less: a row that two bands read is turned
+/// As many bands as L2 wants, or more if the busiest thread then has less to do: a row that two bands read is turned
 /// twice, for about half a row's time.
 int64_t bands_of_map(const Conv2dShape& s, int threads) {
   const int64_t height = s.out_height(), least = (height + most_rows(s) - 1) / most_rows(s);
@@ -354,7 +354,7 @@ void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const GroupedMaps<R
 
 int64_t maps_shared_by_threads(const Conv2dShape& s, int64_t maps, int threads) {
   const int64_t rest = maps % threads,
-                rows = (rest * s.height + threads - 1) / threads;  // of a thread, where they are shared
+                rows = (rest * s.height + threads - 1) / threads;  // rows of a thread, if they are shared
   return rest > 0 && (s.height - rows) * row_work(s) > kMeeting ? rest : 0;
 }
 

@@ -28,7 +28,7 @@ struct PlanarEpilogue {
   const float* residual = nullptr;  ///< like y, or null
   bool residual_first = false;      ///< the activation follows the sum with the residual
 };
-/// As direct_conv2d() does, bit for bit, with any number of threads and images.
+/// Computes what direct_conv2d() does, bit for bit, with any number of threads and images.
 void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const float* x, const float* weights,
                    const PlanarEpilogue& epilogue, float* y, std::byte* scratch);
 /// The same for the maps of all branches, each with its branch's weights and bias (that of the epilogue does not

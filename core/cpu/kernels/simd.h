@@ -19,7 +19,7 @@
 #endif
 
 #define STORMCELL_INLINE inline __attribute__((always_inline))
-/// Behind the parameters of a lambda that static_for calls.
+/// Stands behind the parameters of a lambda that static_for calls.
 #define STORMCELL_UNROLLED __attribute__((always_inline))
 
 namespace stormcell::cpu::STORMCELL_ISA {
@@ -187,8 +187,8 @@ STORMCELL_INLINE float max_lanes(Floats a) {
   return lane[0];
 }
 
-/// To L2: into L1, prefetches of few-row products take the fill buffers from its loads (4 rows of bf16: 335 us against
-/// 290).
+/// Fetches to L2: into L1, prefetches of few-row products take the fill buffers from its loads (4 rows of bf16: 335 us
+/// against 290).
 STORMCELL_INLINE void prefetch(const char* p) { __builtin_prefetch(p, 0, 2); }
 
 }  // namespace stormcell::cpu::STORMCELL_ISA

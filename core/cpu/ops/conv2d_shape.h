@@ -51,14 +51,14 @@ class Conv2dEpilogue {
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
   }
 
-  /// For planes, whose kernels know no activation but ReLU.
+  /// The epilogue for planes, whose kernels know no activation but ReLU.
   PlanarEpilogue of_planes(const Call& c) const {
     PlanarEpilogue e;
     e.relu = activation_ == Activation::relu, e.bias = bias(c), e.residual = residual(c),
     e.residual_first = residual_first_;
     return e;
   }
-  /// For panels, whose rows are pixels.
+  /// The epilogue for panels, whose rows are pixels.
   Epilogue of_panels(const Call& c, int64_t channels) const {
     Epilogue e;
     e.activation = activation_, e.bias = bias(c), e.residual = residual(c), e.residual_first = residual_first_;

@@ -9,7 +9,7 @@ namespace stormcell::cpu {
 
 class CopiedRows {
  public:
-  /// From input 0 to output `output`.
+  /// Copies from input 0 to output `output`.
   CopiedRows(const BuildContext& m, size_t output)
       : width_(m.program.operands[m.step.outputs[output]].width),
         from_bytes_(m.program.operands[m.step.inputs[0]].row_bytes()),

@@ -18,7 +18,7 @@ struct FusedProduct {
   Activation activation;
   bool residual_first;
   bool to_bf16 = false, reads_bf16 = false;
-  DType x_format = DType::f32;  ///< of the rows that are multiplied
+  DType x_format = DType::f32;  ///< format of the rows that are multiplied
   int64_t norm_bytes = 0;
 
   /// Rows in bf16 are read two elements at a time; a folded norm reads f32.
@@ -40,7 +40,7 @@ struct FusedProduct {
     if (bias) bias_handle = m.f32_weight(*bias);
   }
 
-  /// For products with weights in `dtype`, of rows of `k`: a norm rounds its rows as it stores them where the product
+  /// Prepares products with weights in `dtype`, of rows of `k`: a norm rounds its rows as it stores them if the product
   /// would.
   void set_product(const BuildContext& m, DType dtype, int64_t k) {
     const bool rounds = rounds_rows_of_x(dtype) && k % 2 == 0;

@@ -104,7 +104,7 @@ class WindowAttention : public Kernel {
     return room;
   }
 
-  /// Which part of a window of this kind a place lies in: those of other parts do not see it.
+  /// The part of a window of this kind that a place lies in: places of other parts do not see it.
   int part(int kind, int64_t y, int64_t x) const {
     const bool below = (kind & 2) != 0 && y >= grid_.window_height - grid_.shift_height;
     const bool right = (kind & 1) != 0 && x >= grid_.window_width - grid_.shift_width;

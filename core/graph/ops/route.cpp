@@ -57,7 +57,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const ProtocolRow& row = protocol_row(protocol.kind);
   const bool by_label = row.by_label();
   expect_parameters(n, row);
-  former_branches(n);  // which complains
+  former_branches(n);  // complains of a wrong list
   if (by_label) {
     expect_one_integer(g, n, 0);
   } else if (input_type(g, n, 0).content.empty()) {
