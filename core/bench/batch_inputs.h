@@ -1,4 +1,4 @@
-// From a batch of data to what a graph asks for: values of its symbols and of its inputs.
+// Makes a batch of data into what a graph asks for: values of its symbols and of its inputs.
 #pragma once
 #include <map>
 #include <span>
@@ -21,9 +21,9 @@ std::span<const int32_t> tokens_over(const Graph& graph, SpaceId space, const Ba
 /// The mask of a space: which cells of a batch are real; empty: all are. Cells below those of the data are as real as
 /// the cell that they are part of. `bindings`: those of the batch.
 std::vector<int32_t> mask_over(const Graph& graph, SpaceId space, const Batch& batch, const Bindings& bindings);
-/// Which cells of dense spaces `plan` computes where `reference` computes all: by the space's name, 1 for each row that
-/// is left. Only what a given mask leaves out of the plan alone; cells that the model itself compacts are compacted in
-/// both. Throws Error(failed) where the batch has no such mask or one of another size.
+/// Cells of dense spaces that `plan` computes where `reference` computes all: by the space's name, 1 for each row that
+/// is left. Counts what a given mask leaves out of the plan alone; cells that the model itself compacts are compacted
+/// in both. Throws Error(failed) if the batch has no such mask or one of another size.
 std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& plan, const Graph& reference,
                                                            const Batch& batch);
 /// Facts about the data's masks, by the masks' names.

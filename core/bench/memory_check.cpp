@@ -28,8 +28,8 @@ MemoryNeed at_most(const MemoryNeed& a, const MemoryNeed& b) {
 struct Need {
   std::set<WeightHandle> weights;
   int64_t states = 0;
-  MemoryNeed others;  ///< that graphs which run one at a time share: activations, records, inputs, outputs, the
-                      ///< oracle's values
+  MemoryNeed others;  ///< shared by graphs that run one at a time: activations, records, inputs, outputs, the oracle's
+                      ///< values
 };
 
 /// Bytes of pinned memory that the copies of a plan pass through (HostCopies) if the device has memory of its own:

@@ -35,7 +35,7 @@ struct MemoryRoom {
   bool holds(const MemoryNeed& need) const {
     return device ? need.device <= *device && need.host <= host : need.shared <= host;
   }
-  /// With so many bytes more for the device.
+  /// The room with so many bytes more for the device.
   MemoryRoom with_more(int64_t bytes) const {
     return device ? MemoryRoom(host, *device + bytes) : MemoryRoom(host + bytes);
   }

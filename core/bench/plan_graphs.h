@@ -12,7 +12,7 @@
 
 namespace stormcell {
 
-/// By pass: what is needed to do again what it did.
+/// Parameters by which each pass does again what it did.
 using PassConfiguration = std::map<std::string, PassParameters>;
 
 /// The graph as the passes of a configuration leave it. Throws Error(failed) where one does not apply: `why` of it, and

@@ -1,4 +1,5 @@
-// Which batches an optimisation profiles and which it measures: a plan is judged on batches that it was not made from.
+// The batches that an optimisation profiles, and those that it measures: a plan is judged on batches that it was not
+// made from.
 #pragma once
 #include <cstdint>
 #include <vector>

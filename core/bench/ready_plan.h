@@ -32,8 +32,8 @@ struct GuardCounts {
 
 /// Promises of a plan's passes, beside its graph.
 struct PlanPromises {
-  bool same_bits = true;  ///< as the baseline, on a device that keeps them
-  /// By router that the plan does not decide: the branches to which it assumes that all cells go.
+  bool same_bits = true;  ///< the bits of the baseline, on a device that keeps them
+  /// The branches that all cells go to by assumption, by router that the plan does not decide.
   std::map<std::string, std::set<int32_t>> undecided;
   void add(const PassResult& pass);
 };
@@ -74,20 +74,20 @@ class ReadyPlan : public CompiledPlan {
   int64_t weight_bytes() const;
   int64_t unloaded_weight_bytes() const;
 
-  int64_t new_tokens = 0;        ///< that it decodes at most; 0: one forward pass
-  ProgressSink* sink = nullptr;  ///< of the call that made the plan; null: nobody listens
+  int64_t new_tokens = 0;        ///< tokens that it decodes at most; 0: one forward pass
+  ProgressSink* sink = nullptr;  ///< sink of the call that made the plan; null: nobody listens
   PlanPromises promises;
-  std::shared_ptr<const ForcedChoices> forced;  ///< that it runs with where nothing else is replayed; null: none
+  std::shared_ptr<const ForcedChoices> forced;  ///< choices that it runs with if nothing else is replayed; null: none
   /// The graph that a verification runs instead: the same plan with further outputs. Empty: the plan itself.
   std::function<std::shared_ptr<const Graph>()> judged;
 
-  ExecutionResult result;  ///< of the last batch
+  ExecutionResult result;  ///< result of the last batch
   /// by batch: [sequences, new_tokens] as it was decoded last, -1 behind the end
   std::map<int64_t, std::vector<int32_t>> decoded;
   /// by the pass that put them there, since the plan was made or they were cleared
   std::map<std::string, GuardCounts> guards;
   StateFigures states;      ///< over all batches that ran so far
-  int64_t lost_events = 0;  ///< of all batches that ran so far
+  int64_t lost_events = 0;  ///< lost in all batches that ran so far
 
  private:
   CompiledPlan build(PictureSize size);

@@ -273,7 +273,7 @@ void fill_record(const Executed& executed, RecordOptions options, BatchRecord& r
     table.columns = recorded.columns;
     const std::vector<int32_t> mask = mask_over(g, recorded.space, batch, bindings);
     const std::span<const int32_t> tokens = tokens_over(g, recorded.space, batch);
-    // Those that decode begin with other cells than the data have: all of them count.
+    // A run that decodes begins with other cells than the data have: all of them count.
     const bool fits = std::ssize(mask) == cells, known = std::ssize(tokens) == cells;
     record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(mask) : std::span<const int32_t>(),
                      known ? tokens : std::span<const int32_t>());

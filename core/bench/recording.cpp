@@ -27,7 +27,7 @@ ModelSummary summary_of(const ExperimentState& state) {
   return model;
 }
 
-/// As the run is stored.
+/// The options by which the run is stored.
 RecordOptions stored_options(const ExperimentState& state, const RunAbout& about) {
   return {about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"),
           state.options.record_scores};

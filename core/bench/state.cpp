@@ -69,7 +69,7 @@ int64_t of_plans(const MemoryNeed& need, const MemoryRoom& room) { return room.d
 void ExperimentState::check_fits(const GraphOfSize& graphs, const MemoryRoom& available,
                                  std::vector<std::string>& warnings, int64_t new_tokens) {
   const MemoryRoom room = available.with_more(memory->bytes());  // held from earlier runs, and used again
-  // As many sizes as are held at once: those whose batches are largest.
+  // Looks at as many sizes as are held at once: those whose batches are largest.
   std::vector<SizeCount> sizes = data->sizes();
   if (sizes.empty()) sizes.emplace_back();
   std::stable_sort(sizes.begin(), sizes.end(), [](const SizeCount& a, const SizeCount& b) {

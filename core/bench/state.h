@@ -41,18 +41,18 @@ struct ExperimentState {
   PictureSize picture;                 ///< the largest of the data; 0x0: the model takes none
   std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs, for pictures of that size
   std::unique_ptr<WeightStore> store;
-  BudgetMeter budget;                    ///< of the store
-  std::shared_ptr<SharedMemory> memory;  ///< of all plans: they never run at the same time
-  std::shared_ptr<StateStore> states;    ///< of all plans
+  BudgetMeter budget;                    ///< meter of the store
+  std::shared_ptr<SharedMemory> memory;  ///< shared by all plans: they never run at the same time
+  std::shared_ptr<StateStore> states;    ///< shared by all plans
   DeviceProbe ceilings;                  ///< the largest that was ever read; kernels as read last
   CeilingReadings readings;              ///< before, during and after the measuring of this call
   int64_t peak_before_probe = 0;         ///< the most resident bytes of this call before its last probe
   DType dtype = DType::f32;
-  double tolerance = kF32Tolerance;  ///< of the execution
+  double tolerance = kF32Tolerance;  ///< tolerance of the execution
   /// a sentence for each of --annotate that nothing which runs has a name for
   std::vector<std::string> idle_annotations;
-  std::optional<Bf16Rows> bf16_rows = {};        ///< of the device, where its products round their input to bf16
-  std::vector<std::string_view> operators = {};  ///< of the device; empty: passes take it to have all
+  std::optional<Bf16Rows> bf16_rows = {};        ///< operators of a device whose products round their input to bf16
+  std::vector<std::string_view> operators = {};  ///< operators of the device; empty: passes take it to have all
 
   /// Begins the readings of a call. The last reading of the call before is its first one.
   void begin_call() { peak_before_probe = 0, readings.keep_last(); }
@@ -104,12 +104,12 @@ struct ExperimentState {
   NonFinite nonfinite() const { return options.allow_nonfinite ? NonFinite::allowed : NonFinite::refused; }
   /// The weights run in another format than they are stored in.
   bool converts() const { return dtype != model->dtype; }
-  /// And in one that does not hold them: f32 holds every number that a model may store.
+  /// Whether it converts to a format that does not hold them: f32 holds every number that a model may store.
   bool rounds_weights() const { return converts() && dtype != DType::f32; }
 
  private:
   mutable BySize<std::shared_ptr<const Graph>> graphs_;
-  SentRows rows_ = SentRows::lent;  // of all plans that are made from now on
+  SentRows rows_ = SentRows::lent;  // for all plans that are made from now on
   CompiledPlan lowered(std::shared_ptr<const Graph> graph, const Bindings& bounds) const;
 };
 

@@ -24,7 +24,7 @@ class Workload {
 
   ExperimentState& state() const { return state_; }
   WorkPhase phase() const { return phase_; }          ///< forward or decode
-  int64_t new_tokens() const { return new_tokens_; }  ///< of each sequence, at most; 0: a forward pass
+  int64_t new_tokens() const { return new_tokens_; }  ///< tokens of each sequence, at most; 0: a forward pass
   /// Thresholds of exits, which its plans and the oracle that judges them have in the place of the model's own. Empty:
   /// the model's own.
   const RouterThresholds& thresholds() const { return thresholds_; }
@@ -72,11 +72,11 @@ class Workload {
   Arithmetic arithmetic() const;
   /// How far outputs may lie from the oracle's, as a share of the largest value.
   double tolerance() const;
-  /// For the comparison with the baseline. Both round alike, so a plan that promises the same bits is held to f32, if
-  /// the device keeps bits. Any other plan is held to tolerance(): one last bit that differs can round the other way.
+  /// The rules beside the baseline. Both round alike, so a plan that promises the same bits is held to f32, if the
+  /// device keeps bits. Any other plan is held to tolerance(): one last bit that differs can round the other way.
   Arithmetic arithmetic_beside_baseline(const ReadyPlan& plan) const;
   double tolerance_beside_baseline(const ReadyPlan& plan) const;
-  /// For a plan that runs once more with further outputs, beside itself: held to f32 if the device keeps bits.
+  /// The rules for a plan that runs once more with further outputs, beside itself: f32 if the device keeps bits.
   Arithmetic arithmetic_beside_itself() const;
   double tolerance_beside_itself() const;
   /// The graphs that the oracle runs in the place of a plan, for pictures of a size: in the number format that runs,
@@ -127,7 +127,7 @@ class ForwardPass : public Workload {
  private:
   void annotate_graphs(const SaidAnnotations& said) override;
   std::shared_ptr<const Graph> graph_;
-  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with thresholds and another k, where there are any
+  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with thresholds and another k, if there are any
 };
 
 /// New tokens behind each input, greedily.
@@ -143,7 +143,7 @@ class Decoding : public Workload {
   void set_rates(double cells, PlanFigures& figures) const override {
     figures.cells_per_s = cells, figures.tokens_per_s = cells;
   }
-  /// That keep the logits: tokens alone hide what is wrong.
+  /// Both keep the logits: tokens alone hide what is wrong.
   std::shared_ptr<const Graph> judged_graph(PictureSize) const override { return with_logits_; }
   std::shared_ptr<const Graph> stored_graph(PictureSize) const override { return state_.model->generate_with_logits(); }
 

@@ -29,8 +29,8 @@ void place_in_batch(std::vector<JudgedDecision>& decisions, const std::vector<in
 /// The choices for an oracle that runs the part alone.
 OracleReplay choices_for_oracle(const std::vector<JudgedDecision>& decisions);
 
-/// Which `count` of the `items` rows of a batch are compared: the first and the last, the others spread evenly between
-/// them. The list leaves out row 0, by which the oracle is timed before `count` is known.
+/// The `count` rows that are compared, of the `items` rows of a batch: the first and the last, the others spread evenly
+/// between them. The list leaves out row 0, by which the oracle is timed before `count` is known.
 std::vector<int64_t> further_rows(int64_t count, int64_t items);
 
 }  // namespace stormcell

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// As the protocols compare: what is no number is below everything.
+// Scores compare as in the protocols: NaN is below everything.
 double usable(float score) { return std::isnan(score) ? -kNever : static_cast<double>(score); }
 double distance(double a, double b) {
   const double d = a - b;
@@ -159,8 +159,7 @@ struct LastPlace {
   double least_kept = kNever, most_dropped = -kNever;
   bool is_known = true;
 
-  /// By how much the confidence of a cell would have to change for the other fate: below 0 where it should have had
-  /// that. 0: not known.
+  /// The change of a cell's confidence that the other fate needs: below 0 if it should have had that. 0: not known.
   double margin(int32_t choice, double confidence_in_it) const {
     if (!is_known) return 0;
     return is_kept(choice) ? confidence_in_it - most_dropped : least_kept - confidence_in_it;

@@ -27,9 +27,8 @@ struct ChoiceDifference {
 /// Both have `fan_out` choices.
 ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, int32_t fan_out);
 
-/// By how much the reference's scores would have to change for this difference, in the unit of its margins: of the
-/// branches that changed places, the pair that is farthest apart. Without scores the margin at the cut. Infinite where
-/// no score decides.
+/// The change of the reference's scores that this difference needs, in the unit of its margins: of the branches that
+/// changed places, the pair that is farthest apart. Without scores the margin at the cut. Infinite if no score decides.
 double flip_margin(const JudgedDecision& reference, int64_t cell, const ChoiceDifference& difference);
 
 /// The first branch that one side dropped and the other kept, of `fan_out` choices each; kNoBranch: none.
@@ -48,8 +47,8 @@ struct Misplaced {
   int32_t choice = 0;
   double distance = 0;
 };
-/// For routers that serve the most confident first: judged by the decision's own scores, among its own cells, which may
-/// be some of a batch's.
+/// Judges routers that serve the most confident first: by the decision's own scores, among its own cells, which may be
+/// some of a batch's.
 std::vector<Misplaced> misplaced(const JudgedDecision& decision);
 
 /// The size by which the error of a cell's margin is measured, in the unit of the margins: that of the scores whose

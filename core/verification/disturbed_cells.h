@@ -13,7 +13,8 @@ struct Reached {
   bool ran = false;         ///< it ran freely
   bool any = false;         ///< a cell decided otherwise, or was dropped or kept otherwise
   bool every_item = false;  ///< nobody knows whose cells those are
-  std::set<int64_t> items;  ///< of the batch, whose cells those are: what depends on other items alone is not reached
+  std::set<int64_t> items;  ///< the batch's items that these cells belong to: what depends on other items alone is not
+                            ///< reached
 };
 
 /// The disturbed cells of one batch so far, by the reference's dense space: their rows and their items.

@@ -1,4 +1,4 @@
-// Whose cells differ: by their items' numbers in the data, and where those cells stand there.
+// The cells that differ: their items' numbers in the data, and their places there.
 #pragma once
 #include <vector>
 

@@ -38,7 +38,7 @@ std::vector<int64_t> tokens_that_count(const std::vector<int32_t>& expected, con
   return counts;
 }
 
-/// By output: the cells of tokens that count.
+/// The cells of tokens that count, by output.
 std::map<std::string, std::vector<int32_t>> real_logits(const std::vector<int64_t>& counts, int64_t tokens) {
   std::vector<int32_t> real;
   for (const int64_t count : counts)

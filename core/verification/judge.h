@@ -16,7 +16,7 @@ struct Observed {
   std::vector<OutputValue> outputs;
   /// by output: 1 for each cell that counts; all of those not named here
   std::map<std::string, std::vector<int32_t>> real = {};
-  int64_t items = 1;  ///< in the batch
+  int64_t items = 1;  ///< number of items in the batch
   /// of a reference: outputs that differences in other items cannot reach (CellReach::by_item)
   std::set<std::string> by_item = {};
 };

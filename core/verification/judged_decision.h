@@ -18,7 +18,7 @@ namespace stormcell {
 struct JudgedDecision {
   std::string router;     ///< its name
   int64_t execution = 0;  ///< how often a router of this name decided before
-  int64_t turn = -1;      ///< of the repeat that it stands in, -1: it stands in none
+  int64_t turn = -1;      ///< turn of the repeat that it is in; -1: it is in none
   Protocol protocol;
   DecisionShape shape;               ///< cells: those that came
   std::vector<int32_t> choice;       ///< [cells, fan_out] as DecisionView::choice
@@ -53,7 +53,7 @@ struct JudgedDecision {
 
 /// How cells of one item reach others, running freely (core/graph/cell_flow.h).
 struct CellReach {
-  std::map<std::string, CellRelation> routers;  ///< by router: within what its cells depend on each other
+  std::map<std::string, CellRelation> routers;  ///< by router: the relation within which its cells depend on each other
   std::set<std::string> by_item;  ///< outputs, item after item, whose cells depend on cells of their own item alone
 };
 CellReach cell_reach(const Graph& graph, RepeatStop stop = RepeatStop::counts);
@@ -70,8 +70,8 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
 /// The choices that make a device replay decisions: by router of the program, then execution.
 ReplayedDecisions choices_to_replay(const Program& program, const std::vector<JudgedDecision>& decisions);
 
-/// Those of each sequence's first `tokens` [sequences], in decoding: execution t of a router decides on the way to
-/// token t.
+/// The decisions of each sequence's first `tokens` [sequences], in decoding: execution t of a router decides on the way
+/// to token t.
 std::vector<JudgedDecision> decisions_of_tokens(const std::vector<JudgedDecision>& decisions,
                                                 const std::vector<int64_t>& tokens);
 

@@ -71,7 +71,7 @@ class JudgedPlan {
   std::set<int64_t> counted_;                   // batches: each may be compared with several references
 };
 
-/// To a verdict, what was found elsewhere than beside the oracle; `where` begins its reasons. What is said of tokens
+/// Adds to a verdict what was found elsewhere than beside the oracle; `where` begins its reasons. The verdict on tokens
 /// stays as it is.
 void add_found(const std::string& where, const Verification& found, Verification& verdict);
 

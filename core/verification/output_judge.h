@@ -20,8 +20,8 @@ class OutputJudge {
   /// not name count.
   void add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference,
            const std::map<std::string, std::vector<int32_t>>& real = {}, int64_t items = 1, int64_t batch = 0);
-  /// In the reference's order: max|ours - reference| over all items, and the largest of the same divided by
-  /// max|reference| of the item, or by the usual one where that is larger (RelativeError). Infinite where an output is
+  /// Differences in the reference's order: max|ours - reference| over all items, and the largest of the same divided by
+  /// max|reference| of the item, or by the usual one if that is larger (RelativeError). Infinite if an output is
   /// missing, has another size, or holds another integer or a refused value in a cell that counts.
   std::vector<OutputDifference> differences() const;
   /// The same on the scale that is usual in another judge of the same outputs.

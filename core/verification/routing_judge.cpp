@@ -14,8 +14,8 @@ namespace stormcell {
 namespace {
 
 constexpr size_t kListedFlips = 100;
-// With fewer cells than this the largest error that was met says little; then rounding is taken to be at least a unit
-// of the format.
+// With fewer cells than this the largest error that was met says little; then rounding counts as at least a unit of the
+// format.
 constexpr int64_t kEnoughCells = 16;
 
 /// Whether anything was decided: a plan may leave out a router inside a branch that its guards keep empty.
@@ -160,8 +160,8 @@ RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const Judge
         difference_of(r.of_cell(r_freely.choice, c), plan.of_cell(plan_freely, c), r.shape.fan_out);
     const size_t cell = c;
     const double margin = r.margin[cell], of_plan = static_cast<double>(plan.margin[cell]);
-    // Without a score that decides, a margin is infinite. A score that is NaN has no distance: of the plan's, its
-    // margin and weights tell.
+    // A margin is infinite if no score decides. A score that is NaN has no distance: the plan's margin and weights tell
+    // if it has one.
     if (std::isnan(margin) || std::isnan(of_plan))
       sum.nonfinite.add(plan.margin[cell], r.margin[cell], batch, [&] { return "the margin of " + cell_text(r, c); });
     else if (const float score = score_of(r, c); std::isnan(score))
@@ -238,7 +238,7 @@ void RoutingJudge::compare_router_freely(int64_t batch, const JudgedDecision& r,
   sum.wrong_drops += wrong_drops(f, f.choice, &f.weight);
   const DisturbedCells before = disturbed;
   const std::vector<CellPair> pairs = pair_cells(r, f);
-  // Whose places may go to others: another cell came or chose, or, where confidence ranks them, a cell's own is
+  // Places that may go to others: another cell came or chose, or, if confidence ranks them, a cell's own confidence is
   // another.
   std::set<int64_t> places_move;
   for (const CellPair& pair : pairs) {

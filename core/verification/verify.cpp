@@ -122,7 +122,7 @@ class Verifying {
   struct InParts {
     size_t place = 0;
     Batch batch;
-    std::vector<Observed> whole;  ///< what each plan gave of it, running freely; empty: not run yet
+    std::vector<Observed> whole;  ///< the results of each plan, running freely; empty: not run yet
   };
   /// Returns how long the oracle took for these pictures, the plans' runs of the whole batch left out.
   double compare_pictures(InParts& of, const std::vector<int64_t>& rows) {
@@ -272,7 +272,7 @@ class Verifying {
   FormatJudge format_;
   /// Then no part of a batch tells what an oracle would have to be led by.
   const bool leaves_decisions_out_;
-  std::optional<double> pixel_seconds_;  // of the oracle
+  std::optional<double> pixel_seconds_;  // the oracle's time for a pixel
   std::vector<JudgedPart> parts_;
   std::vector<size_t> in_part_;                     // places of those batches
   std::vector<std::unique_ptr<JudgedPlan>> plans_;  // the baseline behind it

@@ -160,7 +160,7 @@ void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours,
       for (const auto& [tokens, execution] : alike) {
         const int32_t theirs = (*tokens)[at(s, t)];
         is_one |= theirs == got;
-        // Behind the end of its text there are no logits that say anything.
+        // The logits behind the end of its text say nothing.
         const double best = theirs < 0 ? 0 : logit(logits_at(*execution, at(s, t), ours.size()), theirs),
                      margin = theirs < 0 ? INFINITY : best - logit(logits_at(*execution, at(s, t), ours.size()), got);
         if (!nearest || margin < nearest->margin)

@@ -15,7 +15,7 @@
 
 namespace stormcell {
 
-/// As `generate` says it; of a verification that has tokens.
+/// The figures as `generate` has them, from a verification that has tokens.
 DecodedVerification decoded_verification(const Verification& verification);
 
 class DecodedJudge {
@@ -41,7 +41,7 @@ class DecodedJudge {
   Verification verification(int64_t written = 0) const;
   DecodedVerification verdict() const { return decoded_verification(verification()); }
 
-  int64_t tokens() const { return tokens_; }  ///< of each sequence, at most
+  int64_t tokens() const { return tokens_; }  ///< tokens of each sequence, at most
   int64_t batches() const { return batches_; }
   int64_t compared() const { return compared_; }
   /// "40 of 48 tokens": whose logits, and the routing that led to them, were compared, of those that the reference
@@ -49,8 +49,8 @@ class DecodedJudge {
   std::string compared_text() const;
   /// The most tokens of a sequence that were compared.
   int64_t furthest() const { return furthest_; }
-  /// To a verification that found nothing wrong: where near ties cut nearly all tokens away, it says too little to
-  /// pass. `where` begins what is said.
+  /// Changes a verification that found nothing wrong: if near ties cut nearly all tokens away, it says too little to
+  /// pass. `where` begins the reason.
   void refuse_too_little(const std::string& where, Verification& verification) const;
 
  private:
@@ -60,7 +60,7 @@ class DecodedJudge {
     int32_t best = 0, got = 0;
     double margin = 0, size = 0;  ///< between the logits of the two; what its error is measured by
     bool follows = false;         ///< behind a routing choice that differs
-    bool written = false;         ///< in the run that is judged; else in an execution beside it
+    bool written = false;         ///< written in the run that is judged; else in an execution beside it
     bool own = false;             ///< the logits are those of the execution itself, not the reference's
   };
   using Tokens = std::vector<int32_t>;  ///< [sequences, tokens]
@@ -80,7 +80,7 @@ class DecodedJudge {
   int64_t tokens_;
   std::string reference_;
   Judge judge_;
-  RelativeError logits_;  ///< of the distance of the best two
+  RelativeError logits_;  ///< errors of the distance of the best two
   std::vector<Differing> differing_;
   int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0, written_ = 0,
           furthest_ = 0;  // written: by the reference
