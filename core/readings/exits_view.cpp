@@ -56,7 +56,7 @@ std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
   const std::optional<int32_t> exit = exit_of(chain, line, 0);
   if (!exit) return std::nullopt;
   ExitItem item{line.sequence, line.label, *exit};
-  // At the end it is that of the last test.
+  // An item that reaches the end has the figures of the last test.
   for (size_t test = 0; test < chain.routers.size() && static_cast<int32_t>(test) <= *exit; ++test) {
     const CellLine::Routed& routed = line.routed[chain.routers[test]];
     if (saw(routed, 0) && !routed.margin.empty()) item.margin = static_cast<double>(routed.margin.front());
@@ -67,8 +67,8 @@ std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
 /// Numbers in the order of their ranks lie evenly over all of them, however many are taken.
 uint64_t spread_rank(int64_t number) { return static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15U; }
 
-/// In the order in which they are shown; where pictured ones come first whatever they were answered, none is of the
-/// first two.
+/// Kinds in the order in which they are shown; if pictured ones come first whatever they were answered, none is of the
+/// first two kinds.
 enum class CandidateKind : uint8_t { wrong_and_pictured, wrong, pictured, other };
 
 /// An item that may be shown, and where it stands among those of its kind, exit and label: evenly spread over the run,
@@ -191,7 +191,7 @@ class GalleryReader {
     }
   }
 
-  /// Into the view.
+  /// Chooses the gallery and puts it into the view.
   void choose(int64_t most_of_exit) {
     choose_gallery(found_.size(), most_of_exit, listed_);
     const SessionReader reader(file_);
@@ -246,7 +246,7 @@ class GalleryReader {
   ExitsOfRun& view_;
   std::vector<Candidate> listed_;
   std::set<int64_t> is_listed_, counted_;
-  std::vector<int64_t> found_;  // by exit, of those that are counted
+  std::vector<int64_t> found_;  // by exit, among those that are counted
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ struct BranchPairs {
   };
   int32_t rows = 0, columns = 0;
   std::vector<Entry> entries;  ///< most cells first; where `left_out` > 0 not all of them
-  int64_t total = 0;           ///< of all pairs
+  int64_t total = 0;           ///< sum over all pairs
   int64_t pairs = 0;           ///< how many different ones there are
   int64_t left_out() const { return pairs - std::ssize(entries); }
 };
@@ -35,7 +35,7 @@ struct FlowRouter {
   RouterLine line;
   std::vector<FlowEdge> next;  ///< in the order in which cells meet them; empty: none
 };
-/// Which pairs are wanted whole: those of a router with itself and with a next one.
+/// The pairs that are wanted whole: those of a router with itself and with a next one.
 struct FlowFocus {
   /// one that nothing follows stands for the first that leads to it; empty: the first one that has a next
   std::string router;
@@ -43,7 +43,7 @@ struct FlowFocus {
 };
 struct RoutingFlow {
   int64_t run = 0, batches = 0;
-  int64_t first_batch = 0, end_batch = 0;  ///< that were counted
+  int64_t first_batch = 0, end_batch = 0;  ///< batches that were counted
   std::vector<FlowRouter> routers;         ///< all of the run, in the order in which cells meet them
   /// The router that was asked for, with all its pairs.
   int32_t router = -1;

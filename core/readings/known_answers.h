@@ -25,7 +25,7 @@ class KnownAnswers {
 
  private:
   const QualityFigures* quality_ = nullptr;
-  bool all_judged_ = false;  ///< what is not listed as wrong is right
+  bool all_judged_ = false;  ///< items that are not listed as wrong are right
 };
 
 }  // namespace stormcell

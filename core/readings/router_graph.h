@@ -12,7 +12,7 @@ namespace stormcell {
 
 struct GraphRouter {
   RouterLine line;
-  int64_t cells = 0;  ///< that came, padding left out
+  int64_t cells = 0;  ///< cells that came, padding left out
   /// [branches] cells that a branch got, padding left out, and that its capacity kept out
   std::vector<int64_t> load, dropped;
   /// The most cells that may have got a branch (a cell may get several): a router that may refuse cells lets the others
@@ -27,7 +27,7 @@ struct GraphEdge {
 };
 struct RouterGraph {
   int64_t run = 0, batches = 0;
-  int64_t first_batch = 0, end_batch = 0;  ///< that were counted
+  int64_t first_batch = 0, end_batch = 0;  ///< batches that were counted
   std::vector<GraphRouter> routers;        ///< in the order in which cells meet them
   std::vector<GraphEdge> edges;            ///< by `from`, then `to`
   /// The most cells that a router of the same cell space had: what shares are of.

@@ -1,6 +1,6 @@
 // The places of a graph's routers: depth along one axis, and across it beside those that are as deep.
 //
-// The places follow from the routers' graph alone. Of a network of levels and layers whose every node feeds its own
+// The places follow from the routers' graph alone. In a network of levels and layers whose every node feeds its own
 // level and its neighbours' in the next layer, columns are its layers and rows its levels; exits make a chain.
 #pragma once
 #include <cstddef>
@@ -20,8 +20,8 @@ struct RouterPlace {
   std::string name;
   std::vector<int32_t> routers;  ///< indexes, outermost first
   int32_t column = 0, row = 0;
-  int64_t cells = 0;  ///< for which it computes something
-  double share = 0;   ///< of all cells of its space
+  int64_t cells = 0;  ///< cells for which it computes something
+  double share = 0;   ///< share of all cells of its space
 };
 struct PlaceEdge {
   int32_t from = 0, to = 0;  ///< indexes of places
@@ -50,11 +50,11 @@ std::vector<RouterPlace> places_of(const std::vector<RouterLine>& routers);
 bool is_exit(const RouterLine& router);
 /// The role of a router as an exit: cells leave by one of its two branches and go on by the other.
 struct ExitRole {
-  int32_t exit = -1;  ///< which one, counted from 0 in running order; -1: the router is none
+  int32_t exit = -1;  ///< number of the exit, counted from 0 in running order; -1: the router is none
   int32_t leave = 0;  ///< the branch by which cells leave
-  bool last = false;  ///< who goes on gets to the end of the network
+  bool last = false;  ///< cells that go on get to the end of the network
 };
-/// By router. `routers`: all exits that there are, or none.
+/// Roles by router. `routers`: all exits that there are, or none.
 std::vector<ExitRole> exit_roles(const std::vector<RouterLine>& routers);
 /// "branch 3"; for an exit "leaves" and "goes on".
 std::string branch_name(const ExitRole& test, int32_t branch);
@@ -75,7 +75,7 @@ struct BranchSquare {
   int32_t first = 0, branches = 1;
   int64_t cells = 0, dropped = 0;
 };
-/// At most `most` squares: one for each branch, if there are no more.
+/// Makes at most `most` squares: one for each branch, if there are no more.
 std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most);
 
 /// The end of a scale of shares, given the largest share. A share of half or more is far up a scale to 1. With many

@@ -34,7 +34,7 @@ RunLine line_of(const SessionReader& reader, const RunSummary& run) {
   const nlohmann::json dataset = json_or_null(run.dataset);
   if (const nlohmann::json& settings = value_at(dataset, "settings"); line.settings.empty() && settings.is_object())
     line.settings = settings.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  // For decoding, and for a run that ended early, only settings and kind may tell; for an imported trace nothing does.
+  // Only settings and kind may tell the phase of decoding, and of a run that ended early; an imported trace has none.
   if (run_kind(line.kind) == RunKind::generate)
     line.phase = "decode";
   else if (run_kind(line.kind) != RunKind::import)

@@ -14,7 +14,7 @@ struct OpenedRun {
   /// `run` 0: the newest.
   OpenedRun(const std::string& file, int64_t run)
       : reader(file), summary(run > 0 ? reader.run(run) : reader.find_run("")), layout(reader.layout(summary.id)) {}
-  /// As far as the run has batches; never backwards.
+  /// The range as far as the run has batches; never backwards.
   BatchRange within(BatchRange range) const { return range.within(summary.batches); }
   SessionReader reader;
   RunSummary summary;

@@ -27,7 +27,7 @@ bool is_session_file(const std::string& path) {
 
 namespace {
 
-/// By Kept.
+/// Names in the order of Kept.
 constexpr std::array kKeptNames = {"loads",    "decisions", "weights", "token ids", "texts",  "pieces",
                                    "pictures", "labels",    "margins", "scores",    "events", "guards"};
 static_assert(kKeptNames.size() == kKeptKinds);

@@ -14,14 +14,14 @@ namespace stormcell {
 
 struct SessionRunLine {
   int64_t id = 0, batches = 0, sequences = 0;
-  std::string items;                  ///< in words: "3 sequences", "24 pictures of 64x64"
-  std::vector<PictureFigures> sizes;  ///< of pictures; empty: none
+  std::string items;                  ///< described in words: "3 sequences", "24 pictures of 64x64"
+  std::vector<PictureFigures> sizes;  ///< sizes of pictures; empty: none
   std::string kind, name, started;
   RunStatus status = RunStatus::interrupted;
   std::string phase;                     ///< "forward", "decode"; empty: nobody said
   std::string data, machine;             ///< empty: nobody said
   int64_t weight_budget = 0;             ///< bytes that weights of branches could take; 0: there was no budget
-  std::vector<std::string> annotations;  ///< of its plan, NAME.KEY=WORD each, but those that passes said
+  std::vector<std::string> annotations;  ///< its plan's, NAME.KEY=WORD each, but those that passes added
   int threads = 0;
   std::vector<std::string> passes;                  ///< those that applied
   std::optional<double> baseline_ms, optimized_ms;  ///< a batch: the mean, of older runs and of generate the median

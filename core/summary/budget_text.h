@@ -21,10 +21,10 @@ int64_t planned_bytes(const BudgetFigures& budget);
 struct ReadingPlan {
   std::string name;  ///< "baseline", "optimised"; empty: there is one
   WeightsRead read;
-  int64_t batches = 0;  ///< of the data, that were timed; 0: not known
+  int64_t batches = 0;  ///< batches of the data that were timed; 0: not known
 };
-/// Those that may be shown: of a plan that is not verified there is nothing to tell beside the baseline. Empty without
-/// a budget.
+/// The plans that may be shown: one that is not verified has nothing to show beside the baseline. Empty without a
+/// budget.
 std::vector<ReadingPlan> reading_plans(const RunSummaryFigures& figures);
 std::vector<ReadingPlan> reading_plans(const GenerateFigures& figures);
 

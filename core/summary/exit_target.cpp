@@ -18,7 +18,7 @@
 namespace stormcell {
 namespace {
 
-constexpr std::array<std::string_view, 4> kBounded = {"quality", "operations", "latency", "unknown"};  // by Bounded
+constexpr std::array<std::string_view, 4> kBounded = {"quality", "operations", "latency", "unknown"};  // row by Bounded
 
 constexpr std::string_view kLatency = "--target-latency", kQuality = "--target-quality";
 

@@ -20,8 +20,8 @@ std::string exit_name(size_t exit);
 std::string exit_name(size_t exit, size_t ends);
 std::string exit_name(const ExitCurve& curve, size_t exit);
 /// "84.4 % of 1,000 pictures answer at exit 1, 6.9 % at exit 2, 8.7 % at the end: 50.1 % of the operations of the whole
-/// network as the optimised plan runs, accuracy 98.9 %; all of them through the whole network: 98.9 %". Of fewer that
-/// can be judged: "accuracy 98.9 % of the 900 that can be judged".
+/// network as the optimised plan runs, accuracy 98.9 %; all of them through the whole network: 98.9 %". If fewer can be
+/// judged: "accuracy 98.9 % of the 900 that can be judged".
 std::string exits_sentence(const ExitCurve& curve);
 /// The headline of a run with exits: "msdnet-digits answers 84.4 % of the pictures at the first exit". Empty: the run
 /// has no exits.
@@ -43,8 +43,8 @@ std::string exit_costs_title(const ExitCurve& curve);
 std::string exit_order_text(const ExitCurve& curve);
 /// A value of the measure: "98.9 %"; "-" where nothing can be judged.
 std::string exit_value_text(const ExitCurve& curve, const std::optional<double>& value);
-/// As short as it can be told from every other: "0.95", "0.99996"; "all leave" and "none leaves" of those beyond which
-/// there is nothing to tell.
+/// The threshold, with as many digits as tell it from every other: "0.95", "0.99996"; "all leave" and "none leaves"
+/// beyond the thresholds that make a difference.
 std::string exit_threshold_text(double threshold);
 /// The points that have a value; in a session of another program some may have none.
 std::vector<ExitPoint> valued_points(const ExitCurve& curve);

@@ -28,7 +28,7 @@ std::string amount(double operations) {
 }
 
 std::string items_of(const ItemCostFigures& c) { return noun_for(2, c.item); }
-/// Which branches LargestBranch is of: as many as the run's routers send a cell to.
+/// The name of LargestBranch's branches: as many as the run's routers send a cell to.
 std::string largest_name(const std::vector<RouterFigures>& routing) {
   const auto [least, most] =
       std::minmax_element(routing.begin(), routing.end(),

@@ -22,7 +22,7 @@ inline constexpr int64_t kFewestJudged = 3;
 bool is_judged(const PlanQuality& plan);
 /// "1 item was judged, and 3 are needed"; nothing: enough were.
 std::optional<std::string> not_judged_text(const PlanQuality& plan);
-/// The same of a plan, or "not judged" if too few items were.
+/// The same for a plan, or "not judged" if too few items were.
 std::string plan_quality_text(const QualityFigures& quality, const PlanQuality& plan);
 /// The same with what it was counted over: "98.9 % [98.0, 99.4], 989 of 1,000 pictures right", "not judged (1 picture)".
 std::string quality_sentence(const QualityFigures& quality, const PlanQuality& plan);

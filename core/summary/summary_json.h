@@ -8,8 +8,8 @@
 
 namespace stormcell {
 
-/// Indented by two; arrays of plain values stay on one line. What is not finite becomes null, invalid UTF-8 a
-/// replacement character.
+/// The text, indented by two; arrays of plain values stay on one line. Numbers that are not finite become null, invalid
+/// UTF-8 a replacement character.
 std::string json_text(const nlohmann::ordered_json& value);
 
 /// {schema: "stormcell.VERB/1", version}: how every one begins.

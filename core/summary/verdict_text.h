@@ -25,7 +25,7 @@ enum class SpeedVerdict : uint8_t {
   not_measurable,   ///< its interval contains 1, or it has none
   none_stated,      ///< warnings say why
   withheld,         ///< RunSummaryFigures::withheld says why
-  nothing_applied,  ///< of the passes: there is no other plan
+  nothing_applied,  ///< no pass applied: there is no other plan
   all_left_out,     ///< passes that applied, each because it brought nothing
   not_verified
 };
