@@ -1,4 +1,4 @@
-// When the planned buffers of a program live: told to memory that watches it (the emulated device of the tests).
+// The lives of a program's planned buffers, for memory that watches them (the emulated device of the tests).
 #pragma once
 #include <vector>
 

@@ -250,8 +250,8 @@ class CpuExecutable : public Executable {
       records_.record_scores(router, kernels_.of[at].in[0], running.area.executions[index], running.records);
   }
 
-  /// Computes, for a step that reads parts, the branches whose parts are there and that no wave before has computed.
-  /// False: others are left.
+  /// Computes, for a step that reads parts, the branches whose parts are there, except those of an earlier wave. False:
+  /// others are left.
   bool compute_wave(int32_t at, const Step& step, Running& running) {
     const PartSite& site = layout_.sites[site_of_[at]];
     const DecisionView& d = operands_.decision(site.decision);
@@ -389,7 +389,7 @@ class CpuExecutable : public Executable {
     ++execution;
     return at + 1;
   }
-  // Not the executions so far: of a router that stands in both bodies of a guard, each has had its own.
+  // Not the executions so far: a router in both bodies of a guard has its own in each.
   int32_t turn_of(RouterId router, const Running& running) const {
     const RepeatId repeat = program_->routers[router].repeat;
     return repeat != kNone ? running.area.turns[static_cast<size_t>(repeat)] : 0;

@@ -1,5 +1,5 @@
-// Placement for cheap steps: what steps cost, and what moving there costs, is the aim itself and not a figure that
-// stands for it. By annealed moves, each costed by what it touches.
+// Placement for cheap steps: the aim is the cost of steps, and of moving, and no figure in its place. Moves are
+// annealed, and each is costed by what it touches.
 #pragma once
 #include <cstdint>
 

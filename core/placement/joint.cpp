@@ -106,8 +106,8 @@ class Search {
   };
 
   void anneal(const Progress& progress) {
-    // Pairs are counts, so a move gains or loses a few: from where some that lose are taken, but few enough that what
-    // is aligned does not melt, to where none is.
+    // Pairs are counts, so a move gains or loses a few. Heat begins where some losing moves are taken, but few enough
+    // to keep what is aligned, and ends where none is.
     constexpr double kHot = 0.1, kCold = 0.02;  // shares of the mean change by a proposal
     constexpr int32_t kRelabelEvery = 10;
     // A cap that always held would part the arrangements into islands: at first it may be exceeded for a gain, in the

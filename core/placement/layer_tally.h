@@ -13,7 +13,7 @@
 
 namespace stormcell {
 
-/// Whether a branch stands among the choices before this place too: a token goes to it once.
+/// Whether a branch is also among the choices before this place: a token goes to it once.
 inline bool chosen_before(std::span<const int32_t> choices, size_t at) {
   for (size_t i = 0; i < at; ++i)
     if (choices[i] == choices[at]) return true;

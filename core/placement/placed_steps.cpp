@@ -145,7 +145,7 @@ void PlacedSteps::apply(std::span<const SlotChange> changes) {
   for (const SlotChange& c : changes) placement_.layers[layer][c.slot] = c.after;
   if (by_token_ && changes.size() * static_cast<size_t>(routes_->k) > static_cast<size_t>(placement_.branches))
     return rebuild(layer);
-  // A branch that stands as before costs a look at the slots.
+  // A branch that did not move costs a look at the slots.
   for (const SlotChange& c : changes) renew(layer, c.before), renew(layer, c.after);
   cost_touched();
 }
@@ -175,7 +175,7 @@ void PlacedSteps::rebuild(size_t layer) {
   cost_touched();
 }
 
-// One branch after the other: a token that chose several is taken away as it stands by then and added as it is from
+// Renews one branch after the other: a token that chose several is taken away as it is by then and added as it is from
 // then on.
 void PlacedSteps::renew(size_t layer, int32_t branch) {
   if (branch < 0) return;

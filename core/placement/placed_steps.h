@@ -39,8 +39,7 @@ class PlacedSteps {
   bool holds(size_t layer, size_t rank, int32_t branch) const;
   size_t rank_of(size_t slot) const { return slot / slots_per_rank_; }
   size_t replicas(size_t layer, int32_t branch) const { return shares_[layer][branch].size(); }
-  /// Whether the two slots may change what they hold: no branch would stand twice on a rank. False within a rank: that
-  /// changes nothing.
+  /// Whether the two slots may swap: no branch would be twice on a rank. False within a rank: that changes nothing.
   bool may_swap(size_t layer, size_t slot, size_t other) const;
   /// Whether `branch` may take this slot: it is not on the rank yet, and what the slot holds stands elsewhere too.
   bool may_replicate(size_t layer, int32_t branch, size_t slot) const;
@@ -48,7 +47,7 @@ class PlacedSteps {
   // Each expects that the change is allowed. The content of a slot gives way to what it gets.
   void swap(size_t layer, size_t slot, size_t other);
   void replicate(size_t layer, int32_t branch, size_t slot);
-  /// Any slots of one layer at a time, each once; every branch stands somewhere afterwards.
+  /// Changes any slots of one layer at a time, each once; every branch must stand somewhere afterwards.
   void apply(std::span<const SlotChange> changes);
   /// All slots of a layer at a time.
   void set_layer(size_t layer, const LayerSlots& slots);

@@ -38,8 +38,7 @@ void PlacedTraffic::restart(const Placement& placement) {
   sums_ = sum_traffic(routes_, all_, placement, way_);
 }
 
-// One branch after the other, so that of two that move and share a token each is counted where the other stands by
-// then.
+// Follows one branch after the other: if two move and share a token, each is counted where the other is by then.
 void PlacedTraffic::follow(size_t layer, const LayerSlots& slots, std::span<const int32_t> branches) {
   for (const int32_t branch : branches) {
     BranchShares& shares = shares_[layer][branch];

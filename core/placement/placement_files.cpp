@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 
 constexpr int32_t kMostLayers = 4096, kMostSlots = 1 << 20;
 
-/// Advice with the names of all forms, which stand below.
+/// Advice with the names of all forms, which are listed below.
 std::string write_again();
 
 [[noreturn]] void wrong(const std::string& where, const std::string& what) { bad_input(where, what, write_again()); }

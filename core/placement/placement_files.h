@@ -1,5 +1,5 @@
-// Placements as servers keep them: read back, so that what stands there now can be judged, and so that what is exported
-// reads back the same.
+// Placements as servers keep them: read back, so that the one in place can be judged, and so that an exported one reads
+// back the same.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -66,8 +66,8 @@ std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
   return out;
 }
 
-/// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule,
-/// and where its steps are not dearer by more than chance.
+/// The search by traffic is worth its slots if it saves traffic, stays about as even as the EPLB rule, and its steps
+/// are not dearer by more than chance.
 std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice& c) {
   if (!c.result.ranks_per_token || f.aim != PlacementAim::traffic) return {};
   const bool less = *c.result.ranks_per_token < std::min(*c.stay.ranks_per_token, *c.eplb.ranks_per_token) &&

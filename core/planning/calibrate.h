@@ -1,4 +1,4 @@
-// Calibration: what measured calls say of others, and how far that is off calls that it did not see.
+// Calibration: predictions of calls from measured calls, and their error on calls that were left out.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ struct CalibrateOptions {
   /// CSV of calls, outputs of nccl-tests, calibrations that were written before, or sessions
   std::vector<std::string> files;
   std::string check;  ///< one of these, to predict; may be empty
-  /// of one GPU's network card, for nccl-tests of several hosts, which do not say it; 0: not told
+  /// speed of one GPU's network card, Gbit/s, which nccl-tests over several hosts do not say; 0: not known
   int64_t nic_gbit = 0;
   SizeOptions sizes;  ///< for the experts of sessions, which do not say it
 };
@@ -68,7 +68,7 @@ struct CalibrateFigures {
   std::string calibration;  ///< stormcell.calibration/1, as it is to be written
 };
 
-/// Error(bad_input): as read_calls() and read_session_products() say; an id that stands in two files.
+/// Error(bad_input): as read_calls() and read_session_products() say; an id in two files.
 CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& progress = {});
 /// stormcell.calibrate/1
 std::string to_json(const CalibrateFigures& figures);

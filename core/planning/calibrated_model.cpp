@@ -45,7 +45,7 @@ FittedLine no_call(std::string why_not) {
   return line;
 }
 
-/// `sizes`: those that are told, by bytes.
+/// `sizes`: those with a prediction, by bytes.
 FittedLine line_at(const Calibration& calibration, const std::vector<PredictedSize>& sizes, double bytes,
                    const std::string& why_not) {
   if (sizes.empty()) return no_line(why_not);
@@ -101,8 +101,8 @@ class ModelCalibrator {
     if (!step_.tokens || step_.k < 1) return no_line("the tokens of a step are not known");
     FittedLine best = no_call("no " + std::string(op) + " was measured on such links (" + links() + ")");
     const double copies = *step_.tokens / cluster_.ranks() * static_cast<double>(step_.k);
-    // An all-to-all of bytes stands for either way. Over a network another GPU with the same card may lend; within a
-    // node none does.
+    // The time of an all-to-all of bytes counts for either way. Over a network another GPU with the same card may lend
+    // its times; within a node none does.
     for (const bool own : {true, false})
       for (const std::string_view of : {op, to_text(CallKind::alltoall)}) {
         if (best.like || (!own && cluster_.nodes == 1)) continue;
@@ -249,7 +249,7 @@ class ModelCalibrator {
     return line;
   }
 
-  /// Asked at the step's size first, then at sizes about it of which something may be told.
+  /// The line at the step's size, else through sizes about it that have a prediction.
   FittedLine exchange_line(const MeasuredCall& like, double bytes) const {
     std::vector<double> measured;
     for (const MeasuredCall& c : calibration_.calls())

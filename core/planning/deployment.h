@@ -36,9 +36,9 @@ struct DeploymentFigures {
   std::string model_doubt;  ///< why nobody knows that `made_from` is of the recorded run's model; empty: it is
 };
 
-/// `made_from`: S.storm, S.storm#3; empty: the run that the stored placement `from` was searched for, and nothing where
-/// it is a server's file, or that run is the task's own. The task has all of the recorded run to fit, and the placement
-/// as what stands before. Error(bad_input): another model.
+/// `made_from`: S.storm, S.storm#3; empty: the run that the stored placement `from` was searched for; nothing if it is
+/// a server's file, or that run is the task's own. The task has all of the recorded run to fit, and the placement as
+/// the one before. Error(bad_input): another model.
 std::optional<DeploymentFigures> compare_deployment(const std::string& made_from, const std::string& from,
                                                     const SessionReader& session, const PlaceTask& task);
 

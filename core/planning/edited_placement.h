@@ -84,7 +84,7 @@ class EditedPlacement {
   double layer_imbalance(DataPart part, size_t layer) const;
   std::optional<double> layer_ms(DataPart part, size_t layer) const;
   std::optional<double> start_layer_ms(DataPart part, size_t layer) const;
-  /// [ranks] choices that each computes of a layer, as it stands and at the start.
+  /// [ranks] choices that each computes of a layer, now and at the start.
   const std::vector<double>& rank_loads(DataPart part, size_t layer) const;
   const std::vector<double>& start_rank_loads(DataPart part, size_t layer) const;
   /// [slots] choices that come to each.
@@ -96,7 +96,7 @@ class EditedPlacement {
   std::string swap_fault(size_t layer, size_t slot, size_t other) const;
   std::string replicate_fault(size_t layer, int32_t branch, size_t slot) const;
   std::string drop_fault(size_t layer, size_t slot) const;
-  /// Every branch stands somewhere afterwards, and what slots hold is what `before` says.
+  /// Applies a change. `before` must be what each slot holds; every branch must stand somewhere afterwards.
   void apply(const PlacementChange& change);
 
   /// Searches with a solver of placement_solvers(), from the start. Error(bad_input): a GPU cannot hold its experts.

@@ -198,8 +198,8 @@ struct StoredRow {
   int64_t id = 0;
   bool already = false;  ///< an earlier call stored it
 };
-/// All of them or, where one cannot be written, those before it. What the newest placements are already is not written
-/// again; where another one is newer it is, so that the newest one is always that of the last call.
+/// Stores all rows or, if one cannot be written, those before it. A row that the newest placements already hold is not
+/// written again. If another one is newer it is, so that the newest one is always that of the last call.
 std::vector<StoredRow> store(const SessionReader& session, const std::vector<StoredPlacement>& rows) {
   std::vector<StoredRow> out(rows.size());
   const std::vector<StoredPlacement> stored = session.placements();

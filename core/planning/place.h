@@ -23,7 +23,7 @@ std::vector<std::string_view> replica_rules();
 /// Values of --residence: where a token may live.
 std::vector<std::string_view> residences();
 
-/// Searches, stores the placement in the session, unless the newest one there is the same, and tells its figures.
+/// Searches, stores the placement in the session unless the newest one there is the same, and returns its figures.
 /// Error(bad_input): no loads, a cluster that does not fit or cannot hold the experts, slots that do not divide, a
 /// solver that is not there.
 PlaceFigures place(const PlaceOptions& options, const Progress& progress = {});

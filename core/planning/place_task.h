@@ -76,8 +76,7 @@ struct DataSlice {
 };
 DataSlice slice_of(const PlaceTask& task, DataPart part);
 
-/// The part to fit in two: what candidates are fitted to, and, held out of that, the validation part that chooses among
-/// them.
+/// The part to fit, in two: one for fitting candidates, and the validation part, which chooses among them.
 struct ValidationSplit {
   OfParts<LayerLoads> loads;
   TokenParts tokens;

@@ -131,8 +131,8 @@ class CandidateFitter {
     // Moves without heat mend joint's placement; heat would melt it.
     double heat = c.from_joint ? 0 : 0.3;
     const StepObjective& objective = *data_.objective;
-    // The nearest replicas of tokens that live anywhere are counted from every rank: most of the time goes to even
-    // shares, which are much faster to count, and what they find is mended by the rule that judges.
+    // The nearest replicas of tokens that live anywhere are counted from every rank. So even shares, which are much
+    // faster to count, get most of the time, and the rule that judges mends what they find.
     if (objective.homes_of_token() > 1) {
       const double evenly = kEvenShare * left;
       found = cheaper(ReplicaRule::even, 1, found, {c.lambda, heat, evenly}, progress);
@@ -308,8 +308,8 @@ class PlacementSearch {
     take_result();
   }
 
-  /// The chosen one, but where what was fitted to says that another is better than it may: nothing is ever worse there
-  /// than the EPLB rule.
+  /// Takes the chosen placement, unless the data it was fitted to say that another is better by more than allowed:
+  /// nothing is ever worse there than the EPLB rule.
   void take_result() {
     const bool anew = out_.chosen_on == ChosenOn::fitted;
     const auto value = [&](const Placement& p) {

@@ -65,7 +65,7 @@ class StepObjective {
                         size_t most_tokens = kMostSearchTokens) const;
   /// Number of homes from which each token is counted: all ranks if it lives anywhere and goes to the nearest replicas.
   size_t homes_of_token() const;
-  /// Whether placed() looks at every token of the part to fit, unless told otherwise.
+  /// Whether placed() looks at every token of the part to fit, by default.
   bool search_sees_all() const;
   bool is_drawn() const { return options_.tokens_per_step > 0; }
   bool by_p95() const { return options_.p95; }

@@ -17,7 +17,7 @@ struct BudgetShare {
   int64_t budget = 0, pinned = 0;  ///< bytes
   /// Bytes for the others.
   int64_t room() const { return budget > pinned ? budget - pinned : 0; }
-  /// Throws Error(bad_input) that names the option where what is pinned leaves less than `largest` bytes, those of the
+  /// Throws Error(bad_input) that names the option if pinned weights leave less than `largest` bytes, those of the
   /// largest part, which serves `branch`; 0: all is pinned.
   void check(int64_t largest, const BranchGroup& branch) const;
 };

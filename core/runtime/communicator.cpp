@@ -16,8 +16,8 @@ namespace {
 std::string rank_name(int rank) { return "rank " + std::to_string(rank); }
 
 // The place that all ends share: each rank shows where it is and what it sends, all meet, each reads what the others
-// show, all part. A rank that has met also parts, even if one was cancelled or gave up meanwhile: what a rank shows is
-// there until nobody reads it any more.
+// show, all part. A rank that has met also parts, even if one was cancelled or gave up meanwhile: what it shows is
+// there until all have read it.
 class Meeting {
  public:
   explicit Meeting(int ranks) : ranks_(ranks), shown_(static_cast<size_t>(ranks)) {}

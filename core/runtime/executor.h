@@ -49,8 +49,8 @@ struct ExecutedDecision {
   std::vector<int32_t> free_choice;
 };
 
-/// Choices of one execution of a router, to be replayed. Cells are told by their rows in the router's dense space, so
-/// that a plan that computes fewer cells than the one that was recorded replays the same ones; what has no choice here
+/// Choices of one execution of a router, to be replayed. Cells are named by their rows in the router's dense space: so
+/// a plan that computes fewer cells than the recorded one replays the same choices. A cell without a choice here
 /// decides freely and is counted.
 struct ReplayedDecision {
   std::vector<int32_t> choice;    ///< [cells, fan_out]

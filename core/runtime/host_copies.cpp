@@ -8,7 +8,7 @@
 namespace stormcell {
 namespace {
 
-/// Tables of weights and of pages, and small outputs, beside the inputs that reserve() is told of.
+/// Room for tables of weights and of pages, and small outputs, beside the inputs that reserve() is given.
 constexpr int64_t kLeastBlock = 64 << 10;
 
 }  // namespace

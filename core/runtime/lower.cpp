@@ -42,7 +42,7 @@ class Lowering {
   }
   int32_t here() const { return static_cast<int32_t>(program_.steps.size()); }
 
-  // The routed spaces from the outermost to `space`: those are the branches a node stands in.
+  // The routed spaces from the outermost to `space`: the branches that a node is in.
   std::vector<SpaceId> branches_of(SpaceId space) const {
     std::vector<SpaceId> chain;
     for (; space != kNone; space = graph_.space(space).parent)

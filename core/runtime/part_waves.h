@@ -23,7 +23,7 @@ class PartWaves {
   /// `layout`: of the executable that is driven. All must outlive it.
   PartWaves(WeightStore& weights, const Program& program, const ExecutableLayout& layout);
 
-  /// A batch begins: progress of one that takes long is told.
+  /// Begins a batch; one that takes long reports its progress.
   void begin();
   /// After a submission that ended for want of parts: at least one of them is there when this returns, and readers are
   /// at work on those behind it. Throws what reading it failed with, and as the token says. Parts that are in use from
@@ -54,9 +54,8 @@ class PartWaves {
   void read_ahead(const WeightStore::NextUse& use);
   template <class Visit>
   void for_each_wanted(Visit visit) const;
-  /// The first part that the device waits for. kNone: none, because it only told which branches were chosen, or because
-  /// some have come since it ended the submission: it can compute with those, and they must not give way to one behind
-  /// them.
+  /// The first part that the device waits for. kNone: the device only told which branches were chosen, or some have
+  /// come since it ended the submission: it can compute with those, and they must not give way to one behind them.
   WeightHandle first_missing() const;
   void report_if_long(const Progress& progress) const;
 

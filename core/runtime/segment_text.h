@@ -26,7 +26,7 @@ SegmentWords words_of(const Segment& segment, const Program& program);
 /// itself.
 std::string to_text(const SegmentTree& tree, const Program& program);
 
-/// One line a step. With a tree, a line that names each leaf stands before its first step.
+/// One line a step. With a tree, a line before each leaf's first step names the leaf.
 std::string to_text(const Program& program, const SegmentTree* segments = nullptr);
 
 }  // namespace stormcell

@@ -76,7 +76,7 @@ struct PutRange {
     });
   }
 
-  /// visit(where they are kept, the first of them in the value that is put, rows) for rows that lie behind each other.
+  /// visit(place in the state, the first of them in the value that is put, rows) for rows that lie behind each other.
   template <class Visit>
   void each(Visit visit) const {
     for (int64_t p = 0; p < rows.parents; ++p)

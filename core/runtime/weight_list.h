@@ -1,4 +1,4 @@
-// The weights that plans asked for, by handle: what each is, which branch it serves, where it lies.
+// The weights that plans asked for, by handle: identity, branch, address.
 #pragma once
 #include <atomic>
 #include <cstdint>

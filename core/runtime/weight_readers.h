@@ -1,4 +1,4 @@
-// The threads that read weights under a budget, so that those that compute never do.
+// Threads that read weights under a budget; those that compute never read.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -25,8 +25,7 @@ class WeightReaders {
   WeightReaders(const WeightReaders&) = delete;
   WeightReaders& operator=(const WeightReaders&) = delete;
 
-  /// A list of the one handle, so that no memory is asked for here: whoever puts it has said by then that it is being
-  /// read.
+  /// A list of the one handle, so that no memory is asked for here: its caller has said by then that it is being read.
   void put(std::list<WeightHandle> one, bool first) noexcept;
   /// A handle that waits to be read is the next one.
   void hurry(WeightHandle handle);

@@ -1,4 +1,4 @@
-// The weights of one model on one device, each once, whoever uses it: baseline and optimised plans share them.
+// The weights of one model on one device, each once: baseline and optimised plans share them.
 //
 // The way of a weight: a kernel requests it when a plan is compiled and gets a handle (WeightList). Dense weights are
 // loaded for good, as all are without a budget. With one, the weights that serve one branch of a router (parts) are
@@ -12,13 +12,13 @@
 //   the store. Slots are allocated under it as well, while no part is busy.
 // - The readers' own lock is taken last. Their threads call read_part() with no lock held, and end before anything else
 //   is destroyed.
-// - `changed_` is told when a reading ended and when a part is not in use any more.
+// - `changed_` is notified when a reading ended and when a part is not in use any more.
 //
 // The budget and the slots count what executables that live, or are being made, read: plans come and go, of one phase
 // and of another, with other annotations. Use a store of its own to ask what a plan would take without running it.
 //
-// Memory refused, by the device or the host, at any of these: whoever asked gets the error, the store is as before but
-// for parts that had to go first (arrange()), and it can be asked again.
+// Memory may be refused, by the device or the host, at any of these: the caller gets the error, the store is as before
+// but for parts that had to go first (arrange()), and it can be asked again.
 #pragma once
 #include <condition_variable>
 #include <cstdint>

@@ -53,7 +53,7 @@ void fill_bias(const AttentionProblem& p, const Cut& cut, const int32_t* of, int
     for (int64_t i = 0; i < distances; ++i) bias[h * ld + i] = p.bias_table[of[i] * p.heads + first_head + h];
 }
 
-/// The rows of one sequence, and where its queries stand as seen from its keys.
+/// The rows of one sequence, and the position of its queries relative to its keys.
 struct SequenceRows {
   int64_t query, queries, key, keys;
   int64_t position;  // position of the first query less that of the first key

@@ -159,8 +159,8 @@ int64_t bands_of_map(const Conv2dShape& s, int threads) {
   return best;
 }
 
-/// A map on its way through a chain, in two sets of planes: x, and what stands between the two convolutions of a block.
-/// Each step is taken for some rows; a convolution reads those around them too.
+/// A map on its way through a chain, in two sets of planes: x, and the map between the two convolutions of a block.
+/// Each step is taken for some rows; a convolution also reads those around them.
 class ChainMap {
  public:
   static int64_t floats(const Conv2dShape& s) { return 2 * aligned(layout(s).floats()); }

@@ -19,7 +19,7 @@
 #endif
 
 #define STORMCELL_INLINE inline __attribute__((always_inline))
-/// Stands behind the parameters of a lambda that static_for calls.
+/// Follows the parameters of a lambda that static_for calls.
 #define STORMCELL_UNROLLED __attribute__((always_inline))
 
 namespace stormcell::cpu::STORMCELL_ISA {

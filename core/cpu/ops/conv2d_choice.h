@@ -1,4 +1,4 @@
-// Convolutions that have kernels which read maps where they lie, for one branch or for all: weights are input `weight`.
+// Convolutions with kernels that read maps in place, for one branch or for all: weights are input `weight`.
 #pragma once
 #include "core/cpu/kernels/direct_conv2d.h"
 #include "core/cpu/kernels/format_kernels.h"

@@ -81,7 +81,7 @@ class GatherChains : public Kernel {
       }
     }
     if (otherwise && weighted_) add_dropped(c, otherwise, columns);
-    // A sum starts from 0 in cells that a row reaches: `otherwise` only stands where none does.
+    // A sum starts from 0 in cells that a row reaches: `otherwise` only holds where none does.
     if (otherwise && !weighted_ && !place_)
       for_each_row(c, columns, [&](const float*, float* to, float) { std::fill_n(to, columns.count, 0.0f); });
     for_each_row(c, columns, [&](const float* from, float* to, float weight) {

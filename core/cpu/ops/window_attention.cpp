@@ -56,7 +56,7 @@ class WindowAttention : public Kernel {
   }
 
  private:
-  /// Bit 0: in the last column of windows, of which a part hangs over; bit 1: in the last row.
+  /// Bit 0: in the last column of windows, a part of which hangs over; bit 1: in the last row.
   static constexpr int kKinds = 4;
 
   bool splits_rows() const { return grid_.shift_height > 0; }
