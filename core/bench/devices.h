@@ -31,8 +31,8 @@ struct DeviceRow {
 class DeviceList {
  public:
   explicit DeviceList(std::vector<DeviceRow> rows) { add(std::move(rows)); }
-  /// Adds rows behind the others, all or none. Throws Error(failed) for a name that is there already or comes twice,
-  /// for one that is no name, and for a row that lacks a function.
+  /// Adds rows behind the others, all or none. Throws Error(failed) for a wrong name, for one that is there already or
+  /// comes twice, and for a row that lacks a function.
   void add(std::vector<DeviceRow> rows);
   /// The rows as they are now.
   std::vector<DeviceRow> rows() const;

@@ -122,8 +122,8 @@ bool is_short_of_host(const MemoryNeed& need, const MemoryRoom& room) {
   return room.device && need.device <= *room.device;
 }
 
-/// "5 GiB of the device's memory, 4 GiB are available": of the memory that is too small, the device's first. `between`
-/// stands before the memory's name.
+/// "5 GiB of the device's memory, 4 GiB are available": for the memory that is too small, the device's first. `between`
+/// comes before the memory's name.
 std::string too_small(const MemoryNeed& need, const MemoryRoom& room, const std::string& between) {
   const auto text = [&](int64_t needed, const char* name, int64_t available) {
     return to_text(Bytes(needed)) + between + name + ", " + to_text(Bytes(available)) + " are available";

@@ -11,7 +11,7 @@
 namespace stormcell {
 namespace {
 
-/// calls(), and says of bad input where it stands.
+/// Runs calls(), and adds the place to an error of bad input.
 template <class Calls>
 auto said_by(const std::string& where, Calls calls) {
   try {

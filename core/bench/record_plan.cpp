@@ -36,8 +36,8 @@ SpaceId routed_above(const Graph& g, SpaceId space) {
   return space;
 }
 
-/// The named router in one of whose branches a router is nested, also where a pass has made that branch straight; -1:
-/// there is none.
+/// The named router and branch that a router is nested in, even if a pass has made that branch straight; -1: there is
+/// none.
 struct Nesting {
   int32_t router = -1, branch = -1;
 };
@@ -74,7 +74,7 @@ void add_spaces(RecordPlan& plan, const Program& program) {
     (router.repeat != kNone ? recorded.turn_space : recorded.space) = router.dense_space;
   }
   for (size_t n = 0; n < space_of.size(); ++n) plan.layout.routers[n].space = space_of[n];
-  // Sequences are told by the cells of a space: where nobody decides, by those of an input.
+  // Cells of a space tell sequences apart: if nobody decides, those of an input.
   if (std::any_of(plan.spaces.begin(), plan.spaces.end(), [](const RecordedSpace& s) { return s.space != kNone; }))
     return;
   for (const Value& v : g.values)
@@ -126,8 +126,8 @@ std::vector<LayoutEdge> named_edges(const Program& program, const NamedRouters& 
   return edges;
 }
 
-/// Puts each named router behind those whose cells come to it; where edges leave it open, running order decides. In
-/// running order a guard's fallback comes after its whole taken body, so a router that only the fallback has stands
+/// Puts each named router behind those whose cells come to it; if edges leave it open, running order decides. In
+/// running order a guard's fallback comes after its whole taken body. So a router that only the fallback has comes
 /// last, though in the model it may come before one that both bodies have. `edges` name the routers as `named` does.
 void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Program& program) {
   const size_t count = named.first.size();

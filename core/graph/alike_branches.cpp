@@ -32,7 +32,7 @@ class Signature {
     const Value& x = g_.value(v);
     if (x.kind == ValueKind::weight) return "w" + type(x.type);
     if (const auto own = values_.find(v); own != values_.end()) return "v" + std::to_string(own->second);
-    // A value scattered to this branch stands for one scattered to another.
+    // A value scattered to this branch equals one scattered to another.
     if (x.type.space != kNone && g_.is_within(x.type.space, branch_) && x.producer != kNone)
       return "from" + to_text(x.producer) + type(x.type);
     return "value" + to_text(v);
@@ -82,7 +82,7 @@ std::map<SpaceId, SpaceId> alike_branches(const Graph& graph) {
   });
   std::map<std::pair<ValueId, std::string>, SpaceId> first;
   std::map<SpaceId, SpaceId> alike;
-  // Ordered by branch, so that the lowest stands for the others.
+  // Ordered by branch, so that the lowest comes first.
   std::vector<SpaceId> order;
   for (const auto& [s, signature] : signatures) order.push_back(s);
   std::sort(order.begin(), order.end(), [&](SpaceId a, SpaceId b) {

@@ -33,7 +33,7 @@ constexpr std::array kRules = {
     AnnotationRule{kResidency, Annotated::weight, residency_words},
 };
 
-/// Keys of what stands on this; of all where nothing is given.
+/// Keys for this kind of thing; all keys if none is given.
 std::string known_keys(std::optional<Annotated> on = {}) {
   std::string known;
   for (const AnnotationRule& r : kRules)
@@ -63,7 +63,7 @@ bool holds_word(std::string_view words, std::string_view word) {
          (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
 }
 
-/// * stands for any characters.
+/// Matches a name with a pattern; * is any characters.
 bool matches(std::string_view pattern, std::string_view name) {
   const size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == name;
@@ -88,7 +88,7 @@ struct Request {
   std::string name, key, word;
 };
 
-/// Names hold points, and so do kernels: the key stands before the first "=", behind the last point before that.
+/// Names contain points, and so do kernels: the key is between the first "=" and the last point before that.
 Request parse_request(std::string_view text, const std::string& where, const std::string& example) {
   const size_t equals = text.find('='), dot = text.substr(0, std::min(equals, text.size())).rfind('.');
   if (equals == std::string_view::npos || dot == std::string_view::npos || dot == 0 || equals + 1 == text.size())

@@ -35,8 +35,8 @@ bool may_be_annotated(const Value& value, Annotated& on);
 /// as their type says, and yields of a guard's bodies lie as the guard's output does. Throws Error(bad_input).
 void check_annotations(const Graph& graph);
 
-/// Annotates the nodes, values or weights of this name, in which * stands for any characters, with "NAME.KEY=WORD".
-/// Throws Error(bad_input) that begins with `where`: not of this form, nothing of this name, an unknown key or word.
+/// Annotates the nodes, values or weights of this name, with * for any characters, by "NAME.KEY=WORD". Throws
+/// Error(bad_input) that begins with `where`: not of this form, nothing of this name, an unknown key or word.
 void annotate(Graph& graph, std::string_view text, const std::string& where);
 /// Whether the graph has the name for something that annotate() would annotate. Throws as it does, but for that.
 bool may_annotate(const Graph& graph, std::string_view text, const std::string& where);

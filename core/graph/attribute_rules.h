@@ -59,7 +59,7 @@ bool flag_of(const Node& node, std::string_view attribute);
 double real_of(const Node& node, std::string_view attribute);
 std::string word_of(const Node& node, std::string_view attribute);
 
-/// "a", "a or b", "a, b or c" of words with blanks between; `last` stands before the last one.
+/// "a", "a or b", "a, b or c" of words with blanks between; `last` comes before the last one.
 std::string listed(std::string_view words, std::string_view last = "or");
 
 /// The words for activations, and the same with "none".

@@ -72,7 +72,7 @@ struct Value {
 void set_recipe(Value& weight, const Recipe& recipe);
 /// How a weight is made of stored tensors.
 Recipe recipe_of(const Value& weight);
-/// The stored tensors that weights are made of, in the order of the weights; one may stand twice.
+/// The stored tensors that weights are made of, in the order of the weights; one may occur twice.
 std::vector<std::string> tensors_read(const std::vector<Value>& values);
 /// The text that names a weight in stores and sources.
 inline const std::string& weight_text(const Value& weight) {
@@ -101,7 +101,7 @@ struct NamedValue {
   ValueId real = kNone;
 };
 
-/// The graph owns everything by index. Nodes of a block stand in an order in which they may run.
+/// The graph owns everything by index. Nodes of a block are in an order in which they may run.
 class Graph {
  public:
   std::vector<std::string> symbols;

@@ -8,9 +8,9 @@
 
 namespace stormcell {
 
-/// A state lies in pages where its rows are the cells of sequences (of a root space), all that changes it puts rows at
-/// the places which one state of the sequences holds, and all that reads it attends to the keys up to those places. Any
-/// other operator reads rows as they lie behind each other, and what it reads stays in one piece.
+/// A state lies in pages under three conditions. Its rows are the cells of sequences (of a root space). All changes put
+/// rows at the places which one state of the sequences holds. All readers attend to the keys up to those places. Any
+/// other operator reads rows as they lie behind each other, and a state that it reads stays in one piece.
 struct PagedStates {
   std::vector<ValueId> states;  ///< in the order of their numbers
   ValueId places = kNone;       ///< i32 over the sequences: how many rows each of them has

@@ -15,11 +15,11 @@ namespace stormcell {
 
 using ValueMap = std::map<ValueId, ValueId>;
 
-/// The graph without the nodes that stand in no block, and without the values and spaces that nothing refers to any
-/// more. The graph's inputs stay.
+/// The graph without the nodes that are in no block, and without the values and spaces that nothing refers to any more.
+/// The graph's inputs stay.
 Graph compact(const Graph& graph);
 
-/// A graph under rewriting. New nodes stand in no block until they are placed.
+/// A graph under rewriting. New nodes are in no block until they are placed.
 class Rewriter {
  public:
   explicit Rewriter(Graph graph);

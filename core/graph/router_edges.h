@@ -6,7 +6,7 @@
 
 namespace stormcell {
 
-/// Cells of `from` come to `to` and meet no router between. Both are route nodes; `from` stands before `to` in running
+/// Cells of `from` come to `to` and meet no router between. Both are route nodes; `from` comes before `to` in running
 /// order, so edges form no cycle.
 struct RouterEdge {
   NodeId from = kNone, to = kNone;

@@ -1,4 +1,4 @@
-// Names of a graph's values, each of which stands once.
+// Names of a graph's values, each of which occurs once.
 #pragma once
 #include <functional>
 #include <map>

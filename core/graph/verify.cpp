@@ -90,8 +90,8 @@ class Verifier {
                                    ", got " + type_text(graph_, v.type));
   }
 
-  /// Operators read rows in four bytes an element; those that know pages round what they put there, and widen what they
-  /// read.
+  /// Operators read rows in four bytes an element; those that know pages round the rows that they put there, and widen
+  /// the rows that they read.
   void rounded_states() const {
     const auto rounded = [](const Value& v) {
       return v.kind == ValueKind::state && format_of(v.type.dtype).rounds_rows;

@@ -152,8 +152,8 @@ std::string AlikeBranches::check_gathers() {
   return {};
 }
 
-/// Beside rows of other routers, slots stand for branches only where every slot is computed, and in the order in which
-/// they are summed.
+/// Checks a gather that also joins rows of other routers: slots may replace its branches only if every slot is
+/// computed, in the order in which they are summed.
 std::string AlikeBranches::check_others(const Node& gather, const std::vector<int32_t>& joined) const {
   const std::vector<size_t> own = own_inputs(gather);
   if (own.empty()) return node_text(gather) + " joins none of its branches";

@@ -11,11 +11,11 @@
 
 namespace stormcell {
 
-/// Compares the branches behind a region's decision, as they stand between its scatters and gathers.
+/// Compares the branches behind a region's decision between its scatters and gathers.
 class AlikeBranches {
  public:
-  /// Rows that branches are sent, and the ragged cells that tell which members of theirs to pack; kNone: the cells
-  /// themselves.
+  /// Rows that a scatter or pack sends to branches, and the ragged cells that name their members to pack; kNone: the
+  /// cells themselves.
   using Sent = std::pair<ValueId, ValueId>;
 
   /// Both must outlive it; `region` is behind one decision.

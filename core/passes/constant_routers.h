@@ -27,7 +27,7 @@ class ConstantRouters {
 
   const Graph& graph() const { return rewriter_.graph(); }
   std::vector<ValueId> joined(const Region& region) const;
-  /// "a+b.WHAT" of what stands behind these decisions.
+  /// "a+b.WHAT", the name of nodes behind these decisions.
   std::string name_of(const Region& region, const std::string& what) const;
   /// Rewrites what lies behind the region's decisions, all of which are constant; why it cannot, nothing where it has.
   virtual std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) = 0;

@@ -75,8 +75,8 @@ class DeadPath {
     return false;
   }
 
-  /// One guard for all routers of the region that decide before it; where that cannot be, one for a router whose
-  /// decision is known there. A router that decides within the guarded part gets its guard there: a miss computes again
+  /// Adds one guard for all routers of the region that decide before it; if that cannot be, one for a router with a
+  /// known decision there. A router that decides within the guarded part gets its guard there: a miss computes again
   /// only what lies behind its decision.
   bool guard_some(const Region& region) {
     std::vector<ValueId> with_dead, early;
@@ -98,7 +98,7 @@ class DeadPath {
     return false;
   }
 
-  /// Puts the region behind a guard; false where that is not possible, which `why` says, or of no use.
+  /// Puts the region behind a guard; false if that is of no use, or not possible for the reason in `why`.
   bool guard(const Region& region, std::string& why) {
     const Dead dead = dead_of(region);
     if (dead.empty()) return false;

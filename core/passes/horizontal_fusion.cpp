@@ -52,7 +52,7 @@ class BranchFusion {
  private:
   const Graph& graph() const { return rewriter_.graph(); }
 
-  /// The cells of all slots, or of their members, that stand for cells of the first branch.
+  /// The cells of all slots, or of their members, in place of cells of the first branch.
   SpaceId all_cells(SpaceId cells) {
     return graph().holds_members(cells) ? ragged_space(rewriter_.graph(), graph().space(cells).offsets, slots_)
                                         : slots_;
@@ -68,7 +68,7 @@ class BranchFusion {
       sent_anyway_.insert(graph().node(id).inputs.begin(), graph().node(id).inputs.end());
   }
 
-  /// Value of all slots that stands for a value of the first branch.
+  /// The value of all slots in place of a value of the first branch.
   ValueId over_slots(ValueId v) {
     if (const auto at = merged_.find(v); at != merged_.end()) return at->second;
     const AlikeBranches::Sent* sent = branches_.sent_as(v);

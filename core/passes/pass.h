@@ -116,7 +116,7 @@ std::span<const std::string_view> planned_passes();
 std::span<const Pass> passes();
 /// nullptr for an unknown id.
 const Pass* find_pass(std::string_view id);
-/// Throws Error(bad_input) naming `where`, with the list, for an id that is unknown or that this version does not have.
+/// Throws Error(bad_input) naming `where`, with the list, for an id that is unknown or missing in this version.
 void check_pass(std::string_view id, std::string_view where);
 
 }  // namespace stormcell

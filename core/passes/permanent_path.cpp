@@ -43,7 +43,7 @@ class PermanentPath : public ConstantRouters {
     return {};
   }
 
-  /// Replaces `count` nodes from `first` on, which decide and what is behind that.
+  /// Replaces `count` nodes from `first` on: those that decide and those behind them.
   void leave_decisions_out(const Region& region, StraightRegion& straight, size_t first, size_t count) {
     const Rewriter::Body body = straight.make();
     ValueMap now;
@@ -52,7 +52,7 @@ class PermanentPath : public ConstantRouters {
     rewriter_.replace_run(region.block, first, count, body.nodes);
   }
 
-  /// Replaces `nodes`, which stand from `first` on and become the fallback.
+  /// Replaces `nodes`, which begin at `first` and become the fallback.
   void decide_behind(const Region& region, StraightRegion& straight, const std::vector<NodeId>& deciding, size_t first,
                      std::vector<NodeId> nodes) {
     const bool weights_wait = !straight.weighed().empty();

@@ -10,10 +10,10 @@
 
 namespace stormcell {
 
-/// Everything in one block that lives in the branches of a set of decisions and hangs together. A gather ties together
-/// all decisions between the rows that it joins and its own cells: exits that join at the end of a chain, routers whose
-/// rows are summed. A router that opens and closes within a branch has a region of its own there. A decision with
-/// several rounds, or with flows that never meet, has several regions.
+/// Everything in one block that lives in the branches of a set of connected decisions. A gather connects all decisions
+/// between the rows that it joins and its own cells: exits that join at the end of a chain, routers whose rows are
+/// summed. A router that opens and closes within a branch has a region of its own there. A decision with several
+/// rounds, or with flows that never meet, has several regions.
 struct Region {
   std::vector<ValueId> decisions;  ///< outer ones before those within
   BlockPlace block;

@@ -61,8 +61,8 @@ class ChainFolding {
   /// to.
   bool is_plain(ValueId value) const { return graph().value(value).annotations.empty(); }
 
-  /// The inputs of a convolution, of one branch or of all branches of a decision, that are weights and biases; behind
-  /// them stands what is added.
+  /// The weights and biases among a convolution's inputs, of one branch or of all branches of a decision. The value
+  /// that is added comes behind them.
   struct Weights {
     size_t begin, end;
   };

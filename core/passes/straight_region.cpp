@@ -217,8 +217,8 @@ std::set<std::string_view> StraightRegion::operators_of_holds() const {
   return operators;
 }
 
-/// Whether the branches that get no cell say something that those which get all cells do not. As many choices as a cell
-/// may have are those of the branches that got all cells.
+/// Whether holds() must ask the branches that get no cell, too. If the taken branches are as many as a cell's choices,
+/// the others cannot get any.
 bool StraightRegion::asks_for_none(ValueId decision) const {
   const int32_t taken = taken_.at(decision).size();
   return taken < graph().value(decision).fan_out && taken < graph().value(decision).branches;
@@ -285,7 +285,7 @@ Attributes weight_of_all(SpaceId cells, int32_t branch) {
 }
 }  // namespace
 
-/// The weights that a node told of a branch's cells, of all cells.
+/// The weights of a branch's cells, for all cells.
 NodeId StraightRegion::make_weight(NodeId id) {
   const Node node = graph().node(id);
   const CellSpace& sent_to = graph().space(graph().value(node.outputs[0]).type.space);

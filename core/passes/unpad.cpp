@@ -93,7 +93,7 @@ class Planner {
       if (mixes_batch(protocol))
         object("router " + n.name + " gives its places by priority over the batch, padding included");
       if (!mixes_parent(protocol)) return true;
-      // Within a branch capacity is counted over all cells of the batch: padding of one sequence stands before real
+      // Within a branch capacity is counted over all cells of the batch: padding of one sequence comes before real
       // cells of the next.
       if (!is_grouped(g_, g_.value(n.outputs[0]).type.space))
         object("router " + n.name + " counts its places over the whole batch, padding included");
@@ -109,7 +109,7 @@ class Planner {
     return true;
   }
 
-  /// Keys among the cells must not be seen where they pad: by the mask, or because they stand behind every real query.
+  /// Keys among the cells must not be seen where they pad: the mask hides them, or they are behind every real query.
   void attend(NodeId id, const Node& n, bool makes) {
     const bool keys = over(n.inputs[1]);
     if (!makes && !keys) return;

@@ -5,9 +5,9 @@
 // cache through all of them (residual_chains.h), and so do a depthwise convolution and the pointwise one behind it
 // (separable_convolutions.h).
 //
-// Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a
-// residual behind a factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a
-// product and the sum after it. A gather rounds both.
+// Bit for bit the same: a node is folded only if the order of arithmetic stays. A scale is not folded behind a bias,
+// nor a residual behind a factor (a scale, a gate, an activation that ends in a product): compilers make one rounding
+// of a product and the sum after it. A gather rounds both.
 #include "core/passes/vertical_fusion.h"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ class VerticalFusion {
     nodes = nodes_;
   }
 
-  /// Folds what stands next to a node into it; the node as it is then, kNone where there is nothing to fold.
+  /// Folds the next operation into a node; returns the node as it is then, kNone if there is nothing to fold.
   NodeId absorb_next(NodeId id) {
     if (fold_.norms && stormcell::absorbs(*node(id).op, "gain") && !has(node(id), "gain") && absorb_norm(id))
       ++counts.norms;
@@ -220,7 +220,7 @@ class VerticalFusion {
     return as == "multiply" || (as == "residual" && !tail.scaled && (tail.active == "none" || tail.active == "relu"));
   }
 
-  /// The user becomes the fused node: it stands behind everything that either of them reads.
+  /// The user becomes the fused node: it comes after everything that either of them reads.
   NodeId merge(NodeId id, NodeId user) {
     if (!may_move(id, user)) return kNone;
     const Node maker = graph().node(id);
@@ -235,7 +235,7 @@ class VerticalFusion {
     fused.annotations = maker.annotations;
     if (attribute_rule(*maker.op, as)) {
       fused.attributes.set(as, own.begin()->second);
-      // Only an activation stands behind a residual: see absorbs().
+      // Only an activation may follow a residual: see absorbs().
       if (has(fused, "residual")) fused.attributes.set("residual_first", int64_t{1});
       ++(as == "scale" ? counts.scales : counts.activations);
     } else {
@@ -247,8 +247,7 @@ class VerticalFusion {
     return user;
   }
 
-  /// Whether a node may stand just before `to` instead of where it stands: it has no effect, but what it reads of
-  /// states may change between.
+  /// Whether a node may move to just before `to`: it has no effect, but states that it reads may change between.
   bool may_move(NodeId id, NodeId to) {
     const Node& moved = graph().node(id);
     if (std::none_of(moved.inputs.begin(), moved.inputs.end(),

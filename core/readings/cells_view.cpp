@@ -207,7 +207,7 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
       if (s.space != number || (choices > request.most_choices && !s.items && s.cells.first_sequence >= reached))
         continue;
       add_batch(reader, batch, s, routers, request.most_cells, *page);
-      // Listed items stand in any order: then all of the page is read.
+      // Listed items are in any order: then all of the page is read.
       reached = s.items ? end : std::max(reached, std::min(end, s.cells.first_sequence + s.cells.sequences));
       choices += s.cells.cells() * each;
     }

@@ -71,8 +71,8 @@ uint64_t spread_rank(int64_t number) { return static_cast<uint64_t>(number) * 0x
 /// first two kinds.
 enum class CandidateKind : uint8_t { wrong_and_pictured, wrong, pictured, other };
 
-/// An item that may be shown, and where it stands among those of its kind, exit and label: evenly spread over the run,
-/// whatever number is taken.
+/// An item that may be shown, and its place among those of its kind, exit and label: evenly spread over the run,
+/// however many are taken.
 struct Candidate {
   ExitItem item;
   bool pictured = false;

@@ -1,5 +1,5 @@
-// Early exits of a run, as plain values for views: who left where, what other thresholds would give, and single items
-// by exit.
+// Early exits of a run, as plain values for views: the items by exit, results of other thresholds, and single items by
+// exit.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -37,7 +37,7 @@ struct FlowRouter {
 };
 /// The pairs that are wanted whole: those of a router with itself and with a next one.
 struct FlowFocus {
-  /// one that nothing follows stands for the first that leads to it; empty: the first one that has a next
+  /// one without a next is replaced by the first that leads to it; empty: the first one that has a next
   std::string router;
   std::string next;  ///< empty, or not next to `router`: the first that is
 };

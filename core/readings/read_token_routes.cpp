@@ -41,7 +41,7 @@ class RouteReader {
     routes_.layers = static_cast<int32_t>(routers_.size());
   }
 
-  // The rows of a batch in the order of steps: of decoding position by position, else as they stand. Fills place_.
+  // Adds the rows of a batch in the order of steps: position by position for decoding, else as they come. Fills place_.
   // A batch whose server numbered its steps is one step, or with those of the other ranks a part of one.
   void add_cells(const BatchSummary& batch, const BatchSpace& space) {
     const CellTable& cells = space.cells;

@@ -32,8 +32,8 @@ struct RouterGraph {
   std::vector<GraphEdge> edges;            ///< by `from`, then `to`
   /// The most cells that a router of the same cell space had: what shares are of.
   int64_t all_cells(const GraphRouter& router) const;
-  /// False where several routers of one cell space stand side by side for all that is recorded: a trace of counts says
-  /// nothing of who went on where.
+  /// False if several routers of one cell space seem to be side by side: a trace of counts does not tell who went on
+  /// where.
   bool tells_edges() const;
 };
 /// `run` 0: the newest. `phase`: only its batches; empty: all. Reads the largest windows that make up the batches.

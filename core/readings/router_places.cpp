@@ -136,8 +136,8 @@ class Lane {
  private:
   bool has(int32_t place) const { return lane_of_[place] == number_; }
   int32_t& column(int32_t place) { return all_.places[place].column; }
-  /// Places stand in running order, so these form no cycle; where routers of one place lie before and behind another's,
-  /// the way back is drawn, and does not say where anything lies.
+  /// Places are in running order, so these form no cycle. If routers of one place are before and behind another's, the
+  /// way back is drawn, and does not place anything.
   bool leads_forward(const PlaceEdge& e) const { return has(e.from) && e.from < e.to; }
 
   /// A place is as deep as the longest way to it.
@@ -170,8 +170,8 @@ class Lane {
     return 0;
   }
 
-  /// Each in the row that is the median of those that lead to it, below those that belong further up; what only passes
-  /// goes round.
+  /// Puts each place in the median row of those that lead to it, below places that belong further up; edges that only
+  /// pass go round.
   void set_rows(int32_t c) {
     std::vector<Stop>& here = at(c);
     for (Stop& s : here) {
@@ -217,8 +217,8 @@ std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most) {
 
 bool is_exit(const RouterLine& router) { return router.protocol == to_text(ProtocolKind::exit_threshold); }
 
-/// A session of before schema 8 does not say by which branch items leave: they go on by that in which the next router
-/// stands, and leave a router that stands alone by the first.
+/// A session of before schema 8 does not say by which branch items leave. They go on by the branch that holds the next
+/// router; if a router has no next, they leave by its first branch.
 std::vector<ExitRole> exit_roles(const std::vector<RouterLine>& routers) {
   std::vector<ExitRole> tests(routers.size());
   int32_t exits = 0, other = 0;

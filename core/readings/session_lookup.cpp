@@ -29,7 +29,7 @@ RunLine line_of(const SessionReader& reader, const RunSummary& run) {
   if (has_configuration(run.config)) line.config = run.config;
   line.result = parse_summary(run.summary);
   line.device = device_of(run);
-  // A run that did not reach its end has no summary; what it was asked for stands with its data, too.
+  // A run that did not reach its end has no summary; its data hold its settings, too.
   if (line.result) line.settings = line.result->figures.settings;
   const nlohmann::json dataset = json_or_null(run.dataset);
   if (const nlohmann::json& settings = value_at(dataset, "settings"); line.settings.empty() && settings.is_object())

@@ -33,7 +33,7 @@ struct SessionRunLine {
   std::vector<std::string> keeps;  ///< "loads", "decisions", "texts", ...
   bool figures = false;            ///< compare and report have something to show
 };
-/// A placement that a search found, told from runs by its number.
+/// A placement that a search found.
 struct PlacementLine {
   int64_t id = 0, run = 0;  ///< `run`: whose loads it was made for
   std::string name, solver, created;

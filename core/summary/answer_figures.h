@@ -60,7 +60,7 @@ struct ExitFigures {
   std::optional<double> value_of_all;  ///< the measure where every item answers there
   std::optional<double> baseline_cost = {};  ///< `cost` in the model's own order; nothing: `cost` is in that order
 };
-/// The result of thresholds: which items leave where, at which mean cost, with which quality.
+/// The result of thresholds: the items by exit, their mean cost, their quality.
 struct ExitPoint {
   double threshold = 0;  ///< one for all exits
   double mean_cost = 1;  ///< operations as a share of those through the whole network, each item's of its own size
@@ -135,9 +135,8 @@ struct ItemSpent {
   double operations = 0;  ///< counted, of real cells alone
   double share = 1;       ///< share of the operations that it would take if all its cells went through every branch
 };
-/// Parts of the model that a gate may leave out (a node that its picture may skip, what lies behind an exit), by how
-/// many of them items were computed. In an item of several cells each part counts by the share of them that it
-/// computed.
+/// Parts of the model that a gate may leave out (a node that its picture may skip, the network behind an exit), counted
+/// by the items that computed them. In an item of several cells each part counts by the share of them that it computed.
 struct PartsComputed {
   double mean = 0;  ///< mean of an item
   std::optional<std::array<double, 2>> mean_ci95;

@@ -31,8 +31,8 @@ std::vector<ReadingPlan> reading_plans(const GenerateFigures& figures);
 struct BudgetLine {
   std::string name, text;
 };
-/// A line each for what stayed, what an execution of each plan read and waited for, what all executions did, and what
-/// was held beside what was planned.
+/// A line each for the weights that stayed, the reads and waits of an execution of each plan, the work of all
+/// executions, and the memory held beside the memory planned.
 std::vector<BudgetLine> budget_lines(const BudgetFigures& budget, const std::vector<ReadingPlan>& plans);
 
 /// "512.0 MiB for weights of branches": what tells a run under a budget from others.

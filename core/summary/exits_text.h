@@ -39,7 +39,7 @@ std::string exit_plan_text(const ExitCurve& curve);
 std::string exit_operations_text(const ExitCurve& curve);
 /// The title of a column of costs: "operations as the optimised plan runs".
 std::string exit_costs_title(const ExitCurve& curve);
-/// The same below a table: in which order both are counted, and what that leaves out.
+/// The same below a table: the order in which both are counted, and what that leaves out.
 std::string exit_order_text(const ExitCurve& curve);
 /// A value of the measure: "98.9 %"; "-" where nothing can be judged.
 std::string exit_value_text(const ExitCurve& curve, const std::optional<double>& value);

@@ -70,7 +70,7 @@ const GroupSpent* only_compared(const ItemCostFigures& c) {
   return only;
 }
 
-/// The class on which more is spent, or less, than on what does not show it; null: none is told.
+/// The class on which more is spent, or less, than on items without it; null: none is named.
 const GroupSpent* told_group(const ItemCostFigures& c) {
   const GroupSpent* g = only_compared(c);
   return g && g->fewer && c.alike && is_told(*g) ? g : nullptr;
@@ -94,8 +94,8 @@ double far_apart(size_t groups) {
   return std::sqrt(2 * std::log(pairs / 0.05));
 }
 
-/// The classes with the least and the most spent, if classes exclude each other; nothing: they are not told apart. They
-/// are the ends of a list, and so are apart even if all classes are alike.
+/// The classes with the least and the most spent, if classes exclude each other; nothing: they are too close. They are
+/// the ends of a list, and so differ even if all classes are alike.
 std::optional<std::pair<const GroupSpent*, const GroupSpent*>> least_and_most(const ItemCostFigures& c) {
   std::vector<const GroupSpent*> groups;
   for (const GroupSpent& g : c.groups)

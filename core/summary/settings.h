@@ -202,8 +202,8 @@ inline constexpr std::array kSettings = {
             "optimize"},
 };
 
-/// Reads what stands behind an option; of a list it adds one. Throws Error(bad_input) that names the option where the
-/// word does not fit.
+/// Reads the word behind an option; adds one to a list. Throws Error(bad_input) that names the option if the word does
+/// not fit.
 void read_word(const Setting& setting, const std::string& word, ExperimentOptions& options);
 /// Throws Error(bad_input) that names the first option that is neither at its default nor fits its row.
 void check(const ExperimentOptions& options);

@@ -1,5 +1,5 @@
-// Verdicts on a run: what a verification that did not pass found (that something is wrong, or that too little was
-// compared to say that nothing is), and what a speed-up shows.
+// Verdicts on a run: why a verification did not pass (something is wrong, or too little was compared to say that
+// nothing is), and what a speed-up shows.
 #pragma once
 #include <cstdint>
 #include <string>

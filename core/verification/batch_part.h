@@ -12,8 +12,7 @@
 
 namespace stormcell {
 
-/// Whether the rows of a picture can be told from those of others in all that is compared: outputs, and what routers
-/// decide over.
+/// Whether the rows of a picture can be told from those of others in all outputs and all scores that routers decide by.
 bool has_rows_by_item(const Graph& graph);
 
 /// The batch of the items `rows` alone, ascending.

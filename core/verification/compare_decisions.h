@@ -51,7 +51,7 @@ struct Misplaced {
 /// some of a batch's.
 std::vector<Misplaced> misplaced(const JudgedDecision& decision);
 
-/// The size by which the error of a cell's margin is measured, in the unit of the margins: that of the scores whose
+/// The size that a cell's margin error is measured by, in the unit of the margins. It is the size of the scores whose
 /// distance the margin is, so that a score that can never win or never lose (a masked branch) measures nothing. 1 if
 /// margins are probabilities; 1 + |correction| of the two branches at the cut for corrected sigmoids; the sum of all
 /// sizes if the sum decides; the margin itself if the scores are not known; 0 if no score decides. Adds to `sizes`

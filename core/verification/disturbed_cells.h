@@ -1,4 +1,4 @@
-// Cells that decided otherwise than the reference's, and what that may have reached.
+// Cells that decided otherwise than the reference's, and the cells that this may have reached.
 #pragma once
 #include <cstdint>
 #include <map>

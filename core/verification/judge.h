@@ -52,8 +52,8 @@ class Judge {
   void add_reference_replaying(int64_t batch, const Observed& reference, const Observed& plan,
                                const std::vector<JudgedDecision>& whole_batch);
 
-  /// Outputs (with the reference's decisions, and freely where they are the same for all that an item depends on),
-  /// flips, drops, and what is wrong with them; `passed` where nothing is.
+  /// Outputs (with the reference's decisions, and freely if they are the same for all that an item depends on), flips,
+  /// drops, and their faults; `passed` if there are none.
   Verification verdict() const;
 
  private:

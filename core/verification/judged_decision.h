@@ -58,8 +58,8 @@ struct CellReach {
 };
 CellReach cell_reach(const Graph& graph, RepeatStop stop = RepeatStop::counts);
 
-/// Decisions of an oracle's run with their scores, and those that stand of a device's execution. Throws Error(failed)
-/// where records contradict each other: a nested decision without the one above it, or over other cells than that sent.
+/// Decisions of an oracle's run with their scores, and the valid ones of a device's execution. Throws Error(failed) if
+/// records contradict each other: a nested decision without the one above it, or over other cells than that sent.
 std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
                                          const CellReach& reach = {});
 /// `as_reference`: with what is said of references alone, as far as the device recorded it: scores, but those that a

@@ -45,7 +45,7 @@ class JudgedPlan {
   virtual std::vector<std::string> differences() const = 0;
 
  protected:
-  /// `runs`: the plan itself, or the one that stands for it because it gives more.
+  /// `runs`: the plan itself, or another in its place that gives more.
   JudgedPlan(const WorkloadJudge& judge, ReadyPlan& runs) : judge_(judge), work_(judge.work()), runs_(runs) {}
   /// The reference's decisions without those that the plan does not make: of padding that it leaves out, and of routers
   /// that it takes for decided.

@@ -1,5 +1,5 @@
-// Differences of things of unlike size (outputs of items, scores of cells), each as a share of a size, so that neither
-// a large one hides what is wrong with the others nor a small one by chance is held to what rounding cannot give.
+// Differences of things of unlike size (outputs of items, scores of cells), each as a share of a size. So a large one
+// does not hide a fault in the others, and one that is small by chance is not held to less than rounding.
 #pragma once
 #include <cmath>
 #include <cstdint>

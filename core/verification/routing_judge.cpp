@@ -27,7 +27,7 @@ bool same_cells(const JudgedDecision& a, const JudgedDecision& b) {
 
 std::string cell_text(const JudgedDecision& d, int64_t cell) { return "cell " + std::to_string(d.row(cell)); }
 
-/// NaN where one of the scores is: -infinity stands for branches that cannot be chosen.
+/// NaN if one of the scores is: -infinity marks branches that cannot be chosen.
 float score_of(const JudgedDecision& d, int64_t cell) {
   if (d.scores.empty()) return 0;
   const auto first = d.scores.begin() + cell * d.score_columns;

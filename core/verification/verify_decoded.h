@@ -1,10 +1,10 @@
 // Decoding beside the oracle: every token, the logits it was chosen by, and what each router chose on the way to it.
 //
-// Tokens cannot be replayed as decisions are: where one differs, another text follows. So a sequence is compared up to
-// its first token that differs, in any of its executions (where sequences share a capacity, all of a batch up to the
-// first of theirs), and that token has to be explained: its logit lies as near to the reference's as rounding reaches,
-// or a routing choice before it differs that is explained itself and reaches its sequence. Behind it, too, each token
-// has to be the one that the logits of its own execution say.
+// Tokens cannot be replayed as decisions are: if one differs, another text follows. So a sequence is compared up to its
+// first token that differs, in any of its executions (if sequences share a capacity, all of a batch up to the first of
+// theirs). That token has to be explained: its logit lies as near to the reference's as rounding reaches, or a routing
+// choice before it differs, is explained itself and reaches its sequence. Behind it, too, each token has to be the one
+// that the logits of its own execution say.
 #pragma once
 #include <string>
 #include <utility>
@@ -33,8 +33,8 @@ class DecodedJudge {
   /// plan with the reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was
   /// written in the run that is judged, -1 behind its end.
   void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours);
-  /// One batch without a reference: each token that was written beside the logits of the plan that was judged, which
-  /// ran once more.
+  /// Compares one batch without a reference: each written token with the logits of the judged plan, which ran once
+  /// more.
   void add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours);
   /// Outputs and routing as Judge::verdict() has them, and the tokens. `written`: by the run that is judged, of all
   /// batches, for the text; 0: nobody says.
@@ -44,8 +44,7 @@ class DecodedJudge {
   int64_t tokens() const { return tokens_; }  ///< tokens of each sequence, at most
   int64_t batches() const { return batches_; }
   int64_t compared() const { return compared_; }
-  /// "40 of 48 tokens": whose logits, and the routing that led to them, were compared, of those that the reference
-  /// wrote.
+  /// "40 of 48 tokens": those of the reference's tokens whose logits, and the routing that led to them, were compared.
   std::string compared_text() const;
   /// The most tokens of a sequence that were compared.
   int64_t furthest() const { return furthest_; }
