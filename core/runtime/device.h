@@ -50,7 +50,7 @@ struct CompileOptions {
   bool scores = false;  ///< records also keep the scores that routers decide by
   /// shared with plans that never run at the same time; null: memory of its own
   std::shared_ptr<SharedMemory> memory = nullptr;
-  std::shared_ptr<StateStore> states = nullptr;  ///< sequences that the plan runs on; null: a store of its own
+  std::shared_ptr<StateStore> states = nullptr;  ///< has the plan's sequences; null: a store of its own
   /// of a rank of a distributed plan, which must outlive it: how it meets the others
   Communicator* communicator = nullptr;
   SentRows rows = SentRows::lent;
