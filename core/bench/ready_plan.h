@@ -33,7 +33,7 @@ struct GuardCounts {
 /// Promises of a plan's passes, beside its graph.
 struct PlanPromises {
   bool same_bits = true;  ///< the bits of the baseline, on a device that keeps them
-  /// The branches that all cells go to by assumption, by router that the plan does not decide.
+  /// The assumed branches of all cells, for each router that the plan does not decide.
   std::map<std::string, std::set<int32_t>> undecided;
   void add(const PassResult& pass);
 };

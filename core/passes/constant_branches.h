@@ -18,7 +18,7 @@ struct ConstantBranches {
   std::map<std::string, int64_t, std::less<>> cells;  ///< profiled, of these; empty where parameters name them
   int64_t seen_less = 0;  ///< routers that always decided the same way, about fewer cells than asked for
 };
-/// The branches that the parameters of `pass` name, or routers of which each branch got every profiled cell or none.
+/// Routers that the parameters of `pass` name, or those of which each branch got every profiled cell or none.
 ConstantBranches constant_branches(const PassInput& input, std::string_view pass);
 
 /// The claim about `cells` of which `otherwise` did not go the usual way: "0 of 500 profiled cells otherwise, at most

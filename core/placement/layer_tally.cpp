@@ -10,7 +10,7 @@ namespace {
 
 double tiles_of(double rows) { return std::ceil(rows / kRowTile - 1e-9); }
 
-/// The mean over whose turn it is: so many rows or one more, such that `rows` is their mean.
+/// The expected tiles over the turns of replicas: so many rows or one more, such that `rows` is their mean.
 double tiles_by_turns(double rows) {
   const double fewer = std::floor(rows), one_more = rows - fewer;
   return one_more * tiles_of(fewer + 1) + (1 - one_more) * tiles_of(fewer);

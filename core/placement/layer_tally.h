@@ -78,8 +78,7 @@ class BranchMove {
   std::vector<double> absent_;  // [branches, places] the chance that a choice of another branch does not come there
   std::vector<double> comes_;   // [places]
   std::vector<double> before_of_, after_of_;  // for all places, while it begins
-  std::vector<size_t> index_;                 // for all places their index in place_; kSame: the branch gets as much as
-                                              // before
+  std::vector<size_t> index_;                 // of all places in place_; kSame: the branch gets as much as before
   double times_ = 0;
 };
 
@@ -111,7 +110,7 @@ class TallyRule {
   void add_following(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices,
                      double sign);
   /// Begins the move of a branch from `shares` to `next`; move_token() then changes the sums of each token that chose
-  /// it. The sums equal those of add_token(), which takes the token away and adds it again, but take one look at its
+  /// it. The result is that of add_token() taking the token away and adding it again, but it takes one look at the
   /// choices and at the ranks where the branch gets more or less. Replicas must share evenly. Not for gather, which
   /// sends the same wherever branches are.
   void begin_move(const std::vector<BranchShares>& shares, int32_t branch, const BranchShares& next);

@@ -137,8 +137,7 @@ class Executor {
   WeightStore& weights_;
   std::shared_ptr<const Program> program_;
   std::unique_ptr<Executable> executable_;
-  HostCopies copies_;                   // destroyed before the stream, as kept_, which may have work left that uses its
-                                        // memory
+  HostCopies copies_;                   // outlives the stream, as kept_: work left there may use its memory
   std::unique_ptr<PinnedBuffer> kept_;  // results that each submission leaves: the status, and behind it places_
   std::unique_ptr<Stream> stream_;
   Progress progress_;

@@ -27,7 +27,7 @@ bool PartWaves::is_passed(const Use& use) const {
 }
 
 int64_t PartWaves::next_use(WeightHandle handle) const {
-  int64_t next = INT64_MAX;  // a part of another plan
+  int64_t next = INT64_MAX;  // a part of another plan has no use here
   if (!uses_.holds(handle)) return next;
   const auto steps_of_program = std::ssize(program_.steps);
   for (const Use& use : uses_[handle]) {

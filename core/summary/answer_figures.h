@@ -110,8 +110,8 @@ struct ExitTarget {
   std::string item;           ///< "picture", "item"
   std::vector<std::string> routers;
   std::vector<double> thresholds, own_thresholds;  ///< by router; own: the model's. 0: all leave, 2: none does
-  ExitPoint fitted;                                ///< the part that was searched, replayed
-  ExitPoint predicted, held_out;  ///< the other part, replayed and really run; their `threshold` means nothing
+  ExitPoint fitted;                                ///< figures of the searched part, replayed
+  ExitPoint predicted, held_out;  ///< of the other part, replayed and really run; their `threshold` means nothing
   ExitPoint own;                  ///< there with the model's own thresholds, replayed
   /// items that really left at another exit than replayed; older summaries lack it
   std::optional<int64_t> left_elsewhere;

@@ -160,8 +160,8 @@ RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const Judge
         difference_of(r.of_cell(r_freely.choice, c), plan.of_cell(plan_freely, c), r.shape.fan_out);
     const size_t cell = c;
     const double margin = r.margin[cell], of_plan = static_cast<double>(plan.margin[cell]);
-    // A margin is infinite if no score decides. A score that is NaN has no distance: the plan's margin and weights tell
-    // if it has one.
+    // A margin is infinite if no score decides. A score that is NaN has no distance; a NaN of the plan shows in its
+    // margin and weights.
     if (std::isnan(margin) || std::isnan(of_plan))
       sum.nonfinite.add(plan.margin[cell], r.margin[cell], batch, [&] { return "the margin of " + cell_text(r, c); });
     else if (const float score = score_of(r, c); std::isnan(score))
