@@ -163,8 +163,8 @@ class Lowering {
     copy(storage_.operand(state), saved);
     undo_->restores.push_back(copying(saved, storage_.operand(state)));
   }
-  /// Saves as a whole states that regions within the body change: which rows they will write, and whether they will, is not
-  /// known before they run.
+  /// Saves as a whole states that regions within the body change: which rows they will write, and whether they will,
+  /// is not known before they run.
   void save_for_regions(const Block& body) {
     for (const NodeId outer : body.nodes)
       for (const Block& inner : graph_.node(outer).bodies) {
