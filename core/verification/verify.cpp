@@ -22,8 +22,8 @@ namespace {
 /// Most tokens of each sequence that are judged, for a workload that decodes: the oracle reads all weights for each.
 constexpr int64_t kMostTokens = 16;
 
-/// A batch of pictures for which the oracle needs less than this time is judged whole, whatever time is left. It reaches
-/// kLeastFlops anywhere: 30 to 195 GFLOP/s a thread in products (decision 003), the least in narrow convolutions.
+/// A batch of pictures for which the oracle needs less than this is judged whole, whatever time is left. It does at
+/// least kLeastFlops: 30 to 195 GFLOP/s a thread in products (decision 003), the least in narrow convolutions.
 constexpr double kWholeSeconds = 2, kLeastFlops = 1e9;
 
 /// The batches that are compared, in this order: one of each size of picture, whatever time it takes, then the others
