@@ -9,7 +9,7 @@
 
 namespace stormcell {
 
-/// What an item measures, as it is fed: cells of its token ids, and of the decoder's; its picture.
+/// Lengths of an item as the model gets it: its token ids, the decoder's ids, the size of its picture.
 struct ItemLength {
   int32_t ids = 0, target = 0;
   PictureSize picture = {};

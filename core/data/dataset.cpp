@@ -25,7 +25,7 @@ void check_options(const DataOptions& options) {
               "choose a smaller length");
 }
 
-/// What is asked of sequences of tokens means nothing to pictures, and would be missed if it were passed over.
+/// Options of token sequences are an error for pictures: ignored, they would seem to have taken effect.
 void refuse_options_of_tokens(const DataOptions& o) {
   const auto refuse = [](bool given, const char* option, const char* advice = "leave it out") {
     if (given) bad_input(option, "has no meaning for pictures, which the model takes", advice);

@@ -118,7 +118,7 @@ void FramesAhead::await(int64_t index, const CancellationToken& cancel) {
   bring(index, turn);
 }
 
-/// Of the frames in memory.
+/// Returns a frame of held_: it is valid as long as the turn.
 const VideoFrame& FramesAhead::bring(int64_t index, Turn& turn) {
   if (is_far(index)) {
     held_.clear();

@@ -16,7 +16,7 @@
 
 namespace stormcell {
 
-/// Where the frames of a video lie, as its opening found them.
+/// The frames of a video, as found when it was opened.
 struct FramePlaces {
   int64_t frames = 0;
   std::vector<int64_t> times;  ///< by frame, ascending; empty: the file does not say them all, and no jump is possible

@@ -22,8 +22,8 @@ struct PictureForm {
   bool takes(PictureSize came, int64_t came_channels) const;
   /// Throws Error(bad_input) naming `where` with `what` ("picture.npy holds a picture of"), what came and what fits.
   void check(const std::string& where, const std::string& what, PictureSize came, int64_t came_channels) const;
-  /// Of a file: its channels become the model's where in_channels() can make them so; those of an array have to be
-  /// equal.
+  /// Checks a file: its channels may differ from the model's if in_channels() can convert them. Those of an array must
+  /// be equal.
   void check(const std::string& where, const PictureFile& file) const;
   /// "[64, 64, 3]", or "[height, width, 3], heights and widths of 16 to 8192 pixels".
   std::string to_text() const;
@@ -48,12 +48,12 @@ void visit_sampled(int64_t values, Visit visit) {
 /// Those of values that are there.
 std::vector<float> sampled(const std::vector<float>& values);
 
-/// What is looked at of a picture when the data are opened: its size, sampled pixels, and, of f32, the smallest and the
-/// largest; these are read once for it. Bytes cannot be wrong: of them nothing else is read. Error(bad_input) naming
-/// `where` and `place` for pixels that are not finite.
+/// Reads what opening the data needs: the size, sampled pixels, and for f32 the smallest and the largest value (one
+/// pass over all pixels). Bytes need no such pass, they are always in range. Error(bad_input) naming `where` and
+/// `place` if pixels are not finite.
 Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type,
                     const FileRange& bytes);
-/// What such arrays have to be like, for errors.
+/// The form of arrays of pixels, for errors.
 inline constexpr const char* kPixelsForm =
     "give u8 from 0 to 255, or f32 from 0 to 1, as [items, height, width, channels]";
 

@@ -15,14 +15,14 @@ namespace stormcell {
 namespace {
 namespace fs = std::filesystem;
 
-/// What lies in a folder, sorted byte by byte; hidden ones are left out.
+/// The content of a folder, sorted byte by byte, without hidden files.
 struct Entries {
   std::vector<std::string> files, folders;
-  std::vector<std::string> empty;  ///< of the folders those in which nothing lies
+  std::vector<std::string> empty;  ///< those of the folders that hold nothing
   std::string labels;              ///< the file of labels; empty: there is none
 };
 
-/// What is no picture and no file: left out it would not be missed.
+/// Throws for an entry that may hold pictures, so that none is left out silently.
 [[noreturn]] void refuse_entry(const std::string& folder, const std::string& name) {
   bad_input(folder, "holds " + in_quotes(name) + ", which is no picture that this version reads",
             "keep pictures in it (" + picture_format_names() +

@@ -1,4 +1,4 @@
-// What data has to be like for a model, and an item as it is fed.
+// Checks the data against the model, and prepares an item as the model gets it.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -79,7 +79,7 @@ void Dataset::read_spaces() {
   }
 }
 
-/// What the model asks for and the data do not have at all.
+/// Throws if the data lack an input that the model requires.
 void Dataset::check_source() const {
   const SequenceSource::Contents contents = source_->contents();
   for (const InputSpec& spec : options_.inputs) {

@@ -123,7 +123,7 @@ class RandomPictures : public SequenceSource {
   }
 
  private:
-  /// Where the random numbers of a picture stand: those of its pixels, and those of its squares.
+  /// The seeds of a picture's random numbers: one for its pixels, one for its squares.
   struct Noise {
     Noise(uint64_t seed, int64_t index)
         : of_pixels(mixed(seed ^ mixed(static_cast<uint64_t>(index)))), of_squares(mixed(~of_pixels)) {}

@@ -44,7 +44,7 @@ class Fingerprint {
   uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-/// Of items of one batch, whose pictures have one size.
+/// Both items are of one batch, so their pictures have one size.
 ItemLength longer(const ItemLength& a, const ItemLength& b) {
   return {std::max(a.ids, b.ids), std::max(a.target, b.target), std::max(a.picture, b.picture)};
 }
@@ -67,8 +67,8 @@ void Dataset::check_batch_size(int64_t items, int64_t length) const {
               "choose a smaller --batch");
 }
 
-/// Of a batch whose longest items are as long as `longest`. Without ids of its own the decoder sees the encoder's
-/// matrix, padding included.
+/// Lengths of a batch whose longest items are `longest`. A decoder without ids of its own sees the encoder's matrix,
+/// padding included.
 ItemLength Dataset::padded(const ItemLength& longest) const {
   const auto ids = std::max(static_cast<int32_t>(options_.length), longest.ids);
   return {ids, target_follows_ids() ? ids : longest.target, longest.picture};

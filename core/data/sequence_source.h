@@ -1,4 +1,4 @@
-// What a dataset is read or made from: one sequence at a time, as the data has it; dataset.cpp cuts, pads and batches.
+// Sources of a dataset: each gives one sequence at a time, uncut and unpadded; dataset.cpp cuts, pads and batches.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr std::string_view kInputsFolder = "inputs", kTargetsFolder = "ta
 
 class SequenceSource {
  public:
-  /// What every sequence of the source has.
+  /// The fields that every sequence of the source has.
   struct Contents {
     bool text = false, target = false, label = false, decoder_ids = false;
     std::vector<int32_t> behind = {};  ///< ids that every sequence and every target ends with, also when cut
@@ -32,29 +32,28 @@ class SequenceSource {
   virtual int64_t size() const = 0;
   /// May be called by several threads at once.
   virtual Sequence sequence(int64_t index) const = 0;
-  /// Where an item is long in coming (a frame of a video): returns when sequence(index) is there at once, or throws
-  /// what cancel.check() throws. Nothing to do for others.
+  /// Waits until sequence(index) is there at once, or throws what cancel.check() throws. Only sources whose items take
+  /// long (frames of a video) need it.
   virtual void await(int64_t /*index*/, const CancellationToken& /*cancel*/) const {}
-  /// What is looked at when the data are opened: as sequence(), but of pixels only some (visit_sampled()).
-  /// Error(bad_input) where the item cannot be fed; sequence() relies on it.
+  /// The sequence as opening the data needs it: only a sample of the pixels (visit_sampled()). Error(bad_input) if the
+  /// item cannot be fed; sequence() relies on that check.
   virtual Sequence outline(int64_t index) const { return sequence(index); }
   virtual Contents contents() const = 0;
-  /// Of contents().target_picture: read when it is asked for, whatever a batch brings.
+  /// The target, if contents().target_picture: read on demand, because no batch holds it.
   virtual TargetPicture target_picture(int64_t) const { return {}; }
-  /// What is looked at of it when the data are opened: as target_picture(), but of its values only some
-  /// (visit_sampled()).
+  /// The target as opening the data needs it: only a sample of the values (visit_sampled()).
   virtual TargetPicture target_outline(int64_t) const { return {}; }
-  /// Of contents().target_classes, likewise.
+  /// The classes of the pixels, if contents().target_classes; read on demand.
   virtual ClassMap target_classes(int64_t) const { return {}; }
-  /// Height, width and channels of either, of classes one; reads no data.
+  /// Height, width and channels of either target; classes have one channel. Reads no data.
   virtual std::array<int64_t, 3> target_shape(int64_t) const { return {}; }
-  /// Names that the data have for their classes, in the data's order; empty: labels say them, or nothing does.
+  /// Names of the data's classes, in the data's order; empty: labels are the names, or there are none.
   virtual std::vector<std::string> classes() const { return {}; }
-  /// Those of classes() of which there is no item.
+  /// Those of classes() that no item has.
   virtual std::vector<std::string> empty_classes() const { return {}; }
-  /// What is to be said of the data that is no error, a sentence each.
+  /// Warnings about the data, one sentence each.
   virtual std::vector<std::string> warnings() const { return {}; }
-  /// What the source passed over, in the data's order; size() counts none of it.
+  /// Files that the source could not read, in the data's order; size() does not count them.
   virtual std::vector<SkippedItem> skipped() const { return {}; }
   /// Names the data in errors.
   virtual const std::string& where() const = 0;
@@ -105,7 +104,7 @@ struct DemoData {
 DemoData find_demo_data(const std::string& spec, const DataOptions& options);
 /// "demo:NAME" for each demo.
 std::vector<std::string> demo_data_names();
-/// What is to be known of the data of that name before figures of them are read; empty: nothing.
+/// A note that belongs beside figures of these data; empty: none.
 std::string note_of_demo_data(const std::string& spec);
 
 }  // namespace stormcell

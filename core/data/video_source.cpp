@@ -11,7 +11,7 @@
 namespace stormcell {
 namespace {
 
-/// What the opening found.
+/// The frames that opening the video found.
 struct FrameList {
   PictureSize size;
   FramePlaces places;
