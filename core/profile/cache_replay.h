@@ -1,4 +1,4 @@
-// What a cache of experts' weights would have done with recorded choices.
+// Replays recorded choices through a cache of experts' weights and counts its hits.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -42,17 +42,17 @@ std::optional<Drift> drift_between(const std::vector<BlockLoads>& first, const s
 /// Blocks of the steps that decode; of a run that decodes none, of all. The last one may be shorter.
 std::vector<BlockLoads> blocks_of(const TokenRoutes& routes);
 
-/// Into how many blocks each of two recordings is cut: equally many, so that random parts are as noisy as the
-/// recordings, of which one may have more cells than the other. 0: one of them has too few steps to be judged.
+/// Number of blocks that each of two recordings is cut into. It is the same for both, so that random parts are as noisy
+/// as the recordings, even if one has more cells. 0: one has too few steps to be judged.
 inline int64_t blocks_of_each(int64_t steps, int64_t steps_of_other) {
   constexpr int64_t kFewestSteps = 8, kFewestBlocks = 2, kMostBlocks = 128;
   const int64_t blocks = std::min({steps / kFewestSteps, steps_of_other / kFewestSteps, kMostBlocks});
   return blocks < kFewestBlocks ? 0 : blocks;
 }
 bool decodes_any(const TokenRoutes& routes);
-/// Of the steps that decode, or of all.
+/// Number of steps, all or only those that decode.
 int64_t judged_steps(const TokenRoutes& routes, bool decoding);
-/// So many blocks of them, equally long but for one step.
+/// Cuts these steps into so many blocks, whose lengths differ by at most one step.
 std::vector<BlockLoads> blocks_of(const TokenRoutes& routes, bool decoding, int64_t blocks);
 
 }  // namespace stormcell

@@ -17,7 +17,7 @@ struct ReuseDistance {
   std::optional<int64_t> p50, p90, p99;  ///< over uses that are not the first; null: there is none
 };
 
-/// Of the steps that decode; of a run that decodes none, of all.
+/// Judges the steps that decode, or all steps if none decodes.
 ReuseDistance reuse_distance(const TokenRoutes& routes, const Progress& progress = {});
 
 }  // namespace stormcell

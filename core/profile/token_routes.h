@@ -55,11 +55,11 @@ struct TokenRoutes {
   std::span<int32_t> at(size_t token, int32_t layer) {
     return std::span(choice).subspan(first_choice(token, layer), k);
   }
-  /// Where a token that follows moves to at this layer: the choice of the largest weight, where they are heaviest
-  /// first; -1: it stays.
+  /// Under `follow`, the branch that a token moves to at this layer: the choice of the largest weight if
+  /// heaviest_first. -1: it stays.
   int32_t heaviest(size_t token, int32_t layer) const { return first_kept(at(token, layer)); }
   bool visits(size_t token, int32_t layer) const { return heaviest(token, layer) >= 0; }
-  /// The last layer before this one at which it moved so; -1: it is at home.
+  /// The last layer before this one at which it moved; -1: it is at home.
   int32_t moved_at(size_t token, int32_t layer) const {
     while (--layer >= 0 && !visits(token, layer)) {
     }
