@@ -85,7 +85,7 @@ class Inspected {
                      std::make_move_iterator(sentences.end()));
   }
 
-  /// What the configuration would be if it were found here.
+  /// The configuration as this machine would write it.
   PlanConfig here() const {
     PlanConfig here = *config_;
     here.device = devices().front().name;

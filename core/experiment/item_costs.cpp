@@ -10,7 +10,7 @@
 namespace stormcell {
 namespace {
 
-/// Of items of which nobody asked yet; more are counted anew.
+/// Limit of kept costs; those beyond it are computed each time.
 constexpr size_t kMostKept = 4096;
 
 template <class Key, class Count>

@@ -11,8 +11,8 @@
 namespace stormcell {
 namespace {
 
-/// Of each branch of one router, with these shares of the others. All its branches are of one size wherever its nodes
-/// stand for all of them at once.
+/// Operations of each branch of a router, with these shares of the others. Nodes that stand for all branches at once do
+/// not count: the branches then have one size.
 std::vector<double> operations_by_branch(const Graph& graph, ValueId decision, const CostCase& of) {
   std::vector<double> sums(graph.value(decision).branches, 0.0);
   for (const NodeCost& cost : cost_of(graph, of).nodes)

@@ -312,7 +312,7 @@ class Optimization {
     std::erase_if(chosen_, [&](const ChosenPass& c) { return c.pass->id == pass.pass; });
   }
 
-  /// What a pass did upon other passes than before.
+  /// Replaces a pass's report after it was applied on top of other passes than before.
   void take_outcome(const PassOutcome& outcome) {
     PassReport fresh = reported(outcome);
     fresh.speedup_alone = gains_.report(fresh.name).speedup_alone;

@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-/// What can be set of a pass: a switch ("on", "off"), a share of one, or a whole number.
+/// An option of a pass: a switch ("on", "off"), a share of one, or a whole number.
 struct PassOptionLine {
   enum class Kind : uint8_t { flag, share, count };
   std::string key, summary;

@@ -27,7 +27,7 @@ RouterLoad load_of(const CountedLoads& of, int64_t batches) {
   return {of.loads.load, of.loads.cells, batches, of.loads.real(), of.cells_real};
 }
 
-/// What is left of a load without a part of it, over so many batches.
+/// Subtracts a part from a load; `batches`: the number of batches left.
 RouterLoad without(RouterLoad all, const RouterLoad& part, int64_t batches) {
   all.batches = batches;
   all.cells -= part.cells, all.cells_real -= part.cells_real;

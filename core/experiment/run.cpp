@@ -34,7 +34,7 @@
 namespace stormcell {
 namespace {
 
-/// What one phase alone can do, before anything runs.
+/// Checks, before anything runs, that the options fit the phase.
 void check_phases(WorkPhase phase, bool dense, const RunOptions& options) {
   if (!options.outputs.empty() && phase != WorkPhase::forward)
     bad_input("--outputs",
@@ -51,7 +51,7 @@ void check_phases(WorkPhase phase, bool dense, const RunOptions& options) {
                    options.decode_config_name);
 }
 
-/// Of one phase.
+/// The options for one phase.
 RunOptions options_of(RunOptions options, const Workload& work) {
   if (work.phase() == WorkPhase::decode && !options.decode_config.empty())
     options.config = options.decode_config, options.config_name = options.decode_config_name;
@@ -154,7 +154,7 @@ class Run {
     PlanConfig config = start_config(work_);
     if (!is_baseline()) replayed = apply_config(work_, options_, config, *result_);
     result_->config = to_json(config);
-    // Of what runs alone: a configuration may fit where the baseline does not.
+    // Checks only the plan that runs: a configuration may fit where the baseline does not.
     work_.check_fits(replayed.graph, replayed.configuration, result_->warnings);
     plan_ =
         work_.make_plan(is_baseline() ? "baseline" : "optimized", replayed.graph, replayed.configuration, progress_);
