@@ -14,13 +14,14 @@ namespace stormcell::blob {
 
 using Bytes = std::vector<uint8_t>;
 
-/// Of one space in one batch: far above any, and so that a few hostile bytes cannot ask for all memory.
+/// Limit of cells in one space of a batch: far above any real number, so that a few hostile bytes cannot ask for all
+/// memory.
 inline constexpr int64_t kMostCells = int64_t{1} << 26;
-/// What any stored count must stay below, so that a few of them can be added.
+/// Limit of any stored count, so that a few of them can be added without overflow.
 inline constexpr int64_t kMostCount = int64_t{1} << 50;
 
-// Each put_ function replaces what `out` holds and keeps its memory. Each read_ function checks every length; what does
-// not fit: Error(bad_input) that names `where`.
+// Each put_ function replaces the content of `out` and keeps its memory. Each read_ function checks every length:
+// Error(bad_input) naming `where`.
 void put_decision(const DecisionRecord& decision, int32_t branches, int32_t fan_out, Bytes& out);
 StoredDecision read_decision(std::span<const uint8_t> data, std::string_view where);
 

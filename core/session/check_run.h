@@ -94,11 +94,11 @@ class KeyedLoadsCheck {
   std::vector<Router> routers_;
 };
 
-/// Transitions along every edge and branches taken together: windows against the decisions, of a run that kept none
-/// against the windows that they are sums of.
+/// Checks transitions along every edge and branches taken together. Windows are compared with the decisions; if the run
+/// kept none, with the finer windows that they sum up.
 void check_pairs(const CheckedRun& run, const Progress& progress);
 
-/// What holds of single rows of every table, and that each belongs to something that is there.
+/// Checks the rules that hold for single rows, and that each row belongs to an existing one.
 void check_tables(const SessionReader::State& state, const Progress& progress);
 
 }  // namespace stormcell

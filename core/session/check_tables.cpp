@@ -1,4 +1,4 @@
-// What holds of single rows, as one query a rule: it gives the first row that breaks it, in words.
+// Rules for single rows, one query each: it gives the first row that breaks the rule, in words.
 #include <array>
 
 #include "core/session/check_run.h"

@@ -55,7 +55,7 @@ CREATE TABLE token_load(router INTEGER, token INTEGER, cells INTEGER NOT NULL, l
 CREATE VIEW decisions AS SELECT id >> 44 AS run, (id >> 12) & 4294967295 AS batch, id & 4095 AS router, data FROM decision;
 CREATE VIEW loads AS SELECT router >> 12 AS run, router & 4095 AS router, level, number, batches, cells, data FROM load_window;
 )sql",
-    // What imported traces know of a layer; in decisions, residency and bytes read. The text of recorded tokens.
+    // A layer's facts in imported traces; residency and bytes read, in decisions. The text of recorded tokens.
     R"sql(
 ALTER TABLE router ADD COLUMN layer INTEGER;
 ALTER TABLE router ADD COLUMN branch_bytes INTEGER;
@@ -94,7 +94,7 @@ CREATE TABLE placement(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT N
 ALTER TABLE batch ADD COLUMN server_step INTEGER;
 ALTER TABLE batch ADD COLUMN rank INTEGER;
 )sql",
-    // What pictures looked like, made small.
+    // Thumbnails of pictures.
     R"sql(
 CREATE TABLE picture(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, item INTEGER NOT NULL, height INTEGER NOT NULL, width INTEGER NOT NULL,
   channels INTEGER NOT NULL, pixels BLOB NOT NULL);
@@ -106,8 +106,8 @@ ALTER TABLE router ADD COLUMN residual INTEGER;
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 
-// What entry i would have brought, as views of the connection: they stand before the file's tables of the same name.
-// Columns are named, so that a session that another program migrates meanwhile still reads.
+// Entry i stands in for migration i by views of the connection, which hide the file's tables of the same name. Columns
+// are named, so that a session can still be read while another program migrates it.
 constexpr std::array kAdapters = {"",
                                   R"sql(
 CREATE TEMP VIEW router AS SELECT id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch, batches, cells,
@@ -125,7 +125,7 @@ CREATE TEMP VIEW batch_space AS SELECT id, batch, space, first_sequence, sequenc
 CREATE TEMP VIEW model AS SELECT id, fingerprint, name, family, json, '' AS form FROM main.model;
 CREATE TEMP VIEW annotation AS SELECT 0 AS run, 0 AS step, '' AS key, '' AS value WHERE 0;
 )sql",
-                                  // Of a session that is older still the view is there already.
+                                  // The adapter of an older version has made this view already.
                                   R"sql(
 CREATE TEMP VIEW IF NOT EXISTS batch_space AS SELECT id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask,
   tokens, columns, NULL AS starts FROM main.batch_space;

@@ -60,10 +60,9 @@ class SessionReader {
   bool has_decisions(int64_t run) const;
   /// Empty where the batch or the decision is not there.
   std::optional<StoredDecision> decision(int64_t run, int32_t router, int64_t batch) const;
-  /// The routers that one cell met, along the edges of their graph: each after those whose cells come to it.
-  /// `cell.item` is not looked at. `space` is an index into RunLayout::spaces. Of other cell spaces only those routers
-  /// are there that sent what the cell is a member of (its sequence, its picture), and those before and behind them in
-  /// their space.
+  /// The routers that one cell met, along the edges of their graph, each after those that sent it the cell. `cell.item`
+  /// is ignored. `space` is an index into RunLayout::spaces. Routers of another cell space are included only if they
+  /// sent the cell's parent (its sequence, its picture), with those before and behind them in their space.
   std::vector<PathStep> cell_path(int64_t run, int32_t space, const CellId& cell) const;
 
   /// Cells of `router` that came to `next` with no router between; empty where layout().edges has no
@@ -78,11 +77,11 @@ class SessionReader {
   std::vector<StepEvent> events(int64_t run, int64_t batch) const;
   std::vector<GuardTotal> guards(int64_t run) const;
   std::vector<SequenceInput> inputs(int64_t run, ItemRange items = {}) const;
-  /// What is kept of pictures, by item; those of which nothing is are left out.
+  /// Thumbnails of pictures, by item; items without one are left out.
   std::map<int64_t, Thumbnail> thumbnails(int64_t run, ItemRange items = {}) const;
-  /// Of how many items.
+  /// The number of items that have a thumbnail.
   int64_t thumbnail_count(int64_t run) const;
-  /// Of which one is kept, ascending.
+  /// The items that have a thumbnail, ascending.
   std::vector<int64_t> thumbnail_items(int64_t run) const;
   /// One past the last sequence of a run.
   int64_t sequences(int64_t run) const;

@@ -1,4 +1,4 @@
-// What was read in: sequences with their labels and text, the batches that hold them, the vocabulary's pieces.
+// Reads the recorded inputs: sequences with labels and text, the batches that hold them, the pieces of the vocabulary.
 #include <algorithm>
 
 #include "core/session/schema.h"

@@ -31,7 +31,7 @@ struct ModelSummary {
   std::function<bool(std::string_view)> is_older_fingerprint = {};
 };
 
-/// What is known when a run begins.
+/// The facts known when a run begins.
 struct RunStart {
   std::string kind = "run";    ///< a word of RunKind (core/base/run_kind.h)
   std::string name;            ///< free; "S.storm#name" finds it

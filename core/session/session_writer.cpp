@@ -29,7 +29,7 @@ std::string short_print(const std::string& fingerprint) {
   return fingerprint.empty() ? "none" : fingerprint.substr(0, 12);
 }
 
-/// Of a file that is there; 0: an SQLite file, but no session yet.
+/// The schema version of an existing file; 0: an SQLite file without a session.
 int64_t version_to_write_to(sqlite::Database& db) {
   try {
     return db.number("PRAGMA user_version");

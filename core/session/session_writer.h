@@ -18,7 +18,7 @@ class RunWriter : public RecordSink {
   int64_t id() const;
   void batch(const BatchRecord& batch) override;
   void commit() override;
-  /// What was counted so far. Look at it when the run's Recorder has finished or is flushed.
+  /// Counts so far. Read it only when the run's Recorder has finished or is flushed.
   const ProfileAccumulator& profile() const;
   /// Writes what is pending, the summary (JSON of the verb, or "") and the status. Call it when the run's Recorder has
   /// finished.

@@ -46,7 +46,7 @@ std::string immutable_uri(const std::string& path) {
   }
   return uri + "?immutable=1";
 }
-// What the system said last about the database or its journal: sqlite3_system_errno() does not know it for a commit.
+// The system's last error with the database or its journal: sqlite3_system_errno() does not know it for a commit.
 int last_errno(sqlite3* db) {
   int error = 0;
   if (!db) return error;
