@@ -40,7 +40,7 @@ struct Layer {
   int64_t k = 1;
   // A cell's scores: `columns` of the `stride` numbers of its row, from number `first` on.
   int64_t columns = 0, stride = 0, first = 0;
-  // Of the batch that is handed on.
+  // Buffers for the current batch.
   std::vector<int32_t> choice, row;
   std::vector<float> weight, margin, score;
   std::vector<uint8_t> resident;
@@ -154,7 +154,7 @@ class NativeTrace {
     forward_ = about("phase.0") == "forward";
   }
   int32_t stack_of(int64_t c) const { return stack_ ? element<int32_t>(stack_, c) : 0; }
-  /// Of the grid that the cell lies in; 0: in a sequence.
+  /// Columns of the grid that holds the cell; 0: it is in a sequence.
   int32_t columns_of(int64_t c) const { return columns_ ? element<int32_t>(columns_, c) : 0; }
 
   int32_t rank_of(int64_t c) const { return rank_ ? element<int32_t>(rank_, c) : -1; }
@@ -200,7 +200,7 @@ class NativeTrace {
     if (number_about("layers", std::ssize(layers_), INT32_MAX) != std::ssize(layers_))
       wrong("its metadata says layers=" + about("layers") + ", tensors are there for " +
             std::to_string(layers_.size()));
-    // Of kNativeLacks the file itself says which mean nothing.
+    // The tensors of kNativeLacks may hold nothing; the file's metadata says which.
     const std::string told = ' ' + about("lacks") + ' ';
     const auto has = [&](const char* fact) { return told.find(' ' + std::string(fact) + ' ') == std::string::npos; };
     header_.lacks = lacks_without({{"model", !header_.model.empty()},

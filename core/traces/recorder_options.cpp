@@ -1,4 +1,4 @@
-// What gives a trace the facts that it lacks: options of the systems that record, and of the import.
+// Options of recorders and of the import that give a trace a missing fact.
 #include "core/traces/trace.h"
 
 namespace stormcell {

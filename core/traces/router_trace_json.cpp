@@ -33,7 +33,7 @@ class RouterTrace {
     bad_input(source_.path(), what, advice);
   }
 
-  // Where the selections stand among the other keys.
+  // Finds the place of the selections among the other keys.
   void find_selections() {
     cursor_.expect('{', "a RouterTrace");
     if (!cursor_.take('}')) {

@@ -36,19 +36,19 @@ struct TraceRouter {
   int64_t dense_bytes = 0;   ///< weights of the layer outside its branches, 0: not known
 };
 
-/// What each slot of a layer holds and got, over all of a trace. -1: nothing.
+/// Expert and load of each slot of a layer, over the whole trace. -1: an empty slot.
 struct SlotLoads {
   std::vector<int32_t> expert;
   std::vector<int64_t> load;
 };
-/// Of servers that count slots, where none changed what it holds: replicas of an expert are told apart, which choices
-/// and loads of experts do not.
+/// Loads of a server's slots, if no slot changed its expert. They keep replicas of an expert apart; choices and loads
+/// of experts do not.
 struct RecordedSlots {
   std::vector<SlotLoads> layers;  ///< [routers]; empty: the trace does not say
-  int32_t ranks = 0;              ///< that share the slots, equally many each; 0: not known
+  int32_t ranks = 0;              ///< ranks that share the slots, equally many each; 0: not known
 };
 
-/// What is known before the first batch.
+/// The facts known before the first batch.
 struct TraceHeader {
   std::string model;        ///< its name, empty: the trace has none
   std::string family;       ///< "qwen3moe", empty: not known
@@ -68,23 +68,23 @@ struct TraceHeader {
   TracedExits exits;                      ///< of a network with exits
 };
 
-/// What a trace may have and may lack.
+/// Facts that a trace has or lacks.
 inline constexpr std::string_view kTraceFacts[] = {
     "model",    "branches",  "k",      "decisions", "homes",     "steps",        "order",
     "requests", "positions", "phases", "weights",   "residency", "branch_bytes", "timings"};
-/// One that a trace has, or has under a condition.
+/// A fact that a trace has, or has under a condition.
 struct TracedFact {
   TracedFact(const char* fact, bool is_there = true) : name(fact), had(is_there) {}
   std::string_view name;
   bool had;
 };
-/// All other facts: a reader says what it has, so that none is forgotten.
+/// Returns the other facts: a reader names those that it has, so that none is forgotten.
 std::vector<std::string> lacks_without(std::initializer_list<TracedFact> facts);
-/// Those that the tensors of a native trace seem to have in any case: its metadata says under `lacks` which of them it
+/// Facts that a native trace's tensors seem to state in any case; its metadata says under `lacks` which of them it
 /// lacks.
 inline constexpr std::string_view kNativeLacks[] = {"homes", "steps", "order", "requests", "positions", "phases"};
-/// What a recorder, or the import, must be given for a fact that a trace of this format (its id) lacks; empty: nothing
-/// is known.
+/// The option of a recorder or of the import that adds this fact to a trace of this format (its id); empty: none is
+/// known.
 std::string_view how_to_record(std::string_view format, std::string_view fact);
 
 /// One stack's cells of a batch.
@@ -113,7 +113,7 @@ class TraceSink {
   virtual void rank(int32_t) {}
 };
 
-/// What is known of the model from its config.json or from options, beside the trace.
+/// Facts about the model from its config.json or from options, beside the trace.
 struct TracedModel {
   std::string source;  ///< the file, empty: nothing is known
   std::string name, family;
