@@ -51,7 +51,7 @@ bool blocks_are_finite(const std::byte* bytes, const NumberFormat& format, int64
                            : any_nonfinite<uint16_t>(bytes, blocks, format));
 }
 
-/// Of a number that is not finite: "NaN", "infinity" or "-infinity".
+/// Names a number that is not finite: "NaN", "infinity" or "-infinity".
 std::string_view nonfinite_text(const std::byte* block, const NumberFormat& format) {
   const uint32_t bits = is_wide(format) ? number_of<uint32_t>(block) : number_of<uint16_t>(block);
   const uint32_t sign = is_wide(format) ? 0x80000000u : 0x8000u;

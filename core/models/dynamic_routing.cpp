@@ -47,8 +47,8 @@ Settings read_settings(const Config& config) {
                                        " channels at the coarsest level");
   s.small_gate = config.word("gate", "small", {"small", "full"}) == "small";
   s.skips_unreached = config.word("unreached", "skip", {"skip", "zeros"}) == "skip";
-  // Of 0 no node would skip, and a closed gate, which is exactly 0, would lie on the limit: its margin would call each
-  // such decision a tie, and the node of one way would send it on.
+  // The least threshold is above 0: with 0 no node would skip. A closed gate is exactly 0 and would lie on the limit:
+  // its margin would make each such decision a tie, and a node with one way would send the cell on.
   s.threshold = config.real("threshold", 1e-4, kLeastThreshold, 1);
   s.eps = config.real("batch_norm_eps", 1e-5, 1e-12, 1);
   return s;

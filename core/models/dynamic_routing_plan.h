@@ -40,7 +40,7 @@ struct Settings {
 
 /// Extents of each level, of which `finest` is the first's: halves, rounded up.
 std::vector<PictureSize> level_sizes(const Settings& s, PictureSize finest);
-/// What a small gate sees of maps: a quarter of each side, at least a pixel.
+/// The extents of maps as a small gate sees them: a quarter of each side, at least a pixel.
 PictureSize gate_size(const Settings& s, PictureSize maps);
 
 Initialisation initialisation(const Settings& s, std::string_view weight);

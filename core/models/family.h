@@ -53,7 +53,7 @@ const Family& family_of(const Config& config);
 std::vector<std::string> check_keys(const Family& family, const Config& config);
 /// "image_size", one side or [height, width].
 PictureSize read_picture(const Config& config, int64_t least_side, PictureSize otherwise);
-/// What a picture of any family has at most, in pixels.
+/// The largest side of a picture in any family, in pixels.
 inline constexpr int64_t kMostSide = 8192;
 
 /// The token ids that end decoding: those of generation_config.json, then further ones of config.json, as vLLM and

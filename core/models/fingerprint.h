@@ -1,4 +1,4 @@
-// What a session knows a model by.
+// Fingerprints: a session recognises a model by them.
 #pragma once
 #include <cstddef>
 #include <string>

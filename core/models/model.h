@@ -23,28 +23,27 @@ class Tokenizer;
 enum class WeightOrigin : uint8_t { trained, calibrated, seeded };
 std::string_view to_text(WeightOrigin origin);
 
-/// What a decoder-only or encoder-decoder model needs to write text.
+/// Token ids that a decoder-only or encoder-decoder model needs to write text.
 struct TokenIds {
   int32_t pad = 0, end = 1, decoder_start = 0;
   std::vector<int32_t> ends{1};  ///< each of them ends a sequence; `end` is the first
 };
 
-/// What families of language models call their inputs in files and graphs; who fills them asks for their roles
+/// Names of the inputs of language models in files and graphs; code that fills inputs asks for their roles instead
 /// (InputSpec).
 inline constexpr std::string_view kInputIds = "input_ids", kAttentionMask = "attention_mask",
                                   kDecoderInputIds = "decoder_input_ids",
                                   kDecoderAttentionMask = "decoder_attention_mask";
-/// And its outputs.
+/// Names of their outputs.
 inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHidden = "decoder_hidden",
                                   kLogits = "logits", kGenerated = "generated";
 /// Symbols of the extents: sequences of a batch, their length, the length of the decoder's input or the most new
 /// tokens, and the most cells that one of them has already.
 inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLength = "U", kPastLength = "P";
 
-/// What a model's answers are for, where the data's labels can tell how good they are. Each has a row in
-/// core/quality/tasks.cpp.
+/// The task of a model's answers, if the data's labels can judge them. Each task has a row in core/quality/tasks.cpp.
 enum class Task : uint8_t {
-  none,              ///< nothing that data bring says how good they are
+  none,              ///< no data can judge the answers
   classification,    ///< one class of each item
   super_resolution,  ///< an enlarged picture of each
   segmentation,      ///< one class of each pixel

@@ -35,7 +35,7 @@ struct Unit {
   std::optional<Convolution> reduce;
   Convolution convolution;
 };
-/// What one scale gets of a layer: x, joined with what comes from the next finer scale and with what comes from x.
+/// One scale of a layer: x, joined with features from the next finer scale and with features from x.
 struct ScaleStep {
   std::string name;
   std::optional<Unit> down;

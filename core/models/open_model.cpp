@@ -177,7 +177,7 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   model->family = family.name;
   model->config = canonical_json(config_json);
   model->warnings = check_keys(family, config);
-  // What was fitted was fitted to the weights of seed 0 as they are drawn.
+  // The fitted values belong to the weights of seed 0 as drawn, in f32.
   const bool fits = options.seed == 0 && options.preset_dtype == DType::f32;
   model->origin = fits ? origin_of(config, "seeded") : WeightOrigin::seeded;
   add_graphs(*model, architecture,
@@ -277,7 +277,7 @@ std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOpti
     model = open_files(spec, options);
   }
   model->name = spec;
-  // What a seed gives is finite.
+  // Seeded weights are always finite.
   if (options.check_weights && !model->path.empty()) {
     std::vector<std::string> warnings =
         check_finite(*model->forward, *model->weights, options.allow_nonfinite, options.progress, spec);

@@ -1,4 +1,4 @@
-// Weights drawn from a seed, tensor by tensor, when they are asked for: what presets have. Nothing is held.
+// Seeded weights of presets: drawn tensor by tensor when they are asked for. None is held in memory.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,11 +17,11 @@ namespace stormcell {
 struct Initialisation {
   double mean = 0, deviation = 0;
 };
-/// Of a layer whose outputs are sums of so many numbers (He et al., ICCV 2015): second moments are kept, with a gain of
-/// 2 through a ReLU.
+/// Weights of a layer that sums `inputs` numbers (He et al., ICCV 2015): second moments are kept, with a gain of 2
+/// through a ReLU.
 Initialisation kaiming(int64_t inputs, double gain = 2);
-/// Of what a network begins with whatever it is to learn: biases and means of 0, batch norms that change nothing, and
-/// pixels standardized as uniform ones from 0 to 1. Nothing: the weight is none of these.
+/// Neutral values, independent of what is learnt: 0 for biases and means, 1 for batch norms, and pixels standardized as
+/// uniform ones from 0 to 1. Empty: the weight is none of these.
 std::optional<Initialisation> neutral_initialisation(std::string_view weight);
 /// The number behind the point-th point of a weight's name: of "cells.3.1.cell" 3 behind the first, 1 behind the
 /// second. There must be one.

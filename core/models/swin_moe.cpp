@@ -255,7 +255,7 @@ class SwinMoeBuilder : public LayerBuilder {
                   {}, true);
   }
 
-  /// Of weights alone: made once, when they are read.
+  /// Depends on weights only: computed once, when they are read.
   ValueId position_bias(const Stage& s, const std::string& name) {
     std::vector<Recipe> of;
     const auto operand = [&](const std::string& tensor, std::vector<int64_t> shape) {
@@ -322,7 +322,7 @@ class SwinMoe final : public Architecture {
   }
 
  private:
-  /// Of a block's residual, so that those of all blocks sum up to as much as came.
+  /// Gain of a block's residual: the residuals of all blocks together add as much as came in.
   double added() const { return 1 / std::sqrt(2 * static_cast<double>(s_.blocks())); }
   double gain_of(std::string_view name) const {
     constexpr double kOfGelu = 1.5, kOfGate = 2, kOfHead = 2;
