@@ -94,7 +94,7 @@ class Predictor {
     if (beyond) return of(PredictionKind::extrapolated, beyond->us, beyond->from);
     return none("too far from what was measured");
   }
-  /// Of calls that do not leave the node, by those of one series.
+  /// Predicts a call within one node from calls of its own series.
   Prediction by_own(const std::vector<size_t>& own) const {
     return call_.is_product() ? over_rows(own) : call_.is_rank_experts() ? of_curve(own) : within_fabric(own);
   }
@@ -106,7 +106,8 @@ class Predictor {
     return of(curve->holds(rows) ? PredictionKind::interpolated : PredictionKind::extrapolated, curve->us(rows),
               curve->from(rows));
   }
-  /// Of unlike rows by those of like ones. Of several numbers of weights a call that nearest to those which get rows.
+  /// Predicts products with unlike rows from those with like rows. If series differ in their number of weights, the one
+  /// nearest to the number of weights with rows counts.
   Prediction grouped() const {
     const std::vector<AlikeRows> rows = alike_rows(call_.rows_each).value_or(std::vector<AlikeRows>());
     double active = 0, nearest = 0;
@@ -140,7 +141,7 @@ class Predictor {
     }
     return best;
   }
-  /// Along the bytes that are moved alone.
+  /// Interpolates over the moved bytes only.
   Prediction of_curve(const std::vector<size_t>& own) const {
     if (call_.is_rank_experts()) {
       const double rows = static_cast<double>(call_.tokens_total * call_.top_k) / call_.experts;
@@ -154,8 +155,8 @@ class Predictor {
   // Calls that leave the node
   // ---------------------------------------------------------------------------------------------------------
 
-  /// Where one may, one thing changes at a time: the number of nodes, else the bytes a rank sends, else what goes over
-  /// the card.
+  /// Interpolates along one quantity at a time, if possible: the number of nodes, else the bytes a rank sends, else the
+  /// bytes over the network card.
   Prediction within_series(const std::vector<size_t>& series) const {
     if (call_.ranks > most_ranks(calls_, series)) return none("more ranks than were measured");
     const double sent = sent_bytes(call_);
@@ -168,8 +169,8 @@ class Predictor {
     return on(curve(series, moved_bytes), moved_bytes(call_));
   }
 
-  /// By the constants of another series with the same card, at the nearest call of this laboratory. Whether its
-  /// difference there is an addend (start-up) or a factor nobody knows: the mean of both, and both ends.
+  /// Applies the ratio or difference found in other series on such a network to this laboratory's nearest call. It is
+  /// not known which of the two is right, so the result is their mean, with both as ends.
   Prediction borrowed() const {
     const std::vector<size_t> all = find([&](const MeasuredCall& c) { return same_network(c, call_); });
     if (call_.ranks > most_ranks(calls_, all)) return none("more ranks than were measured on such a network");
@@ -215,7 +216,7 @@ class Predictor {
     return p.kind == PredictionKind::extrapolated ? none("") : p;
   }
 
-  /// Of the nearest shape that several laboratories measured.
+  /// Spread between laboratories at the nearest shape that several of them measured.
   std::optional<double> spread(const std::vector<size_t>& all) const {
     std::optional<double> out;
     double nearest = 0;
@@ -271,7 +272,7 @@ class Predictor {
     return std::log2(static_cast<double>(ranks) / low) / std::log2(static_cast<double>(high) / low);
   }
 
-  /// Of calls that send as much as one of these, the time at this call's number of ranks.
+  /// The time at this call's number of ranks, from calls that send equally many bytes.
   Prediction at_ranks(const std::vector<size_t>& own, double sent) const {
     std::map<int64_t, size_t> worlds;
     for (const size_t i : own)
@@ -381,7 +382,7 @@ Prediction Calibration::predict(const MeasuredCall& call) const {
 
 std::optional<double> Calibration::error_held_out(const MeasuredCall& call, std::span<const size_t> from) const {
   std::vector<size_t> near;
-  // Whether a sum over weights is right grouped calls alone say.
+  // Only grouped calls show whether a sum over weights is right.
   const auto is_near = [&](const MeasuredCall& c) {
     return call.is_grouped()
                ? same_series(c, call)
@@ -397,7 +398,8 @@ std::optional<double> Calibration::error_held_out(const MeasuredCall& call, std:
   for (size_t i = 0; i < std::min(near.size(), kMostTried); ++i) {
     const auto leave_out = [&](uint8_t out) {
       left_out[near[i]] = out;
-      // Of a product that was timed again and again, all of its times: else each would tell the others.
+      // A product that was timed several times is left out with all of its times: otherwise one would predict the
+      // other.
       for (const size_t same : near)
         if (call.has_weights() && same_shape(calls_[same], calls_[near[i]])) left_out[same] = out;
     };

@@ -78,7 +78,8 @@ void add_outliers(const Calibration& calibration, std::vector<std::string>& out)
   const std::vector<MeasuredCall>& calls = calibration.calls();
   constexpr int kMost = 5;
   std::vector<uint8_t> left_out(calls.size());
-  // Of a grouped call that was timed again and again, all of its times: else each would tell the others.
+  // A grouped call that was timed several times is left out with all of its times: otherwise one would predict the
+  // other.
   const auto without = [&](size_t i) {
     std::vector<uint8_t> out = left_out;
     for (size_t j = 0; j < calls.size(); ++j)

@@ -9,7 +9,7 @@
 
 namespace stormcell {
 
-/// What the machine can do at most, all threads together; a second is the unit.
+/// Upper limits of the machine, with all threads together, per second.
 struct MachineCeilings {
   double f32_flops = 0;
   double bf16_flops = 0;

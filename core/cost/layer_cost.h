@@ -51,15 +51,15 @@ struct CostModel {
   double expert_factor = 1;
 };
 
-/// What a rank does in one layer of one step. Rows of a token's hidden state that it sends and gets in the dispatch;
-/// the combine is the same the other way.
+/// Work of a rank in one layer of one step: rows of hidden states sent and received in the dispatch. The combine sends
+/// them back.
 struct RankWork {
   double active = 0;     ///< experts whose weights it reads
   double rows = 0;       ///< of products, each expert's padded to whole tiles
-  double expert_us = 0;  ///< of its experts, where there is a curve
+  double expert_us = 0;  ///< time of its experts, if there is a curve
   double fabric_out = 0, fabric_in = 0, network_out = 0, network_in = 0;
-  /// Where there are costs between ranks: rows times these, of the dispatch and of the combine, which goes the other
-  /// way.
+  /// Costs between ranks, if there are any: rows times costs, of the dispatch and of the combine in the other
+  /// direction.
   double dispatch_out = 0, dispatch_in = 0, combine_out = 0, combine_in = 0;
 };
 

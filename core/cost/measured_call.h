@@ -12,7 +12,7 @@
 
 namespace stormcell {
 
-/// Of an expert whose products were measured together: it is gated.
+/// Weight matrices of an expert whose products were measured together: it is gated.
 inline constexpr double kGatedMatrices = 3;
 
 /// The operations that this version knows. A file may name others: their calls are compared with each other alone.
@@ -63,21 +63,21 @@ struct MeasuredCall {
 struct AlikeRows {
   int64_t weights = 0, rows = 0;
 };
-/// Of "120 15x3 0": a weight with 120 rows, 15 with 3 each, one that gets none; the most rows first, each number once.
-/// Null: it is not so written, or there are too many.
+/// Parses "120 15x3 0": a weight with 120 rows, 15 with 3 each, one without; most rows first, each number once. Null:
+/// another form, or too many weights.
 std::optional<std::vector<AlikeRows>> alike_rows(std::string_view rows_each);
 std::string to_text(const std::vector<AlikeRows>& rows);
 
-/// What a rank sends, bytes, wherever it goes: a copy for each choice.
+/// Bytes that a rank sends, to whatever place: one copy for each choice.
 double sent_bytes(const MeasuredCall& call);
-/// What its time grows with, bytes: of calls that leave the node what goes over the network card, sent * (1 - 1 /
-/// nodes); of calls within a fabric what a rank sends; of an all-reduce what each link of a ring carries, sent * 2 (1 -
-/// 1 / ranks); of products, in weights of 8 bits, the experts of a rank that some token chose, expected under even
-/// routing. Of products over rows their rows, which are no bytes.
+/// Bytes that the time grows with. Calls that leave the node: bytes over the network card, sent * (1 - 1 / nodes).
+/// Calls within a fabric: bytes that a rank sends. All-reduce: bytes over each link of a ring, sent * 2 (1 - 1 /
+/// ranks). Products of a rank's experts: their weights in 8 bits, for the expected number of chosen experts under even
+/// routing. Products over rows: their rows, which are no bytes.
 double moved_bytes(const MeasuredCall& call);
 
-/// The same kind of call on the same hardware of one laboratory, of whatever shape: between these one may interpolate.
-/// Products over rows are of one series where their weights are of one shape, and as many (of grouped ones any number).
+/// True if one may interpolate between them: the same kind of call on the same hardware of one laboratory, of any
+/// shape. Products over rows also need weights of one shape, and equally many (grouped ones any number).
 bool same_series(const MeasuredCall& a, const MeasuredCall& b);
 /// The same kind of call on the same kind of network, whoever measured it on whichever GPU.
 bool same_network(const MeasuredCall& a, const MeasuredCall& b);

@@ -7,11 +7,11 @@
 
 namespace stormcell {
 
-/// Products compute whole tiles of rows: so many of an expert cost as much as one, reading its weights takes the time.
+/// Rows of a tile: an expert with fewer rows costs as much as with one, because reading its weights takes the time.
 inline constexpr double kRowTile = 64;
-/// Beyond what was measured, bytes or rows may be this many times as many.
+/// Limit of extrapolation: bytes or rows may exceed the measured ones by this factor.
 inline constexpr double kFarthest = 2;
-/// Two sizes nearer than this say more of noise and of rounding than of a rate.
+/// Least ratio of two sizes that give a rate; nearer ones show noise and rounding.
 inline constexpr double kApart = 1.25;
 
 struct RowRange {
@@ -33,17 +33,18 @@ class RowCurve {
     const RowCurve* curve = nullptr;
     double times = 1;
   };
-  /// Of products that follow each other on the same rows: as far as all of them are measured, which is somewhere.
+  /// Sums products that follow each other on the same rows. The curve reaches as far as all of them are measured; their
+  /// ranges must overlap.
   static RowCurve sum(std::span<const Term> terms);
 
-  /// Of any number of rows: fewer than measured take the time of the fewest, more go on with the slope of the last
-  /// stretch.
+  /// Microseconds for any number of rows. Fewer than measured take the time of the fewest; more follow the slope of the
+  /// last stretch.
   double us(double rows) const;
   /// The calls of the points beside these rows, of which us() is made: each point has at least one.
   std::vector<size_t> from(double rows) const;
 
-  /// How far us() may be believed. Below the fewest measured rows as far as 1 row if these are at most kRowTile, else
-  /// half of them; beyond the most to kFarthest times as many.
+  /// True if us() can be trusted: from 1 row if the fewest measured ones are at most kRowTile, else from half of those,
+  /// up to kFarthest times the most measured ones.
   bool reaches(double rows) const { return rows >= least_told() && rows <= most_told(); }
   double least_told() const;
   double most_told() const { return kFarthest * most(); }
