@@ -50,7 +50,7 @@ struct CellTable {
   int64_t cells() const { return static_cast<int64_t>(sequences) * per_sequence; }
   /// Number of the batch's `index`-th sequence.
   int64_t sequence(int64_t index) const { return items.empty() ? first_sequence + index : items[index]; }
-  /// Where a sequence stands in the batch, -1: it is not there.
+  /// Index of a sequence within the batch, -1: it is not in it.
   int64_t index_of(int64_t sequence) const {
     if (items.empty())
       return sequence >= first_sequence && sequence - first_sequence < sequences ? sequence - first_sequence : -1;
@@ -67,14 +67,14 @@ struct CellTable {
     const int32_t position = this->position(row);
     return {sequence, sequence, position, phase == Phase::decode ? position : 0, phase};
   }
-  /// Where a position lies: the row and column of its grid; of a sequence {0, position}.
+  /// Row and column of a position in its grid; in a sequence {0, position}.
   GridPlace place(int32_t position) const {
     return columns > 0 ? GridPlace{position / columns, position % columns} : GridPlace{0, position};
   }
 };
 
 /// Maps each cell of a space to its parent: equal groups (token -> sequence) or an explicit map (a routed space).
-/// What capacity per sequence and priorities per batch are counted over.
+/// Capacity per sequence and priorities per batch are counted over parents.
 struct ParentMap {
   int64_t per_parent = 0;           ///< > 0: cell c belongs to parent c / per_parent
   const int32_t* parent = nullptr;  ///< else the parent of each cell, those of one parent together, counted from

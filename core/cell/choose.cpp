@@ -197,7 +197,7 @@ void choose_above(const ScoreView& in, const Protocol& protocol, const Off& off,
   }
 }
 
-/// Where one of two branches is off, all cells take the other, whatever their scores.
+/// If one of two branches is off, all cells take the other, whatever their scores.
 void send_past_what_is_off(const Protocol& protocol, int64_t cells, DecisionView& out) {
   if (protocol.off.empty()) return;
   std::fill_n(out.choice, cells, 1 - protocol.off.front());

@@ -18,7 +18,7 @@ struct PictureSize {
 };
 /// "48x64": height, then width.
 std::string to_text(PictureSize size);
-/// Of "48x64"; nothing where the text is none, or a side is below 1 or beyond 2^20.
+/// Parses "48x64". Empty if the text has another form, or a side is below 1 or beyond 2^20.
 std::optional<PictureSize> parse_picture_size(std::string_view text);
 
 /// The sizes that a model takes: each side for itself.

@@ -48,8 +48,7 @@ struct Protocol {
   bool operator==(const Protocol&) const = default;
 };
 
-/// Of residual and exit thresholds: the branch of the cells that leave, or only pass; the other of the two computes, or
-/// goes on.
+/// The branch of residual and exit thresholds whose cells leave or only pass. The other branch computes or goes on.
 inline int32_t residual_branch(const Protocol& rule) { return rule.residual > 0 ? rule.residual : 0; }
 
 /// Scores of one router on one batch.

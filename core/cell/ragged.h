@@ -62,7 +62,7 @@ struct CellGroups {
   int32_t place(int64_t p, int64_t cell) const {
     return places ? places[cell] : static_cast<int32_t>(cell - p * per_parent);
   }
-  /// What capacity is counted over.
+  /// Parents that capacity is counted over.
   ParentMap parent_map() const { return offsets ? ParentMap{0, parent} : ParentMap{per_parent, nullptr}; }
 };
 /// The groups of a ragged space: parents [first, end) of its value.
