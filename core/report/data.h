@@ -1,4 +1,4 @@
-// What a report shows, read from a session.
+// Content of a report, read from a session.
 #pragma once
 #include <memory>
 #include <string>

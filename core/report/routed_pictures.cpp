@@ -35,7 +35,7 @@ void read_exits(const std::string& file, int64_t run, RoutedPictures& to) {
     add({.item = item.sequence, .label = item.label, .picture = std::move(item.picture), .exit = item.exit}, bytes, to);
 }
 
-/// Of a whole picture, or of each of its patches, what the first router chose.
+/// The first router's choices for a whole picture, or for each of its patches.
 std::vector<int32_t> choices(const CellPage& page, const CellLine& line) {
   std::vector<int32_t> branch;
   const size_t each = page.routers.front().fan_out;
@@ -44,7 +44,7 @@ std::vector<int32_t> choices(const CellPage& page, const CellLine& line) {
   return branch;
 }
 
-/// Evenly over the items; of those with labels of every label in turn.
+/// Chooses items evenly; if they have labels, from every label in turn.
 std::vector<int64_t> chosen_items(const SessionReader& reader, int64_t run, int64_t most) {
   std::map<std::string, std::vector<int64_t>> of_label;
   std::map<int64_t, std::string> labels;
@@ -66,7 +66,7 @@ std::vector<int64_t> chosen_items(const SessionReader& reader, int64_t run, int6
   return chosen;
 }
 
-/// Of every number of places in turn, from the least to the most.
+/// Keeps pictures for every number of places in turn, and sorts them by that number.
 void choose_by_places(std::vector<RoutedPicture>& all) {
   const auto order = [&](const auto& key) {
     std::stable_sort(all.begin(), all.end(),

@@ -1,4 +1,4 @@
-// What a page shows of the inputs: the pictures that a session keeps, each with where its cells went.
+// The pictures on a report's page: those that a session keeps, each with the way of its cells.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace stormcell::report {
 
-/// What is known of a picture depends on what its cells are.
+/// The kind of routing, which decides what a picture shows.
 enum class PictureKind : uint8_t {
   patches,  ///< a router chooses for each patch of it
   branch,   ///< one router chooses for the whole of it
   exit,     ///< a chain of exits does
-  places,   ///< many routers do: at so many places of their graph something was computed for it
+  places,   ///< many routers do: `places_computed` counts the places of their graph that computed it
   unknown   ///< no decision was recorded, or there is none
 };
 struct RoutedPicture {
@@ -34,8 +34,8 @@ struct RoutedPictures {
   std::vector<RoutedPicture> pictures;          ///< by exit; by places; else by item
   int64_t kept = 0, items = 0;                  ///< of so many items of the run a picture is kept
 };
-/// Of every label and exit some, evenly spread over those that are kept, few enough for a page; none where the run
-/// keeps none. `quality`: of the run, null: none.
+/// Reads some pictures of every label and exit, evenly spread over the kept ones, few enough for a page. Empty if the
+/// run keeps none. `quality`: figures of the run, null: none.
 RoutedPictures read_routed_pictures(const std::string& file, int64_t run, const QualityFigures* quality = nullptr);
 
 }  // namespace stormcell::report
