@@ -48,8 +48,7 @@ class IndexReader final : public RecipeReader {
   Reader of_;
 };
 
-/// Where the elements that a recipe makes lie within a stored tensor, one after another: an expert of a stack is read
-/// without the others.
+/// Elements of a recipe that lie in a stored tensor one after another: an expert of a stack is read without the others.
 struct Lying {
   const Recipe* tensor;
   int64_t first;  // element
@@ -199,7 +198,7 @@ class BatchNormReader final : public RecipeReader {
   std::vector<Reader> of_;
 };
 
-/// What the MLP over relative places gives, one number at a time.
+/// Computes the biases of the MLP over relative places, one number at a time.
 class PositionBiasReader final : public RecipeReader {
  public:
   PositionBiasReader(const Recipe& r, std::vector<Reader> of)

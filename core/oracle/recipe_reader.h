@@ -1,5 +1,5 @@
-// What a recipe says, element by element: the oracle's own reading of it, which shares nothing with how devices'
-// weights are made but the text's parser.
+// Reads a recipe element by element. This is the oracle's own reading: only the text's parser is shared with the code
+// that makes weights for devices.
 #pragma once
 #include <memory>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace stormcell::reference {
 
-/// The elements that a recipe makes of stored tensors, asked for where they are needed and never held.
+/// The elements that a recipe makes from stored tensors, read when they are asked for and never held.
 class RecipeReader {
  public:
   virtual ~RecipeReader() = default;

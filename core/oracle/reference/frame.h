@@ -1,4 +1,4 @@
-// What the reference kernels see: the values of one run, each in memory of its own.
+// Values of one run, each in memory of its own, as the reference kernels see them.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -320,7 +320,7 @@ struct Call {
   int64_t out_width(size_t output = 0) const { return frame.width(node.outputs[output]); }
   const DecisionView& decision(size_t input) const { return frame.decision(node.inputs[input]); }
   HeldWeight weight(size_t input) const { return frame.weight(node.inputs[input]); }
-  /// Of which a row here and there is asked for.
+  /// A weight of which only some rows are read.
   HeldWeight table(size_t input) const { return frame.weight(node.inputs[input], true); }
   /// `x` [n], or a copy in `held` rounded to bf16 where the product with weight `input` reads its rows so.
   const Scalar* product_input(size_t input, const Scalar* x, int64_t n, std::vector<Scalar>& held) const {

@@ -65,8 +65,8 @@ void add_products(const Scalar* x, int64_t x_stride, int64_t rows, const Scalar*
 template <class Scalar>
 using AddProducts = void (*)(const Scalar*, int64_t, int64_t, const Scalar*, int64_t, Scalar*, int64_t, int64_t);
 
-/// Of floats the one for this machine, compiled once for each instruction set (product.cpp). Other numbers have no
-/// vector instructions.
+/// Selects the code for this machine: floats and doubles are compiled once for each instruction set (product.cpp).
+/// Other numbers have no vector instructions.
 template <class Scalar>
 AddProducts<Scalar> best_add_products() {
   return add_products<Scalar, Generic>;

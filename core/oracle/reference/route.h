@@ -8,7 +8,7 @@
 
 namespace stormcell::reference {
 
-/// What a decision was made from; empty for labels.
+/// Inputs of a decision; empty for labels.
 struct Scores {
   std::vector<float> values, bias;
 };

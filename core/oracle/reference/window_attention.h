@@ -9,13 +9,13 @@
 
 namespace stormcell::reference {
 
-/// Where a cell of a window comes from, and which cells it may see: those of its own part.
+/// Origin of a cell of a window; it sees only the cells of its own part.
 struct WindowCell {
   int64_t row = 0, y = 0, x = 0, part = 0;  ///< row of its grid; place in the window
 };
 
 inline std::vector<WindowCell> cells_of_window(const WindowGrid& grid, int64_t window) {
-  // Of the rolled grid: 0 before the last window, 1 its part that does not hang over the end, 2 the part that does.
+  // Stripes of the rolled grid: 0 before the last window, 1 its part within the grid, 2 its part beyond the end.
   const auto stripe = [](int64_t rolled, int64_t extent, int64_t side, int64_t shift) -> int64_t {
     return rolled < extent - side ? 0 : rolled < extent - shift ? 1 : 2;
   };
