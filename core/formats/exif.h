@@ -20,8 +20,8 @@ enum class Orientation : uint8_t {
   turn_left
 };
 
-/// Of the TIFF that follows "Exif\0\0". as_stored where there is none or it cannot be read: a picture is no worse for
-/// it.
+/// Reads the TIFF behind "Exif\0\0". Returns as_stored if there is none or it cannot be read: that is no damage to the
+/// picture.
 Orientation orientation_in(std::span<const std::byte> tiff);
 
 /// Height and width change places.

@@ -23,7 +23,7 @@ bool begins_as_jpeg(std::string_view head) { return head.starts_with("\xff\xd8\x
 #ifdef STORMCELL_WITH_JPEG
 namespace {
 
-/// What libjpeg repairs and goes on after, with made-up pixels: here it is an error.
+/// Damage that libjpeg repairs with invented pixels. It is an error here.
 bool is_damage(int message) {
   constexpr std::array kDamage{JWRN_ARITH_BAD_CODE, JWRN_BOGUS_PROGRESSION, JWRN_HIT_MARKER,     JWRN_HUFF_BAD_CODE,
                                JWRN_JPEG_EOF,       JWRN_MUST_RESYNC,       JWRN_NOT_SEQUENTIAL, JWRN_TOO_MUCH_DATA};

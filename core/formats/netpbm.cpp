@@ -33,7 +33,7 @@ class HeaderReader {
     at_ = end;
     return value;
   }
-  /// Where the pixels begin; nothing where no white space stands before them.
+  /// Offset of the pixels; empty if no white space precedes them.
   std::optional<size_t> end() const {
     return at_ < text_.size() && is_space(text_[at_]) ? std::optional(at_ + 1) : std::nullopt;
   }

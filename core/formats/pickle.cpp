@@ -116,7 +116,7 @@ class Machine {
     v.kind = kind, v.node = &nodes_.emplace_back();
     return v;
   }
-  /// What stands above the last mark, which goes.
+  /// Takes the values above the last mark, and the mark.
   std::vector<PickleValue> pop_to_mark() {
     if (marks_.empty()) wrong("a mark is missing");
     const auto from = stack_.begin() + marks_.back();

@@ -32,11 +32,11 @@ struct PickleValue {
   std::string_view text() const { return kind == Kind::text ? std::string_view(begin, size) : std::string_view(); }
   /// Items of a list, tuple or object; keys and values of a dictionary in turn; else empty.
   std::span<const PickleValue> items() const;
-  /// Of a dictionary, under a text; null: there is none.
+  /// The value under a text key of a dictionary; null: there is none.
   const PickleValue* find(std::string_view key) const;
 };
 
-/// What torch._utils._rebuild_tensor_v2 is given.
+/// Arguments of torch._utils._rebuild_tensor_v2.
 struct PickleTensor {
   DType dtype{};
   std::string_view storage;      ///< its key

@@ -1,4 +1,4 @@
-// What every reader of pictures gives, and how large a picture may be.
+// The result of every reader of pictures, and the largest size of a picture.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +25,10 @@ struct PictureFile {
   PictureHeader header;
   /// its channels are numbers that mean nothing to this program: never joined, repeated or left out
   bool is_array = false;
-  /// Pixels that lie in the file as they are: u8 (0 to 255 are 0 to 1), of arrays also f32.
+  /// Format of pixels that the file stores unpacked: u8 (0 to 255 are 0 to 1), in arrays also f32.
   DType type = DType::u8;
   FileRange stored;
-  /// Where they do not: decodes them, [height, width, channels]. Error(bad_input): the file is damaged or ends early.
+  /// Decodes packed pixels to [height, width, channels]. Error(bad_input): the file is damaged or ends early.
   std::function<std::vector<float>()> decode;
 };
 

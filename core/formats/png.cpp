@@ -70,7 +70,7 @@ class PngReading {
   std::array<char, 128> reason_{"libpng cannot be started"};
 };
 
-/// What the reading is to give: 8 or 16 bits a channel, 1 to 4 channels.
+/// Form of the decoded pixels: 8 or 16 bits a channel, 1 to 4 channels.
 struct PngForm {
   PictureHeader header;
   int bits = 8;

@@ -14,7 +14,7 @@
 
 namespace stormcell {
 
-/// Where a tensor lies.
+/// Place of a tensor in its file.
 struct TensorPlace {
   std::string name;
   DType dtype{};

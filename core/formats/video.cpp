@@ -41,7 +41,7 @@ class Library {
       : handle_(dlopen((std::string(name) + ".so." + std::to_string(version)).c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle_) note_error(name);
   }
-  /// What dlsym() found, as a function of the type that it is assigned to.
+  /// Address from dlsym(), which converts to the type of function that it is assigned to.
   struct Symbol {
     void* address;
     template <class Function>
@@ -124,7 +124,7 @@ const Ffmpeg& ffmpeg() {
   return functions;
 }
 
-/// What is opened is opened by its content; formats that are lists of other files or addresses are not among them.
+/// Containers are recognised by content. Formats that list other files or addresses are excluded.
 constexpr const char* kContainers =
     "avi,mov,mp4,matroska,webm,mpegts,mpeg,mpegvideo,ogg,flv,ivf,h264,hevc,m4v,mjpeg,yuv4mpegpipe,nut";
 
