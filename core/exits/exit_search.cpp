@@ -61,7 +61,7 @@ class Search {
     const double slack = 1e-9 * std::max(1.0, std::fabs(aim_.value));
     return aim_.of == ExitAim::Of::part ? s.part >= aim_.value - slack : s.cost <= aim_.value + slack;
   }
-  /// What meets the aim before what does not; then by what is asked for; equal in that by the other.
+  /// Ranks thresholds that meet the aim first; then by the quantity to optimise, then by the other one.
   bool better(const Sums& a, const Sums& b) const {
     const bool a_meets = meets(a), b_meets = meets(b);
     if (a_meets != b_meets) return a_meets;

@@ -1,5 +1,5 @@
-// Which thresholds, one for each exit, give the most for what they cost: searched on the scores of one recorded run,
-// nothing runs here.
+// Searches for the thresholds, one for each exit, that give the most for their cost. It uses the scores of one recorded
+// run and runs nothing.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,17 +8,17 @@
 
 namespace stormcell {
 
-/// Items that went through the whole network, and what each would have answered at every exit.
+/// Items that went through the whole network, with their answers at every exit.
 struct ExitCase {
   /// [exit tests][items] the confidence that the test compares with its threshold; NaN never leaves.
   std::vector<std::vector<float>> confidence;
-  /// [exits, one more than tests][items] of what the item answers there (ItemScore); more is better.
+  /// [exits, one more than tests][items] ItemScore's part of the answer at the exit; more is better.
   std::vector<std::vector<double>> part;
-  /// [exits][items] where the item answers there, in any unit.
+  /// [exits][items] cost of answering at the exit, in any unit.
   std::vector<std::vector<double>> cost;
 };
 
-/// What is asked of the means over all items.
+/// The aim for the means over all items.
 struct ExitAim {
   enum class Of : uint8_t {
     part,  ///< the lowest cost at which the mean part is at least `value`
@@ -31,8 +31,8 @@ struct ExitAim {
 struct FoundExits {
   std::vector<double> thresholds;  ///< by test; kAllLeave, kNoneLeaves, or between two confidences of the case
   double part = 0, cost = 0;       ///< means
-  bool met = false;                ///< false: nothing was found that meets it; this comes closest to it
-  /// All were tried: no other thresholds are better. False: others may be.
+  bool met = false;                ///< false: nothing meets the aim; this comes closest
+  /// True: all ways were tried, so no thresholds are better. False: others may be.
   bool is_optimum = false;
 };
 

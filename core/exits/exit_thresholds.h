@@ -11,17 +11,17 @@
 
 namespace stormcell {
 
-/// What was found, and the record that it was found on.
+/// The target that was found, with its record.
 struct FoundTarget {
   ExitTarget figures;       ///< `fitted`, `predicted` and `own` of it; the real run comes later
   RouterThresholds in_use;  ///< by exit
-  ExitRecord record;        ///< its rules have those thresholds; costs of the plan that the passes are expected to make
-  std::vector<size_t> searched_items, held_out_items;  ///< of either part those that can be judged
+  ExitRecord record;        ///< with these thresholds; costs of the plan that is expected from the passes
+  std::vector<size_t> searched_items, held_out_items;  ///< items of either part that can be judged
 
-  /// Tells the points anew, of the plan whose operations the record has now.
+  /// Computes the points again, for the plan whose operations the record has now.
   void tell_points();
-  /// By the operations of that plan the target is not met even where it was searched: what the plan was expected to
-  /// spare it does not.
+  /// True if the operations of that plan miss the target even on the searched part: the plan does not save what was
+  /// expected.
   bool exceeds_operations() const;
 };
 
