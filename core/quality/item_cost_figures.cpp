@@ -86,7 +86,7 @@ std::vector<GroupSpent> groups_of(const std::vector<ItemCost>& items, const Clas
     const std::set<const ItemCost*> have_it(with.begin(), with.end());
     Some without;
     for (const ItemCost& item : items)
-      // Of an item without any class the data say nothing.
+      // An item without any class may have this one too: it counts on neither side.
       if (!item.classes.empty() && !have_it.contains(&item)) without.push_back(&item);
     if (!without.empty()) compare(with, without, group);
   }
