@@ -56,8 +56,8 @@ struct MirroredTimes {
   /// In the data's order: bytes of slots that the baseline filled, by the place of its execution in the chain.
   std::vector<int64_t> baseline_filled;
 
-  /// How much less of them it filled in one place than in another, as a share: what it found there was not its own. 0
-  /// where nothing was.
+  /// The difference between how many bytes it filled in one place and in another, as a share of them: slots there held
+  /// another plan's weights. 0 if nothing was filled.
   double unlike_fills() const;
   /// Speed-up of a plan over the baseline.
   Ratio speedup(size_t plan) const;
@@ -68,18 +68,18 @@ struct MirroredTimes {
   /// least time first.
   std::vector<int64_t> by_gain(size_t plan) const;
   std::vector<int64_t> by_time() const;
-  /// Of a plan, and of the baseline around it: the executions that the speed-up comes from.
+  /// Latency of a plan, and of the baseline around it, over the executions that the speed-up comes from.
   Latency plan_latency(size_t plan) const;
   Latency baseline_latency(size_t plan) const;
-  /// The same without any plan: of all executions of the baseline.
+  /// Latency over all executions of the baseline.
   Latency baseline_latency() const;
-  /// What the executions read that these latencies are of.
+  /// Weights read by the executions behind these latencies.
   TimedReads plan_reads(size_t plan) const;
   TimedReads baseline_reads(size_t plan) const;
   TimedReads baseline_reads() const;
 };
 
-/// What to run, for how long. `execute` runs a plan (0: the baseline, 1 and on: the others) on a batch.
+/// The plans to run, and for how long. `execute` runs a plan (0: the baseline, from 1: the others) on a batch.
 struct MirroredJob {
   size_t plans = 0;              ///< beside the baseline
   std::vector<int64_t> batches;  ///< at least one

@@ -53,7 +53,7 @@ Ratio paired_ratio(const std::vector<PairedVisit>& visits);
 /// The reason why a ratio rests on too little to be stated; `held_out` batches could have been measured.
 std::optional<SpeedupWithheld> too_few(const Ratio& ratio, int64_t held_out);
 
-/// What the visits tell of the batches: `unknown` where even visits that agree in everything could not tell.
+/// Whether all batches gain alike: `unknown` if even visits that agree in everything could not show it.
 enum class BatchGains : uint8_t { alike, unlike, unknown };
 BatchGains batch_gains(const std::vector<PairedVisit>& visits);
 
