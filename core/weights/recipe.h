@@ -12,7 +12,7 @@
 
 namespace stormcell {
 
-/// What a recipe does with its operands `of`. Extents and axes are those of the tensors as they are stored, row-major.
+/// The operation of a recipe on its operands `of`. Extents and axes are those of the stored tensors, row-major.
 enum class RecipeKind : uint8_t {
   tensor,            ///< the stored tensor `name`
   index,             ///< element `begin` along the first extent, which is gone then
@@ -60,9 +60,9 @@ Recipe scale_recipe(Recipe of, Recipe by);
 Recipe batch_norm_scale_recipe(Recipe gamma, Recipe variance, double eps);
 Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, double eps);
 Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, Recipe bias, double eps);
-/// Of an MLP over log-spaced relative places: v relu(w c + bias) + bias, row by row of the places query - key from (1 -
-/// height, 1 - width) on; c are the coordinates of the place, of key - query with `turned`. `limit` above 0: limit *
-/// sigmoid of that. `of`: 2 to 4 operands.
+/// Biases of an MLP over log-spaced relative places: v relu(w c + bias) + bias. Rows are the places query - key from (1
+/// - height, 1 - width) on; c are the coordinates of the place, with `turned` of key - query. With `limit` above 0:
+/// limit * sigmoid of that. `of`: 2 to 4 operands.
 Recipe position_bias_recipe(std::vector<Recipe> of, int64_t height, int64_t width, bool turned, int64_t limit);
 Recipe convert_recipe(Recipe of, DType dtype);
 Recipe quantise_recipe(Recipe of, int64_t bits, int64_t block);

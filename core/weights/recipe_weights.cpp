@@ -65,7 +65,7 @@ class Maker {
  private:
   WeightInfo info(const Recipe& r) const { return info_of(r, stored_); }
 
-  /// What lies in a stored tensor in one piece is read alone: an expert of a stack does not ask for the others.
+  /// Reads one piece of a stored tensor alone: an expert of a stack is read without the others.
   std::optional<Made> view(const Recipe& r) const {
     const std::optional<PlaceInTensor> at = place_in_tensor(r, stored_);
     if (!at) return {};
@@ -105,7 +105,7 @@ class Maker {
     WeightInfo to = info(r);
     const size_t rank = to.shape.size(), element = element_size(to.dtype);
     const std::shared_ptr<std::byte> memory = memory_for(to);
-    // Of each extent of the result: how far its next element lies in the operand.
+    // Distance in the operand between neighbours along each extent of the result.
     std::vector<int64_t> stride(rank), place(rank, 0);
     for (size_t i = 0; i < rank; ++i) {
       const size_t source = r.order[i];
@@ -282,7 +282,7 @@ class RecipeWeights final : public WeightSource {
     Recipe recipe;
     WeightInfo info;
   };
-  // What was asked for once stays known: parsed once, and the pointer holds.
+  // Parses each text once and keeps it, so that pointers to its info stay valid.
   const Known& known_as(std::string_view text) const {
     const std::lock_guard lock(mutex_);
     if (const auto at = known_.find(text); at != known_.end()) return at->second;

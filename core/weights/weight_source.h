@@ -1,5 +1,4 @@
-// Where weights come from: a file that is read, a seeded generator, a test. Bytes are held only as long as somebody has
-// them.
+// Sources of weights: files, a seeded generator, tests. Bytes are held only as long as someone holds a handle to them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
