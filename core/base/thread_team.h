@@ -26,8 +26,8 @@ class ThreadTeam {
 
   int size() const { return size_; }
 
-  /// What the functions of the team poll, at least every 50 ms, to end early: their results are worth nothing then, and
-  /// who set the token throws. Set between two calls of run(); null: nothing to poll. The token must outlive the calls.
+  /// The token that functions of the team poll, at least every 50 ms, to end early. Their results are then worthless,
+  /// and the setter of the token throws. Set it between two calls of run(); null: no token. It must outlive the calls.
   void set_cancel(const CancellationToken* token) { cancel_ = token; }
   bool cancelled() const { return cancel_ && cancel_->cancelled(); }
 
