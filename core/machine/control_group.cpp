@@ -115,7 +115,7 @@ GroupMemory memory_of_v2(const std::string& folder) {
 GroupMemory memory_of_v1(const std::string& folder) {
   GroupMemory group{folder, number_in(folder + "/memory.limit_in_bytes").value_or(-1), 0};
   const auto stat = numbers_in(folder + "/memory.stat");
-  // What groups above allow, those too that a container does not see.
+  // The limit of the groups above, including those that a container does not see.
   if (const auto above = stat.find("hierarchical_memory_limit"); above != stat.end())
     group.limit = group.limit < 0 ? above->second : std::min(group.limit, above->second);
   if (group.limit >= kNoLimit) group.limit = -1;

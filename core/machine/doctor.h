@@ -1,4 +1,4 @@
-// What this machine has, what of it is used, and why not more.
+// The machine's hardware and libraries, which of them are used, and why others are not.
 #pragma once
 #include <cstdint>
 #include <string>
