@@ -223,15 +223,15 @@ struct Table {
   CsvTable about;
   void (*write)(const Source&, TextOutput&, const Progress&);
 };
-/// Of a layer, and how many real cells met it.
+/// Loads of a layer, and the number of real cells that met it.
 struct LayerTotals {
   const RouterInfo& router;
   std::string layer;  ///< of the model; empty: not known
   std::vector<int64_t> loads;
   int64_t cells = 0;
 };
-/// Of padded cells only those are known that a branch got: where there are such, a cell counts for as many choices as
-/// it may make.
+/// Estimates the real cells if there is padding: of padded cells only those in a branch are known, so cells follow from
+/// choices at the full fan-out.
 int64_t real_cells(const RouterLoads& total, int32_t fan_out) {
   const auto sum = [](const std::vector<int64_t>& counts) {
     return std::accumulate(counts.begin(), counts.end(), int64_t{0});
@@ -257,7 +257,7 @@ std::vector<LayerTotals> totals_of(const Source& from, const Progress& progress)
   return out;
 }
 
-// What simulators of serving take of a layer in place of a trace.
+// Writes the figures that simulators of serving take in place of a trace.
 void write_skew(const Source& from, TextOutput& out, const Progress& progress) {
   out.write("router,layer,branches,choices_of_cell,cells,largest_over_mean,power_law_alpha,power_law_error\n");
   for (const LayerTotals& t : totals_of(from, progress)) {

@@ -1,4 +1,4 @@
-// Where an exported file comes from: every one says version, device, date and session.
+// Origin of an exported file: every one states version, device, date and session.
 #pragma once
 #include <string>
 

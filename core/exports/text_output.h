@@ -1,4 +1,4 @@
-// Where texts go: a file that appears only when it is complete, or standard output.
+// Destination of texts: a file that appears only when it is complete, or standard output.
 #pragma once
 #include <string>
 #include <string_view>
