@@ -134,7 +134,7 @@ void look_at_pairs(const Recording& recording, AnalyzeFigures& figures, const Pr
   figures.transitions = std::move(transitions), figures.coactivation = std::move(together);
 }
 
-/// What the slots of a server got, where its trace says so.
+/// Adds the balance of a server's slots, if its trace has them.
 void look_at_slots(const RunSummary& run, AnalyzeFigures& figures) {
   const RecordedSlots slots = slots_at(json_or_null(run.dataset));
   if (slots.layers.size() != figures.routers.size()) return;

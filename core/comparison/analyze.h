@@ -1,5 +1,5 @@
-// What a recorded or imported routing says: loads and how even they are, who follows whom, what can be guessed, whether
-// it drifts.
+// Analysis of a recorded or imported routing: loads and their balance, which branch follows which, what can be guessed,
+// and drift.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -32,20 +32,20 @@ struct RouterAnalysis {
   std::optional<double> imbalance_of_slots, imbalance_of_ranks;
 };
 
-/// Of two routers that follow each other; `pairs`: of kept choices here and there, k x k of a cell.
+/// Transitions between two routers in succession; `pairs`: pairs of kept choices, k x k for each cell.
 struct RouterTransitions {
   std::string router, next;
   int64_t pairs = 0;
   TransitionFigures figures;
 };
-/// Of a router that gives a cell several branches.
+/// Co-activation at a router that gives a cell several branches.
 struct RouterCoactivation {
   std::string router;
   int64_t pairs = 0;
   std::vector<BranchesTogether> strongest;
 };
 
-/// What a cache of a budget would have hit; null rate: no lookups.
+/// Hits of a cache with this budget; null rate: no lookups.
 struct CacheFigures {
   CachePolicy policy = CachePolicy::lru;
   int64_t budget_bytes = 0;
@@ -55,7 +55,7 @@ struct CacheFigures {
   } all, decode;
 };
 
-/// Recall of guesses, null: the data do not say (core/profile/predictability.h has the definitions).
+/// Recall of guesses (core/profile/predictability.h has the definitions); null: the data do not show it.
 struct PredictabilityFigures {
   std::optional<double> temporal_lag1, static_in_sample, static_from_prompt, static_held_out, transition_held_out;
 };
@@ -66,13 +66,13 @@ struct ReuseFigures {
   std::optional<int64_t> p50, p90, p99;
 };
 
-/// Whether the second half goes elsewhere than the first (core/profile/drift.h).
+/// Whether the second half is routed differently from the first (core/profile/drift.h).
 struct DriftFigures {
   double distance = 0, expected = 0, p_value = 1;
   int64_t blocks = 0;
 };
 
-/// Whether another recording goes elsewhere than this one.
+/// Whether another recording is routed differently from this one.
 struct AgainstFigures {
   std::string session;
   int64_t run = 0;

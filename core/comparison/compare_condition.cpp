@@ -68,7 +68,7 @@ FailCondition parse_fail_condition(const std::string& text) {
 
 namespace {
 
-/// Of a row, of an interval, or of the distance of two routings.
+/// Finds a row, an end of an interval, or a distance of two routings.
 std::optional<ComparedFigure> find_figure(const std::string& name, const Comparison& comparison) {
   for (const ComparedFigure& row : comparison.rows)
     if (row.figure == name) return row;
