@@ -1,4 +1,4 @@
-// What a user asks of an import.
+// Options of an import.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -45,7 +45,7 @@ std::string name_of_trace(const std::string& path);
 std::string content_of(const MappedFile& file);
 /// When a file was last written, in nanoseconds of the file system's clock; 0: unknown.
 int64_t modified_of(const std::string& path);
-/// What the user said of the traces, which are read otherwise by it: "hidden 64, ffn 32"; empty: nothing.
+/// The user's options that change how traces are read: "hidden 64, ffn 32"; empty: none.
 std::string told_of(const ImportOptions& options);
 
 }  // namespace stormcell
