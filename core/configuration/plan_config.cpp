@@ -50,7 +50,7 @@ std::string to_json(const PlanConfig& config) {
 
 namespace {
 
-/// Of each exit that the configuration says something of, in the order in which they run.
+/// Thresholds of the exits that the configuration lists, in the order in which they run.
 RouterThresholds parse_exits(const nlohmann::json& list, const std::string& where) {
   const auto refuse = [&](const std::string& what) {
     bad_input(where, what, "a list of {\"router\": ..., \"threshold\": ...} as optimize --config-out writes it");

@@ -31,9 +31,8 @@ bool has_configuration(std::string_view text);
 /// Throws Error(bad_input) that names `where`: not this schema, unknown or planned passes, an unknown number format,
 /// thresholds out of range.
 PlanConfig parse_plan_config(const std::string& text, const std::string& where);
-/// What of a configuration does not hold where it is used, as `here` says, a sentence each: device, number format,
-/// budget of weights, version, and that it does not say for which model it was found. That it was found for another
-/// model is for the caller to refuse.
+/// Differences between a configuration and its use, given as `here`, a sentence each: device, number format, budget of
+/// weights, version, or no named model. The caller refuses a configuration of another model.
 std::vector<std::string> differences(const PlanConfig& wanted, const PlanConfig& here);
 
 }  // namespace stormcell
