@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kTenth = 0.1;
 
-/// What all steps together do, by layer and GPU.
+/// Sums over all steps, by layer and GPU.
 class StepSums {
  public:
   /// `rest_s`: seconds added to the phases of each step.
@@ -195,7 +195,7 @@ std::vector<Variation> variations_of(const CostModel& model) {
                                    Figure{"start of products", &CostModel::product_t0_s},
                                    Figure{"bytes of an expert", &CostModel::branch_bytes},
                                    Figure{"operations of a row", &CostModel::flops_per_row}};
-  // What experts take from data sheets, where nobody measured them.
+  // Rates of data sheets that give the experts' time if it was not measured.
   constexpr std::array kOfRates = {&CostModel::memory_bytes_per_s, &CostModel::flops_per_s, &CostModel::branch_bytes,
                                    &CostModel::flops_per_row};
   std::vector<Variation> out;

@@ -171,10 +171,10 @@ Cluster slowed(Cluster cluster, const WayCost& way, const CostModel& model) {
   return cluster;
 }
 
-/// Of the dispatch, and of the one on whose ways back the combine goes: another one where tokens follow.
+/// Rows of the dispatch, and of the dispatch whose ways back the combine takes: another one if tokens follow.
 struct ExchangedRows {
   RankRows dispatched, combined;
-  bool dispatched_means = true, combined_means = true;  ///< over where tokens may live, or which replicas they go to
+  bool dispatched_means = true, combined_means = true;  ///< over the places where tokens may live, or over replicas
 };
 
 bool has_replicas(std::span<const BranchShares> shares) {

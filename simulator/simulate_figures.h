@@ -1,4 +1,4 @@
-// What a simulation says of steps: times of layers and GPUs, links, one exchange.
+// Figures of a simulation: times of layers and GPUs, links, one exchange.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace stormcell {
 
-/// What one GPU needs by itself in a layer: its own messages through its own ports, its own experts. Means over steps.
+/// Times of one GPU alone in a layer: its own messages through its own ports, and its own experts. Means over steps.
 struct SimulatedShare {
   double dispatch_ms = 0, compute_ms = 0, combine_ms = 0;
 };
@@ -42,7 +42,7 @@ struct SimulatedLink {
   double busy_share = 0;  ///< of the step, at its full rate
 };
 
-/// d ln(time of a step) / d ln(figure), by a figure that is larger by a tenth.
+/// d ln(time of a step) / d ln(figure), measured with the figure larger by a tenth.
 struct Elasticity {
   std::string figure;
   double value = 0;

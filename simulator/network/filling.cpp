@@ -65,8 +65,8 @@ class FairRates {
   std::span<const NetworkFlow> flows_;
   std::vector<double> rates_;
   std::vector<std::vector<size_t>> of_link_;
-  // Of the moment at hand.
-  std::vector<double> left_;    // [links] that nobody has
+  // State at the current moment.
+  std::vector<double> left_;    // [links] rate that is still free
   std::vector<size_t> rising_;  // [links] flows on them whose rates still rise
   std::vector<bool> rises_;     // [flows]
   double level_ = 0;
