@@ -10,7 +10,7 @@
 
 namespace stormcell::gpu {
 
-/// What a block's threads do, JoinedShape::kThreads of them.
+/// The work of a block's JoinedShape::kThreads threads.
 template <int kPanels, class X>
 STORMCELL_DEVICE_INLINED void joined_block(X& x, const typename X::Map* map, const ProductArgs<Bf16>& a) {
   using Wide = JoinedShape<kPanels>;

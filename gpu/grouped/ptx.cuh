@@ -9,7 +9,7 @@
 namespace stormcell::gpu::ptx {
 
 #if defined(STORMCELL_STALL)
-/// Where waits that give up say so: of this file's kernels, set before the first is launched (tensor_launch.cuh).
+/// The record for waits of this file's kernels that give up, set before the first launch (tensor_launch.cuh).
 static __constant__ StallRecord* record_of_stall = nullptr;
 #endif
 
@@ -116,7 +116,7 @@ template <int kLeft>
 __device__ inline void wait_pieces() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
 }
-/// What is written to shared memory, as this thread sees it, becomes visible to the tensor cores.
+/// Makes this thread's writes to shared memory visible to the tensor cores.
 __device__ inline void fence_for_tensor_cores() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // --- warpgroups

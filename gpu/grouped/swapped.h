@@ -51,7 +51,7 @@ STORMCELL_DEVICE_INLINED void swapped_tile(X& x, const ProductArgs<Bf16>& a, con
   }
 }
 
-/// What a block's threads do, SwappedShape::kThreads of them.
+/// The work of a block's SwappedShape::kThreads threads.
 template <int kPanels, class X>
 STORMCELL_DEVICE_INLINED void swapped_block(X& x, const typename X::Map* map, const ProductArgs<Bf16>& a) {
   using Shape = SwappedShape<kPanels>;

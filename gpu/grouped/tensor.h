@@ -1,11 +1,11 @@
-// What the tensor-core kernels share: a ring of stages in shared memory, filled by one warpgroup (and a warp more where
-// the shape has one), emptied by the others. Weights come by the copy engine (64 rows x 64 numbers a box), rows of x by
-// cp.async, sixteen bytes a thread, because they may be gathered and the copy engine of this card gathers none. Both
+// Common parts of the tensor-core kernels: a ring of stages in shared memory, filled by one warpgroup (and a further
+// warp if the shape has one), emptied by the others. Weights come by the copy engine (64 rows x 64 numbers a box). Rows
+// of x come by cp.async, sixteen bytes a thread: they may be gathered, which this card's copy engine cannot do. Both
 // are swizzled alike (shared_layout.h).
 //
-// Written against an execution, as other kernels are, so that tests play these very loops on the host. Beside what
-// gpu/base/execution.h has it offers, with places in shared memory as addresses (hopper_execution.cuh has the card's,
-// tests/gpu/hopper.h the host's):
+// They are written against an execution, as other kernels are, so that tests run these very loops on the host. Beside
+// gpu/base/execution.h it offers the following, with places in shared memory as addresses (the card's are in
+// hopper_execution.cuh, the host's in tests/gpu/hopper.h):
 //     Map                                                         what the copy engine knows of the weights
 //     uint32_t shared_begin()                                     where the block's shared memory begins
 //     T& shared_at<T>(uint32_t address)

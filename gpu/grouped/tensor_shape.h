@@ -94,16 +94,15 @@ struct RowPieces {
   int first_row, piece;
   STORMCELL_BOTH constexpr explicit RowPieces(int thread) : first_row(thread / 8), piece(thread % 8) {}
   STORMCELL_BOTH constexpr int row(int j) const { return first_row + 16 * j; }
-  /// Where it goes within a block of the stage's rows.
+  /// Offset of the piece within a block of the stage's rows.
   STORMCELL_BOTH constexpr int32_t offset(int j) const {
     return swizzled_offset(first_row, piece) + j * 16 * kRowBytes;
   }
-  /// Where it comes from at depth 0; rows past the tile's last are that one again.
+  /// Source of the piece at depth 0; rows past the tile's last repeat it.
   STORMCELL_BOTH const Bf16* source(const ProductArgs<Bf16>& a, const Tile& tile, int j) const {
     return a.x + a.source_row(tile.first + least(row(j), tile.rows - 1)) * a.k + piece * 8;
   }
-  /// Zeros take the place of rows that are not there, and of pieces behind the `left` numbers of depth from the stage's
-  /// first on.
+  /// Zeros replace missing rows, and pieces beyond the `left` numbers of depth from the stage's first on.
   STORMCELL_BOTH constexpr bool is_row(const Tile& tile, int j) const { return row(j) < tile.rows; }
   STORMCELL_BOTH constexpr bool is_within(int32_t left, int block) const {
     return block * kTileDepth + piece * 8 < left;

@@ -23,16 +23,15 @@ STORMCELL_BOTH constexpr int32_t swapped_column(const Tile& tile, int thread) {
   return tile.column_block * SwappedShape<kPanels>::kColumns + sum_row(thread, 0);
 }
 
-/// What storing a swapped tile needs beside its sums, fetched before its products, so that nothing waits for memory
-/// after them: a thread's biases; to shared memory of each warp, weights and targets of slots.
+/// Data for storing a swapped tile, fetched before its products so that nothing waits for memory after them: a thread's
+/// biases; in shared memory of each warp, weights and targets of slots.
 template <int kNarrow, int kPanels>
 struct SwappedFetched {
   float bias[2][kPanels] = {};
-  int32_t left[2];  ///< rows that are there from the first that this thread stores, of either column; none of one that
-                    ///< is not there
+  int32_t left[2];  ///< existing rows from the first that this thread stores, for either column; 0 for a missing column
   WarpSlots* slots;
 
-  /// By all 128 threads of a warpgroup, which have stored the tile before.
+  /// Called by all 128 threads of a warpgroup after they have stored the tile before.
   template <class X>
   STORMCELL_DEVICE SwappedFetched(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread, TileSlots& of_tile)
       : slots(&of_tile.of_warp[thread / 32]) {

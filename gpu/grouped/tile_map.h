@@ -1,5 +1,5 @@
-// Which block works on what: from the CSR offsets, on the device, to lists of experts by regime, heaviest first, and
-// from a tile's number to expert, rows and columns. The host never learns the loads.
+// Tile maps: made on the device from the CSR offsets, they list experts by regime, heaviest first, and give expert,
+// rows and columns for a tile's number. The host never learns the loads.
 #pragma once
 #include "gpu/base/execution.h"
 
@@ -22,11 +22,11 @@ STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime) {
 }
 STORMCELL_BOTH constexpr int32_t row_block(Regime regime) { return 1 << row_block_bits(regime); }
 
-/// Where the regimes change.
+/// Limits between the regimes.
 struct RegimeLimits {
   int32_t gemv_rows = 8;      ///< most rows of gemv; 0: never
-  int32_t swapped_rows = 0;   ///< most rows of swapped, from where on large takes over
-  bool tensor_cores = false;  ///< without, plain takes what gemv does not
+  int32_t swapped_rows = 0;   ///< most rows of swapped; large takes more
+  bool tensor_cores = false;  ///< false: plain takes everything beyond gemv
 };
 STORMCELL_BOTH constexpr Regime regime_of(int32_t rows, const RegimeLimits& limits) {
   if (rows <= least(limits.gemv_rows, row_block(Regime::gemv))) return Regime::gemv;
@@ -40,7 +40,7 @@ struct TileList {
   int32_t* expert = nullptr;  ///< [kMostExperts]
   int32_t* begin = nullptr;   ///< [kMostExperts + 1]
 };
-/// The lists of all regimes, in memory of kTileMapInts; the last says how many rows the first expert of all has.
+/// The lists of all regimes, in memory of kTileMapInts; the last number is the largest row count of any expert.
 inline constexpr int32_t kTileListInts = 2 * kMostExperts + 2, kTileMapInts = kRegimes * kTileListInts + 1;
 STORMCELL_BOTH constexpr TileList tile_list(int32_t* map, Regime regime) {
   int32_t* at = map + static_cast<int>(regime) * kTileListInts;

@@ -5,7 +5,7 @@
 
 namespace stormcell::gpu {
 
-/// What a number of the result is.
+/// The source of a number of the result.
 enum class PixelMap : uint8_t {
   shuffle,   ///< a channel of the pixel that it was part of
   nearest,   ///< the nearest pixel
@@ -17,7 +17,7 @@ enum class PixelMap : uint8_t {
 
 struct PixelArgs : KernelArgs<2> {
   enum { kX, kTo };
-  int32_t height = 1, width = 1, channels = 1;              ///< of the map that comes
+  int32_t height = 1, width = 1, channels = 1;              ///< of the input map
   int32_t out_height = 1, out_width = 1, out_channels = 1;  ///< of the result
   int32_t factor = 1;                                       ///< of a shuffle
   int32_t grid_rows = 1, grid_columns = 1, stride = 1;      ///< patches of a picture (core/graph/patch_grid.h)

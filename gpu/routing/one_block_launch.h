@@ -5,7 +5,7 @@
 
 namespace stormcell::gpu {
 
-/// Of the shapes that one block can take (choose_shapes.h).
+/// Launches an instance for the shapes that one block can take (choose_shapes.h).
 template <int kLanes, int kHeld>
 Status launch_route_and_map(const OneBlockArgs& args, Stream stream);
 Status index_and_map(const OneBlockArgs& args, Stream stream);
