@@ -1,4 +1,4 @@
-// What the program says: results on stdout, progress, warnings and errors on stderr, everything in the log file.
+// Output of the program: results on stdout, progress, warnings and errors on stderr, everything in the log file.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -30,8 +30,8 @@ class Console : public ProgressSink {
   Progress progress() { return {cancel_, this}; }
   const CancellationToken& cancel() const { return cancel_; }
 
-  /// Names the session that is being recorded into, until the result is printed: an interrupted call says so. `runs`:
-  /// the number of runs it held before; a failed call speaks of those beyond, or of none if nobody counted.
+  /// Names the session that is recorded, until the result is printed: an interrupted call mentions it. `runs`: runs
+  /// that it held before; a failed call mentions only later ones, or none if they were not counted.
   void set_session(const std::string& session, size_t runs = SIZE_MAX) { session_ = session, runs_before_ = runs; }
   const std::string& session() const { return session_; }
   size_t runs_before() const { return runs_before_; }

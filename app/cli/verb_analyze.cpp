@@ -179,7 +179,7 @@ std::string to_text(const AnalyzeFigures& f) {
          pairs_text(f) + choices_text(f);
 }
 
-/// Of the recording, and of the other one.
+/// Warns of an unfinished recording, or of the one that it is compared with.
 template <class Figures>
 void warn_unless_finished(Console& console, const Figures& f) {
   if (f.status != RunStatus::finished)

@@ -76,7 +76,7 @@ class OptimizeVerb : public Verb {
   }
 
  private:
-  /// What was not verified has no configuration: the file stays as it was.
+  /// An unverified plan has no configuration: the file then stays unchanged.
   static void write_config(const std::string& config, TextOutput& to) {
     if (config.empty()) return;
     to.write(config + "\n");

@@ -207,7 +207,7 @@ class PlaceVerb : public Verb {
     tell_result(console, json_, work,
                 [this](const PlaceFigures& figures) { return to_text(figures) + further_text(figures); });
   }
-  /// What to try next; empty where a solver was named, or where there are counts alone.
+  /// The next command to try; empty if a solver was named, or if the recording has only counts.
   std::string further_text(const PlaceFigures& f) const {
     return solver_.empty() && f.unit == SplitUnit::tokens ? "--solver joint searches further (default 15 s)\n" : "";
   }

@@ -44,18 +44,18 @@ class Background : public QObject {
     start({Job::read_view, view}, std::move(load), std::move(failed));
   }
   void cancel(Job job) { cancel({job, nullptr}); }
-  /// Whether something is read for it.
+  /// True while something is read for the view.
   bool reads(const views::View* view) const { return jobs_.contains({Job::read_view, view}); }
   bool does(Job job) const { return jobs_.contains({job, nullptr}); }
-  /// Asks that reading to end: it fails, and says that it was stopped.
+  /// Stops the view's reading: it fails and says that it was stopped.
   void stop(const views::View* view);
   bool idle() const { return jobs_.isEmpty(); }
 
  signals:
   void idle_changed(bool idle);
-  /// Of a reading that takes longer than a moment; permille -1: unknown.
+  /// Progress of a reading that takes more than a moment; permille -1: unknown.
   void progressed(const stormcell::views::View* view, const QString& text, int permille);
-  /// One ended, whatever came of it.
+  /// A reading ended, with or without a result.
   void read(const stormcell::views::View* view);
 
  private:

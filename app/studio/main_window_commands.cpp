@@ -1,4 +1,4 @@
-// What the window does when its actions are asked for.
+// Commands of the window's actions.
 #include <QApplication>
 #include <QDialog>
 #include <QDialogButtonBox>

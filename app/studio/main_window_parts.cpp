@@ -305,7 +305,7 @@ void MainWindow::connect_runs() {
   connect(&follow_timer_, &QTimer::timeout, this, &MainWindow::follow_run);
   connect(&runs_, &RunController::progressed, this,
           [this](const QString& text, int permille) { tell_progress(text, permille); });
-  // Of the view on show, where no run is going on.
+  // Shows the progress of the current view's reading, unless a run is going on.
   connect(&background_, &Background::progressed, this,
           [this](const views::View* of, const QString& text, int permille) {
             if (runs_.running() || of != view()) return;
