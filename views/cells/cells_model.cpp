@@ -244,7 +244,7 @@ int exits_of(const std::vector<RouterLine>& routers) {
 bool is_of(CellColor color, const std::vector<RouterLine>& routers) {
   if (color == CellColor::exit) return exits_of(routers) > 0;
   if (color != CellColor::parts) return true;
-  // Where no cell can pass a part, all parts are computed for all cells.
+  // If every branch computes, all parts are computed for all cells.
   const auto may_pass = [&](size_t router) {
     for (int32_t b = 0; b < routers[router].branches; ++b)
       if (!computes(routers, router, b)) return true;

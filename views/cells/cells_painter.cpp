@@ -35,7 +35,7 @@ void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics
       const QRectF part(box.left() + (box.width() + 1) * j / k, y, (box.width() + 1) / k,
                         height > 2 ? height - 1 : height);
       const int stripe = chip.stripes[at];
-      // What was dropped is a thin line: less than a stripe, and not red alone tells it.
+      // A dropped choice is a thin line, so that it differs from a stripe not only by its red.
       p.fillRect(stripe == kStripeDropped ? QRectF(part.left(), part.center().y() - 0.5, part.width(), 1) : part,
                  stripe_color(stripe, page.exits[r], ranks, theme));
     }
@@ -109,7 +109,7 @@ void paint_part(QPainter& p, const Chip& chip, QRectF box, bool line_is_grid, co
   paint_marks(p, chip, box, fill, marks, number, theme);
 }
 
-/// What no picture is kept of, where others have one.
+/// Draws an empty frame for a picture that was not kept.
 void paint_no_picture(QPainter& p, QRectF box, const ShownLine& line, const Theme& theme) {
   p.fillRect(box, theme.surface);
   p.setBrush(Qt::NoBrush);
@@ -131,7 +131,7 @@ const std::vector<int>& own_ranks(const ShownPage& page) {
   return ranks_of(page.ranks, page.routers[page.router].name);
 }
 
-/// Where the branches stand in the legend; room for a note is left at the right.
+/// Boxes of the branches in the legend; the right side is left for a note.
 std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& page, QRectF bounds) {
   std::vector<double> widths;
   for (int b = 0; b < branches_of(page); ++b)
@@ -139,7 +139,7 @@ std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& 
   return legend_boxes(widths, bounds.adjusted(0, 0, -190, 0), metrics.height() + 4);
 }
 
-/// Short names within each stack, and the stack before them. `routers`: of the page, which says what is an exit.
+/// Short names within each stack, prefixed by the stack. `routers`: of the page; they say which are exits.
 std::vector<QString> names_of(const CellTrail& trail, const std::vector<RouterLine>& routers) {
   std::vector<QString> names(trail.steps.size());
   const auto stack = [](const CellTrail::Step& step) { return QString::fromStdString(step.router).section('.', 0, 0); };
@@ -216,7 +216,7 @@ double paint_choices(QPainter& p, QRectF bounds, double y, const CellTrail::Step
 
 constexpr int kLegendLines = 2;
 
-/// What is drawn besides colours; stripes lie below cells, and not on patches of a picture.
+/// Explains everything but the colours. Stripes are below cells, but not on patches of a picture.
 QString drawn_text(const ShownPage& page, const QFontMetricsF& metrics, double width) {
   QString text;
   if (page.numbers) text += tr("The numbers are token ids: this session has no texts of tokens. ");

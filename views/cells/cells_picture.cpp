@@ -185,7 +185,7 @@ const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
       places.emplace_back(position % read.columns, position / read.columns);
     }
   if (columns_[column].shown.pictures && shown.placed) {
-    // Of all cells, padding that is not shown too: a part keeps its place.
+    // The grid counts all cells, hidden padding too, so that each part keeps its place.
     const int columns = std::max(1, read.columns);
     const QSize grid(columns, std::max(1, static_cast<int>((read.cells + columns - 1) / columns)));
     if (places.empty()) places.resize(shown.chips.size());
@@ -204,7 +204,7 @@ double CellsPicture::block_height(int64_t sequence) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (const auto line = line_of(c, sequence)) height = std::max(height, layout(c, *line).height);
   }
-  // What is not read yet is taken for one row.
+  // Blocks that are not read yet count as one row.
   const CellsMetrics& m = metrics();
   return height > 0 ? height : std::max({2 * m.line, m.pitch(), m.head + m.picture}) + m.block_gap;
 }

@@ -1,4 +1,4 @@
-// What the view of cells says in words and tables.
+// Words and tables of the view of cells.
 #include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>

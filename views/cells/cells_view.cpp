@@ -365,7 +365,7 @@ void CellsView::show_data() {
   std::vector<CellsPicture::Column> columns;
   columns.push_back({data_.context.main.title, data_.page, show_page(*data_.page, now, nullptr)});
   if (data_.other) {
-    // One scale for both, and in the second what differs from the first.
+    // Both have one scale; the second marks its differences from the first.
     ShownPage there = show_page(*data_.other, now, data_.page.get());
     const double high = std::max(columns[0].shown.high, there.high);
     columns[0].shown = show_page(*data_.page, now, nullptr, high);
@@ -373,7 +373,7 @@ void CellsView::show_data() {
   }
   for (CellsPicture::Column& column : columns)
     if (data_.ranks) column.shown.ranks = *data_.ranks;  // of this run: a branch has one colour in both columns
-  // Where pictures are shown, those of which none is kept are left out: the line above says how many there are.
+  // Sequences whose picture is not kept are left out if pictures are shown: the line above states their number.
   const bool pictures = columns[0].shown.pictures;
   picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence,
                         pictures ? o.pictured : std::vector<int64_t>());
@@ -383,7 +383,7 @@ void CellsView::show_data() {
                        data_.choices, dictionary ? data_.dictionary : nullptr,
                        static_cast<DictionaryOrder>(order_->currentIndex())});
   picture_->set_cell(selection_.cell);
-  // What is on show must have been read: another run may have come while the picture stood elsewhere.
+  // The visible page must be read: another run may have come while the picture showed another place.
   if (!page_covers(data_, selection_, picture_->scroll().sequence)) picture_->show_sequence(top_);
   if (selection_.cell) picture_->make_visible(selection_.cell->sequence);
   const QSignalBlocker quiet(sequence_);

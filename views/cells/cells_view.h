@@ -43,12 +43,12 @@ class CellsView : public View {
   };
   void build();
   void connect_all();
-  /// What a window of this size has room for, at most.
+  /// Upper limits for what a window of this size shows.
   struct OnShow {
     int64_t lines = 0, pictures = 0;
     int64_t sequences(const CellsOverview& overview) const;
   };
-  /// Reads what `known` lacks.
+  /// Reads the parts that `known` lacks.
   static Data read(Data known, const Selection& selection, int64_t top, OnShow on_show, const Progress& progress,
                    QString& trouble);
   void show_data();

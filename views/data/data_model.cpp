@@ -72,7 +72,7 @@ QString model_part(const SessionData& d, const Theme& theme) {
   return table.text();
 }
 
-/// Of the data: what is recorded of decoding is a pass for the input of a batch and one for each turn.
+/// Batches of the data. A recording of decoding has more: one for the input of a batch and one for each turn.
 qlonglong batches_of(const RunContents& run) {
   if (run.line.batches_of_data > 0) return run.line.batches_of_data;
   return run.line.result && run.line.result->generated ? run.line.result->generated->batches : run.line.batches;

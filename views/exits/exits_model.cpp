@@ -75,7 +75,7 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
            "--label-field) and `stormcell profile` or `optimize` give one.");
   }
   if (view.curve) page.points.front().numbers = numbers_of(view.curve->thresholds);
-  // What is few among many is seen: there may be no room for all.
+  // Wrong answers come first: they are few, and there may be no room for all items.
   std::stable_partition(page.gallery.begin(), page.gallery.end(), [](const ExitItem& item) { return item.wrong; });
   if (view.target) add_target(*view.target, page);
   if (view.thumbnails > 0)

@@ -173,7 +173,7 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
   p.drawRect(layout.card(card));
 }
 
-/// Of the legend's scale, which stands before its words.
+/// Width of the legend's scale, which precedes its words.
 double scale_width(double legend_width) { return std::min(160.0, legend_width * 0.3); }
 constexpr double kScaleGap = 12;
 

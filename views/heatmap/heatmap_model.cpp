@@ -15,14 +15,14 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Heatmap", text); }
-/// The router of another run that this one may be set against; null: there is none.
+/// The router of another run that can be compared with this one; null: there is none.
 const LoadWindows::Router* same_router(const LoadWindows& of, const LoadWindows::Router& as) {
   const auto at = std::find_if(of.routers.begin(), of.routers.end(), [&](const LoadWindows::Router& r) {
     return r.line.name == as.line.name && r.line.branches == as.line.branches;
   });
   return at == of.routers.end() ? nullptr : &*at;
 }
-/// Of one branch in one window.
+/// Load of one branch in one window.
 int64_t load_of(const LoadWindows::Router& router, size_t at, bool padding) {
   return router.load[at] - (padding || router.padding.empty() ? 0 : router.padding[at]);
 }

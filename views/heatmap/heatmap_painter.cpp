@@ -57,7 +57,7 @@ void paint_pixels(QPainter& p, const QRectF& to, const QImage& image) {
       p.fillRect(QRectF(to.left() + x * width, to.top() + y * height, width, height), image.pixelColor(x, y));
 }
 
-/// What paint_matrix() draws, part by part.
+/// The parts of paint_matrix().
 struct MatrixPainter {
   QPainter& p;
   const HeatMatrix& m;
@@ -66,7 +66,7 @@ struct MatrixPainter {
   const HeatMarks& marks;
   QFontMetricsF metrics;
 
-  /// As many as fit.
+  /// Draws as many as fit.
   void column_numbers() {
     p.setPen(theme.faint);
     const QRectF area = g.area();
@@ -112,7 +112,7 @@ struct MatrixPainter {
       p.drawLine(QPointF(g.cell(0, c).left(), area.top()), QPointF(g.cell(0, c).left(), area.bottom()));
   }
 
-  /// Where a followed cell went.
+  /// Draws the path of a followed cell.
   void way(const std::vector<HeatCell>& path) {
     p.setRenderHint(QPainter::Antialiasing);
     QPolygonF line;
@@ -276,7 +276,7 @@ QString routers_shown(size_t shown, size_t routers, bool chosen) {
 
 namespace {
 
-/// What the tones of shares stand for, in a line: the words, then a bar from 0 to the largest share with its middle.
+/// Draws the scale of shares in a line: the words, then a bar from 0 to the largest share with its middle.
 void paint_share_scale(QPainter& p, QRectF room, double most, const Theme& theme) {
   constexpr double kBar = 72, kHeight = 8, kGap = 6;
   const QFontMetricsF metrics(p.font());

@@ -146,7 +146,7 @@ void HeatmapPicture::paintEvent(QPaintEvent*) {
   std::vector<int> branches;
   for (const TimePanel& panel : over_time_) branches.push_back(panel.over_time.branches);
   const std::vector<QRectF> places = time_panels(below, branches);
-  // What does not fit is left to choosing a router.
+  // Routers without room here can be shown by choosing one.
   const QString aside = routers_shown(places.size(), routers_, !router_.isEmpty());
   for (size_t i = 0; i < places.size(); ++i) {
     const RouterOverTime& t = over_time_[i].over_time;

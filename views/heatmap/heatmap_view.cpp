@@ -210,7 +210,7 @@ void HeatmapView::connect_picture() {
     emit selection_wanted(wanted);
   });
   connect(picture_, &HeatmapPicture::tip_wanted, this, [this](size_t panel, int row, int column, const QPoint& global) {
-    // What is painted is what is told: its order of columns may come from elsewhere.
+    // Tips follow the painted matrix: its order of columns may come from elsewhere.
     const LoadWindows& of = panel == 1 && data_.other ? other_windows() : windows();
     const WindowRange range = windows_of(of, selection_.first_batch, selection_.end_batch);
     QToolTip::showText(global, describe(picture_->matrix(panel), of, range, row, column), picture_);
@@ -293,7 +293,7 @@ void HeatmapView::select(const Selection& selection) {
     cell_->clear();
   strip_->set_range(selection.first_batch, selection.end_batch);
   picture_->set_selected(selection.router, selection.branch);
-  // What was read may do for another range; for another phase or label it does not.
+  // The data read may do for another range, but not for another phase or label.
   if (data_.all && unread() & (Part::range | Part::router) && !(unread() & (Part::run | Part::phase | Part::label)))
     show_data();
 }

@@ -55,7 +55,7 @@ void paint_legend(QPainter& p, const OverviewGeometry& g, const Theme& theme) {
     p.drawText(QRectF(x, y - u, metrics.horizontalAdvance(what) + 4, 2 * u), Qt::AlignLeft | Qt::AlignVCenter, what);
     x -= 0.6 * u;
   };
-  // Where there is little room, the line explains itself by standing at 1.
+  // A narrow chart has no label for the baseline's line: its place at 1 explains it.
   if (g.chart().width() > 40 * u) {
     label(base);
     x -= 0.6 * u;

@@ -123,7 +123,7 @@ void add_exits(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
   page.figures.push_back(std::move(row));
 }
 
-/// What optimize was asked of the exits: both plans run with the thresholds that it found.
+/// Adds the target that optimize had for the exits: both plans run with the thresholds that it found.
 void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.exit_target) return;
   const ExitTarget& t = *f.exit_target;
@@ -163,7 +163,7 @@ QString item_costs_tip(const RunSummaryFigures& f) {
   return (lines << to_qstring(item_costs_source_text(f)).toHtmlEscaped()).join("<br>");
 }
 
-/// What was held beside what was planned, of the whole process: of no plan alone.
+/// Adds held and planned memory of the whole process; it belongs to no single plan.
 void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.weight_budget || f.weight_budget->held_bytes == 0) return;
   QStringList tips;
@@ -177,7 +177,7 @@ void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
        .apart = true});
 }
 
-/// "8", "4 to 8"; empty of no router.
+/// "8", "4 to 8"; empty without routers.
 QString branches_of(const RunFacts& facts) {
   if (facts.routers.empty()) return {};
   const auto [least, most] = std::minmax_element(facts.routers.begin(), facts.routers.end(),

@@ -1,5 +1,5 @@
-// What the overview says about a run: the texts and figures of its page, and the table twin. Pure: no widget, no
-// reading.
+// Model of the overview of a run: the texts and figures of its page, and the table with the same content. Pure: no
+// widget, no reading.
 #pragma once
 #include <QString>
 #include <QStringList>
@@ -16,13 +16,13 @@ enum class Tone { plain, good, bad, warn };
 /// One of the page's large figures.
 struct HeroFigure {
   QString title, value, note;
-  std::optional<double> ratio;  ///< drawn on an axis with its interval where it is a ratio
+  std::optional<double> ratio;  ///< drawn on an axis with its interval if the figure is a ratio
   std::optional<std::array<double, 2>> interval;
   Tone tone = Tone::plain;
   QString basis;  ///< what a ratio was estimated from
 };
 
-/// Whether the result may be believed.
+/// Whether the result can be trusted.
 struct ProofText {
   Tone tone = Tone::plain;  ///< good: verified; bad: failed; warn: not compared; plain: nothing to compare
   QString title;
@@ -31,9 +31,9 @@ struct ProofText {
 
 struct FigureRow {
   QString name = {}, note = {}, tip = {};
-  QString before = {}, after = {}, change = {};  ///< after, change: empty where one plan was measured
+  QString before = {}, after = {}, change = {};  ///< after, change: empty if one plan was measured
   double before_value = 0, after_value = 0;
-  bool apart = false;   ///< of neither plan: it stands in no column of theirs
+  bool apart = false;   ///< of neither plan, so in neither column
   QString remark = {};  ///< in place of bars and change, where the ratio is not stated; empty: it is, or there is none
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kGiB = 1073741824.0, kGiga = 1e9, kTera = 1e12;
 constexpr int kMostOfEach = 1024;
-/// What a new network begins with: 400 Gbit/s a GPU.
+/// Bandwidth of a new network: 400 Gbit/s a GPU.
 constexpr double kUsualNetwork = 50e9;
 
 }  // namespace

@@ -250,13 +250,13 @@ void PlacementView::fill_layers() {
   part_->setEnabled(about.has_held_out);
 }
 
-/// Whether it has as many GPUs and slots as what is on show.
+/// True if it has as many GPUs and slots as the current placement.
 bool PlacementView::fits(const StoredLayout& stored) const {
   return stored.placement.ranks == edited_->about().ranks &&
          stored.placement.slot_count() == edited_->about().slot_count;
 }
 
-/// Of the search that made the start, else of the newest one: such whose figures are those that are shown here.
+/// Takes the front of the search that made the start, else of the newest one whose figures are those shown here.
 void PlacementView::show_front_of_session() {
   front_.clear(), front_placements_.clear(), front_of_.clear();
   const EditedAbout& about = edited_->about();
@@ -292,7 +292,7 @@ void PlacementView::select(const Selection& selection) {
   picture_->set_selected_branch(here ? selection.branch : -1);
 }
 
-/// To the layer of the common selection, where that is here.
+/// Moves to the layer of the common selection, if it is here.
 void PlacementView::follow_router() {
   const std::vector<std::string>& routers = edited_->about().routers;
   const auto at = std::find(routers.begin(), routers.end(), selection_.router.toStdString());

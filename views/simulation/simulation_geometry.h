@@ -1,4 +1,4 @@
-// Where bars, figures, clusters, lanes and assumptions of the simulation view lie. Pure functions of sizes.
+// Layout of bars, figures, clusters, lanes and assumptions in the simulation view. Pure functions of sizes.
 #pragma once
 #include <QRectF>
 #include <QSizeF>
@@ -15,12 +15,12 @@ namespace stormcell::views {
 /// Rectangles of dispatch, experts, combine and the rest; a phase without time has none.
 using PhaseRooms = std::array<QRectF, 4>;
 
-/// Bars that stand on a line: layers, or GPUs of one.
+/// Bars on a line: layers, or the GPUs of one.
 struct BarChart {
   QRectF title, plot;
   ValueAxis axis;  ///< ms from the bottom of the plot up
   std::vector<double> ticks;
-  int every = 1;  ///< n-th bar has its number below
+  int every = 1;  ///< every n-th bar has its number below
 };
 
 class SimulationLayout {
@@ -36,18 +36,18 @@ class SimulationLayout {
   BarChart layers, gpus;
   /// The rectangles of the step's phases from left to right: dispatch, experts, combine and the stated rest.
   PhaseRooms step_parts() const { return parts_in(step, page_.step.phases, page_.step.phases.sum()); }
-  /// Its end, where phases lie over each other hatched until the end of their sum.
+  /// Its end if phases overlap, hatched until the end of their sum.
   QRectF step_overlap() const { return overlap_in(step, page_.step, page_.step.phases.sum()); }
   QRectF bar(const BarChart& chart, size_t number) const;  ///< the column, as high as the plot
   PhaseRooms bar_parts(const BarChart& chart, size_t number) const;
   double tick(const BarChart& chart, double ms) const;  ///< y
   std::optional<size_t> bar_at(const BarChart& chart, QPointF place) const;
   QRectF figure_row(size_t number) const;
-  size_t shown_sensitivity() const;  ///< how many have room
+  size_t shown_sensitivity() const;  ///< number of figures that have room
   QRectF sensitivity_row(size_t number) const;
   QRectF sensitivity_name(size_t number) const;
   QRectF sensitivity_bar(size_t number) const;
-  QRectF sensitivity_value(size_t number) const;  ///< for its text: from the bar to the end of the row, or to the name
+  QRectF sensitivity_value(size_t number) const;  ///< room of its text: from the bar to the row's end or the name
   double sensitivity_zero() const;                ///< x
 
   // Clusters.

@@ -14,10 +14,10 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Simulation", text); }
 
-/// Dispatch, experts, combine: the two exchanges are of one kind, the experts stand out.
+/// Colours of dispatch, experts and combine; experts stand out.
 QColor color_of(size_t phase, const Theme& theme) { return theme.category(phase == 0 ? 0 : phase == 1 ? 1 : 2); }
 
-/// Of what goes by data sheets beside what is calibrated.
+/// Paler colour of phases by data sheets, beside calibrated ones.
 QColor pale_color_of(size_t phase, const Theme& theme) {
   QColor color = color_of(phase, theme);
   color.setAlphaF(0.35f);

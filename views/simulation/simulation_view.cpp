@@ -36,8 +36,8 @@ std::optional<SimulateFigures> simulated(const SimulateOptions& options, std::st
   }
 }
 
-/// What to try on a cluster: the wanted placement where it is one of so many GPUs; else the contiguous layout, and
-/// where experts do not divide among the GPUs, what the session holds for so many, the newest first.
+/// Placements to try on a cluster: the wanted one if it has this number of GPUs. Otherwise the contiguous layout and,
+/// in case experts do not divide among the GPUs, the session's placements for this number, the newest first.
 std::vector<int64_t> starts_on(const Cluster& cluster, int64_t wanted, const std::vector<StoredLayout>& stored) {
   std::vector<int64_t> out = {0};
   for (auto s = stored.rbegin(); s != stored.rend(); ++s) {
@@ -311,7 +311,7 @@ View::Load SimulationView::load(const Context& context, const Selection& selecti
     Read read;
     if (again) read = SimulationView::read(want, progress);
     std::vector<ComparedCluster> compared;
-    // Of an empty list the clusters come with the first reading, which asks for another one.
+    // Without chosen clusters, the first reading finds them and then asks for another reading.
     if (compares) compared = compare(any, specs, again ? read.stored : stored, progress);
     return [this, want, any, again, compares, specs, read, compared] {
       if (compares) compared_ = compared, compared_for_ = any, compared_specs_ = specs;

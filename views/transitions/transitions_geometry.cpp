@@ -8,7 +8,7 @@
 namespace stormcell::views {
 namespace {
 
-/// Of a bar: what many columns leave room for labels.
+/// Width of a bar: the second limit leaves room for labels if there are many columns.
 constexpr double kWidestBar = 10, kMostOfStep = 0.2, kGap = 2;
 
 QPainterPath band(QPointF from, double from_height, QPointF to, double to_height) {
@@ -46,7 +46,7 @@ class Layouting {
   }
 
  private:
-  /// What a branch's ribbons carry in and out; its bar is as high as the larger of both.
+  /// The cells of a branch's ribbons, in and out; its bar is as high as the larger sum.
   struct Bar {
     int64_t in = 0, out = 0;
     int chain = INT_MAX;

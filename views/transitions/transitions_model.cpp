@@ -141,7 +141,7 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
                                       : std::nan("");
       if (std::isfinite(v)) most = std::max(most, v);
     }
-  // Of many branches none gets near all: then the largest share is the strongest tone.
+  // With many branches no share is near 1: then the largest share has the strongest tone.
   m.high = value == PairValue::lift                                      ? std::exp2(kStrongLift)
            : most <= 0 || (value == PairValue::share && most > kNearAll) ? 1
                                                                          : most;
