@@ -12,9 +12,9 @@
 
 namespace stormcell {
 
-/// Which part of a computation a cell belongs to.
+/// The part of a computation that a cell belongs to.
 enum class Phase : uint8_t { forward = 0, prefill = 1, decode = 2 };
-/// By their number in a session.
+/// Names by a phase's number in a session.
 inline constexpr std::array<const char*, 3> kPhaseNames = {"forward", "prefill", "decode"};
 inline std::string_view to_text(Phase phase) { return row_of(kPhaseNames, phase); }
 
@@ -22,8 +22,8 @@ inline std::string_view to_text(Phase phase) { return row_of(kPhaseNames, phase)
 struct CellId {
   int64_t item = 0;      ///< the item of the dataset
   int64_t sequence = 0;  ///< the sequence (or image) in the whole run: the item's number, whatever batch holds it
-  int32_t position = 0;  ///< the place in the sequence; in a grid its rows stand one after another
-  int32_t step = 0;      ///< where decoding stands: the place in the sequence that it adds; 0 in a forward pass
+  int32_t position = 0;  ///< place in the sequence; in a grid row after row
+  int32_t step = 0;      ///< the place in the sequence that decoding adds; 0 in a forward pass
   Phase phase = Phase::forward;
   bool operator==(const CellId&) const = default;
 };
@@ -40,7 +40,7 @@ struct CellTable {
   int64_t first_sequence = 0;  ///< number of the batch's first sequence where they are consecutive
   int32_t sequences = 0;
   int32_t per_sequence = 0;  ///< cells of one sequence, padding included
-  int32_t step = 0;          ///< position of each sequence's first cell; where `starts` tells them, the smallest
+  int32_t step = 0;          ///< position of each sequence's first cell; the smallest of `starts` if there are any
   Phase phase = Phase::forward;
   int32_t columns = 0;  ///< > 0: cells lie in a grid of so many columns (patches, maps); 0: in a sequence
   std::span<const int64_t> items = {};  ///< [sequences] number of each; empty: consecutive from first_sequence

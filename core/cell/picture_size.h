@@ -8,12 +8,12 @@
 
 namespace stormcell {
 
-/// In pixels. 0 x 0: there is no picture.
+/// Size in pixels. 0 x 0: there is no picture.
 struct PictureSize {
   int64_t height = 0, width = 0;
   int64_t pixels() const { return height * width; }
   bool operator==(const PictureSize&) const = default;
-  /// By pixels, then by height.
+  /// Orders by pixels, then by height.
   std::strong_ordering operator<=>(const PictureSize& other) const;
 };
 /// "48x64": height, then width.

@@ -25,7 +25,7 @@ enum class ProtocolKind : uint8_t {
 inline constexpr int32_t kMostBranches = 4096, kMostChoices = 64;
 
 enum class SoftmaxPlace : uint8_t { none, before, after };  ///< over all scores before the choice, or over the k chosen
-enum class DroppedCells : uint8_t { zero, scaled_input };   ///< what a dropped cell contributes
+enum class DroppedCells : uint8_t { zero, scaled_input };   ///< contribution of a dropped cell
 
 /// A router's rule with its parameters; unused ones keep their defaults.
 struct Protocol {
@@ -58,7 +58,7 @@ struct ScoreView {
   int32_t branches = 0;
   const float* bias = nullptr;     ///< [branches] correction bias of sigmoid_groups, nullable
   const int32_t* label = nullptr;  ///< [cells] for label and hash
-  ParentMap parents;               ///< what capacity is counted over
+  ParentMap parents;               ///< parents that capacity is counted over
 };
 
 }  // namespace stormcell

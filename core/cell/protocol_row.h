@@ -40,7 +40,7 @@ enum class MarginOf : uint8_t {
   sum,           ///< the sum of the scores and the threshold
   largest_share  ///< the largest softmax and the threshold
 };
-/// How many scores a margin is the distance of, each with its own error. A threshold has none.
+/// The number of scores in a margin's distance, each with its own error. A threshold has none.
 constexpr int scores_apart(MarginOf margin) { return margin == MarginOf::scores || margin == MarginOf::groups ? 2 : 1; }
 
 struct ProtocolRow {

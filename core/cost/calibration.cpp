@@ -9,7 +9,7 @@
 namespace stormcell {
 namespace {
 
-/// Null: fewer than two numbers of rows.
+/// Null: there are fewer than two numbers of rows.
 std::optional<RowCurve> row_curve_of(const std::vector<MeasuredCall>& calls, const std::vector<size_t>& of) {
   std::vector<RowCurve::Point> points;
   for (const size_t i : of) points.push_back({static_cast<double>(calls[i].rows), calls[i].us, {i}});
@@ -35,7 +35,8 @@ class Predictor {
     }
     if (call_.is_grouped()) return grouped();
     if (call_.leaves_node()) return over_network(own);
-    // Within a node, and of products, another GPU says nothing; another laboratory with the same one says it worse.
+    // Within a node, and for products, another GPU predicts nothing, and another laboratory with the same GPU predicts
+    // worse.
     Prediction mine = by_own(own);
     if (mine.us) return mine;
     const std::string why_not = mine.why_not;
@@ -316,7 +317,7 @@ class Predictor {
     }
     return p;
   }
-  /// With this call's number of ranks.
+  /// The nearest call with this call's number of ranks.
   std::optional<size_t> nearest(const std::vector<size_t>& own, double sent) const {
     std::optional<size_t> best;
     const auto far = [&](size_t i) { return std::fabs(std::log2(sent_bytes(calls_[i]) / sent)); };
@@ -325,7 +326,7 @@ class Predictor {
     return best;
   }
 
-  /// One size of message says no rate; the other direction's on the same GPUs may, where an operation has one.
+  /// A single message size gives no rate; the other direction on the same GPUs may, if the operation has one.
   Prediction other_direction(const std::vector<size_t>& own, double sent) const {
     if (!call_.is(CallKind::dispatch) && !call_.is(CallKind::combine))
       return none("no two sizes were measured with as many ranks");

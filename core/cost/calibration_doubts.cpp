@@ -9,7 +9,8 @@ namespace {
 
 /// A call this far off what its neighbours say is an outlier.
 constexpr double kFarOff = 0.25;
-/// Equal times by chance are few: of so many shared shapes that all but a few agree.
+/// Fewest equal times of two tables that raise a doubt, if these are also half of their shared shapes: chance gives
+/// few.
 constexpr size_t kFewestEqual = 2;
 
 std::string named(const MeasuredCall& c) {

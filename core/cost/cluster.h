@@ -16,7 +16,7 @@ struct Cluster {
   double fabric_bytes_per_s = 0;
   std::string network;  ///< between nodes; empty: there is one node
   double network_bytes_per_s = 0;
-  /// [from * ranks + to] seconds a byte, in place of fabric and network; empty: these say it
+  /// [from * ranks + to] seconds a byte, in place of fabric and network; empty: those rates count
   std::vector<double> rank_cost;
   std::vector<std::string> sources;  ///< sources of the figures
   int32_t ranks() const { return nodes * gpus_per_node; }

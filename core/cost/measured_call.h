@@ -1,5 +1,5 @@
-// One call that somebody measured, with its shape: an all-to-all of tokens, the products of a rank's experts, or one
-// product over its rows.
+// One measured call with its shape: an all-to-all of tokens, the products of a rank's experts, or one product over its
+// rows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ struct MeasuredCall {
   int64_t tokens_total = 0;     ///< of the group
   int64_t top_k = 0, experts = 0, hidden = 0, ffn = 0;
   int64_t inputs = 0, outputs = 0;  ///< of products: the shape of a weight
-  int64_t rows = 0;                 ///< of one product for each of the `experts` weights; of grouped ones in all
+  int64_t rows = 0;                 ///< for one product of each of the `experts` weights; for grouped ones in all
   std::string rows_each;            ///< of grouped products, as alike_rows() reads it
   double bytes_per_copy = 0;        ///< of one (token, expert) message
   std::string routing, source;
@@ -59,7 +59,7 @@ struct MeasuredCall {
   bool leaves_node() const { return !is_rank_experts() && !has_weights() && nodes > 1; }
 };
 
-/// So many weights of a call that get as many rows each.
+/// Weights of a call that get equally many rows.
 struct AlikeRows {
   int64_t weights = 0, rows = 0;
 };
@@ -79,13 +79,14 @@ double moved_bytes(const MeasuredCall& call);
 /// True if one may interpolate between them: the same kind of call on the same hardware of one laboratory, of any
 /// shape. Products over rows also need weights of one shape, and equally many (grouped ones any number).
 bool same_series(const MeasuredCall& a, const MeasuredCall& b);
-/// The same kind of call on the same kind of network, whoever measured it on whichever GPU.
+/// True if both are the same kind of call on the same kind of network, from any laboratory and GPU.
 bool same_network(const MeasuredCall& a, const MeasuredCall& b);
 /// Products with weights of one shape and format, however many, that work in one way.
 bool same_weight(const MeasuredCall& a, const MeasuredCall& b);
 /// The same shape.
 bool same_shape(const MeasuredCall& a, const MeasuredCall& b);
-/// How unlike two shapes are: |log2| of ranks and of bytes a rank sends (products: of moved bytes, or of rows).
+/// Distance between two shapes: |log2| of the ratios of ranks and of bytes a rank sends (products: of moved bytes, or
+/// of rows).
 double shape_distance(const MeasuredCall& a, const MeasuredCall& b);
 
 }  // namespace stormcell

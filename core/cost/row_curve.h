@@ -1,5 +1,5 @@
-// Time over rows of a product, or of an expert's products together, as it was measured: what a step's experts cost
-// where somebody did.
+// Measured time over rows of a product, or of an expert's products together. It gives the cost of a step's experts if
+// there are measurements.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -18,8 +18,8 @@ struct RowRange {
   double least = 0, most = 0;
 };
 
-/// Between two measured numbers of rows time is linear in rows: exact for start-up + rows / rate, and for the flat part
-/// in which reading the weights takes the time; through a bend between them it lies above. It never falls: where
+/// Between two measured numbers of rows, time is linear in rows. This is exact for start-up + rows / rate, and for the
+/// flat part where reading the weights takes the time; at a bend between them it is too high. The curve never falls: if
 /// measured times do, neighbours take their mean (pooled, so all times x 1.3 give 1.3 x the curve).
 class RowCurve {
  public:
@@ -27,7 +27,7 @@ class RowCurve {
     double rows = 0, us = 0;
     std::vector<size_t> from;  ///< numbers of the calls
   };
-  /// In any order; equal rows are one point, their mean. At least one point.
+  /// Takes points in any order; equal rows become one point, their mean. At least one point.
   explicit RowCurve(std::vector<Point> points);
   struct Term {
     const RowCurve* curve = nullptr;
@@ -40,7 +40,7 @@ class RowCurve {
   /// Microseconds for any number of rows. Fewer than measured take the time of the fewest; more follow the slope of the
   /// last stretch.
   double us(double rows) const;
-  /// The calls of the points beside these rows, of which us() is made: each point has at least one.
+  /// The calls of the points beside these rows, from which us() is computed: each point has at least one.
   std::vector<size_t> from(double rows) const;
 
   /// True if us() can be trusted: from 1 row if the fewest measured ones are at most kRowTile, else from half of those,

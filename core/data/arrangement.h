@@ -1,4 +1,4 @@
-// Which items of a dataset lie in which batch.
+// Assigns the items of a dataset to batches.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@ struct ItemLength {
   PictureSize picture = {};
 };
 
-/// Batch after batch of at most `batch` items, as the data has them, of one size of picture, or of like length.
+/// Batches of at most `batch` items: in the data's order, of one size of picture, or of like length.
 class Arrangement {
  public:
   Arrangement() = default;
@@ -30,7 +30,7 @@ class Arrangement {
   static Arrangement by_length(std::span<const ItemLength> lengths, int64_t batch);
 
   int64_t batches() const { return batches_; }
-  /// In the order of the batch's rows.
+  /// Items in the order of the batch's rows.
   std::vector<int64_t> items_of(int64_t batch) const;
   /// True if every batch holds what it would hold as the data has it.
   bool is_as_given() const;
@@ -47,7 +47,7 @@ class Arrangement {
   std::vector<int64_t> sorted_, begin_, part_of_;
 };
 
-/// A fixed order of 0 to count - 1 of which the first so many, and every n-th, lie evenly over all: multiples of the
+/// A fixed order of 0 to count - 1 whose first n numbers, and every n-th number, are evenly spread: multiples of the
 /// golden ratio, ranked.
 std::vector<int64_t> spread_order(int64_t count);
 

@@ -117,7 +117,7 @@ std::vector<std::string> Dataset::classes() const {
   const auto is_number = [](const std::string& name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
   };
-  // An empty folder that is no number says nothing against the others being numbers.
+  // Names still count as numbers if only empty folders have other names.
   const std::vector<std::string> empty = empty_classes();
   const auto may_be_number = [&](const std::string& name) {
     return is_number(name) || std::find(empty.begin(), empty.end(), name) != empty.end();

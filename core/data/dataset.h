@@ -63,7 +63,7 @@ class Dataset {
   /// The spec it was opened with.
   const std::string& name() const { return name_; }
   int64_t batch_count() const;
-  /// In all batches together.
+  /// Items of all batches together.
   int64_t items() const { return items_; }
   /// "picture", "sequence" of tokens, or "item".
   std::string_view item_noun() const;
@@ -103,7 +103,7 @@ class Dataset {
   /// Files that could not be read, in the data's order; they have no item number.
   std::vector<SkippedItem> skipped() const;
   bool has_labels() const;
-  /// The data say what each picture should become.
+  /// True if the data have the picture that each item should become.
   bool has_target_pictures() const;
   /// Reads the target of one item; only if has_target_pictures().
   TargetPicture target_picture(int64_t item) const;
@@ -121,8 +121,8 @@ class Dataset {
   std::vector<std::string> empty_classes() const;
   /// True if the model gave the names.
   bool classes_of_model() const { return !options_.classes.empty(); }
-  /// 16 hexadecimal digits: equal for equal ids in equal batches; of pictures, for equal sizes and sampled pixels, of
-  /// them and of their targets.
+  /// 16 hexadecimal digits: equal for equal ids in equal batches. For pictures equal for equal sizes and sampled pixels
+  /// of the pictures and their targets.
   const std::string& fingerprint() const { return fingerprint_; }
 
  private:

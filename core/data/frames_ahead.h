@@ -26,18 +26,18 @@ struct FramePlaces {
 /// A video that can be told which frame is to come next.
 class VideoCursor {
  public:
-  /// `places` were found when `path` was opened first. Error(bad_input): it is no such video any more. `stop` ends a
-  /// walk between two frames, by what its check() throws.
+  /// `places` were found when `path` was first opened. Error(bad_input): the file has changed. `stop` ends a walk
+  /// between two frames with what its check() throws.
   VideoCursor(std::string path, const FramePlaces& places, CancellationToken stop = {});
-  /// The next frame is `index`, or one before it from which it is reached.
+  /// Moves so that the next frame is `index`, or one before it that leads to it.
   void go_to(int64_t index);
   int64_t next() const { return next_; }
-  /// Frame next(), which then is the one behind it. Error(bad_input): it is not there any more.
+  /// Takes frame next() and goes on to the one behind it. Error(bad_input): it is gone.
   VideoFrame take();
 
  private:
   void begin_again();
-  /// The next frame is `key` or another up to `index`; false: the container does not lead there, and never will.
+  /// Moves to `key` or a later frame up to `index`. False: this container cannot, and never will.
   bool jump_to(int64_t key, int64_t index);
   [[noreturn]] void refuse_change() const;
 

@@ -16,7 +16,7 @@ struct TensorPlace;
 class JudgedPixels {
  public:
   JudgedPixels() = default;
-  /// Beside `targets`, whose first three extents it must have: Error(bad_input) else.
+  /// Error(bad_input) unless it has the first three extents of `targets`.
   JudgedPixels(const TensorFile& file, const TensorPlace& targets);
   /// [height, width] of one item; empty: all count.
   std::vector<uint8_t> of(int64_t index) const;

@@ -34,7 +34,7 @@ class PictureFolder : public SequenceSource {
     pictures->take_all(list_pictures(folder), limit, cancel);
     return pictures;
   }
-  /// One file alone; what is wrong with it is an error.
+  /// A single file; any fault of it is an error.
   static std::unique_ptr<const SequenceSource> of_file(const fs::path& file, const PictureForm& form) {
     std::unique_ptr<PictureFolder> picture(new PictureFolder(file.parent_path().string(), form));
     picture->pictures_.push_back({file.filename().string(), picture->outline_of_file(file.string())});
@@ -57,7 +57,7 @@ class PictureFolder : public SequenceSource {
     if (size_of(file) != picture.outline.picture) bad_input(path, "has changed while it was in use", "start again");
     return {.label = picture.outline.label, .pixels = pixels(path, file), .picture = picture.outline.picture};
   }
-  /// As the opening found it: a compressed picture is not decoded again for a few of its pixels.
+  /// The outline from the opening: a compressed picture is not decoded again for a few of its pixels.
   Sequence outline(int64_t index) const override { return of(index).outline; }
   TargetPicture target_picture(int64_t index) const override { return targets_->picture(index); }
   TargetPicture target_outline(int64_t index) const override { return targets_->outline(index); }

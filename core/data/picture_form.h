@@ -1,4 +1,4 @@
-// Which pictures a model takes, asked of whatever they are read from.
+// The form of pictures that a model takes, for checks of all sources.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ namespace stormcell {
 /// [height, width, channels] that an input of the role pixels takes.
 struct PictureForm {
   explicit PictureForm(const InputSpec& pixels);
-  PictureSize size;                   ///< that the model states
+  PictureSize size;                   ///< size that the model states
   int64_t channels = 0;               ///< always these
   std::optional<PictureSizes> sizes;  ///< others that fit too; none: no others
 
@@ -37,15 +37,15 @@ void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels);
 void expect_pixels(const std::string& where, const std::string& name, DType type);
 std::vector<float> pixels_of(DType type, const FileRange& bytes);
 
-/// Some of so many values of a picture, enough to tell it from others: runs of 32, evenly spread from its beginning to
-/// its end; all where there are few. visit(first, count) with each run.
+/// Visits samples of `values` values of a picture, enough to tell it from others: runs of 32, evenly spread; all values
+/// if they are few. Calls visit(first, count) for each run.
 template <class Visit>
 void visit_sampled(int64_t values, Visit visit) {
   constexpr int64_t kRun = 32, kRuns = 8;
   if (values <= kRun * kRuns) return visit(int64_t{0}, values);
   for (int64_t run = 0; run < kRuns; ++run) visit((values - kRun) * run / (kRuns - 1), kRun);
 }
-/// Those of values that are there.
+/// The samples of these values.
 std::vector<float> sampled(const std::vector<float>& values);
 
 /// Reads what opening the data needs: the size, sampled pixels, and for f32 the smallest and the largest value (one

@@ -67,7 +67,7 @@ Entries entries_of(const std::string& folder) {
   return list;
 }
 
-/// Nothing in it would be missed: it is ignored, and that is said.
+/// Ignores empty folders with a warning.
 void ignore_empty(const std::string& folder, Entries& list, std::vector<std::string>& warnings) {
   for (const std::string& name : list.empty) {
     warnings.push_back((fs::path(folder) / name).string() + ": an empty folder, ignored");
@@ -76,7 +76,7 @@ void ignore_empty(const std::string& folder, Entries& list, std::vector<std::str
   list.empty.clear();
 }
 
-/// Beside folders a file that says something about them may lie, but no picture: of which class would it be?
+/// Files beside folders may describe them, but pictures there are refused: they would have no class.
 std::vector<SkippedItem> skipped_beside_folders(const std::string& folder, const Entries& list) {
   std::vector<SkippedItem> skipped;
   for (const std::string& file : list.files) {

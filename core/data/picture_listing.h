@@ -12,7 +12,7 @@ namespace stormcell {
 struct PictureListing {
   std::vector<std::string> names, labels;  ///< labels: one a file, empty: it has none; an empty list: no picture has
   std::vector<std::string> classes;        ///< the folders' names
-  std::vector<std::string> empty_classes;  ///< those in which no picture lies
+  std::vector<std::string> empty_classes;  ///< folders without a picture
   bool targets = false;                    ///< they lie in kInputsFolder, and targets beside it
   std::vector<std::string> warnings;
   std::vector<SkippedItem> skipped;

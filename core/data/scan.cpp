@@ -23,7 +23,7 @@ class Fingerprint {
     add(std::ssize(values));
     for (const int32_t value : values) add(int64_t{value});
   }
-  /// Nothing of what is not there: data without it keep the fingerprint that they had before it could be read.
+  /// Absent fields add nothing, so that data without them keep their older fingerprint.
   template <class T>
   void add_also(const std::vector<T>& values) {
     for (const T value : values) add(int64_t{std::bit_cast<int32_t>(value)});

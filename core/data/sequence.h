@@ -1,4 +1,4 @@
-// An item of a dataset as its source has it, and what the data say of it.
+// An item of a dataset as its source has it, with the data's statements about it.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -61,7 +61,7 @@ class SequenceSource {
   virtual std::string place(int64_t index) const { return "sequence " + std::to_string(index); }
 };
 
-/// Opens what `spec` names; the errors say what there is.
+/// Opens the source that `spec` names; errors list the known ones.
 std::unique_ptr<const SequenceSource> open_source(const std::string& spec,
                                                   const std::shared_ptr<const Tokenizer>& tokenizer,
                                                   DataOptions options);
@@ -78,19 +78,20 @@ std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path,
                                                         const CancellationToken& cancel = {});
 std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options,
                                                            const PictureForm& form);
-/// One picture a file, in the order of their names, each of its own size; or such folders, one a class. Labels: the
-/// folders' names, or those of labels.csv. Two folders kInputsFolder and kTargetsFolder alone hold pictures and what
-/// each should become, under equal names. Every picture is decoded once; what cannot be fed is skipped. At most `limit`
-/// pictures are taken, and no more files looked at. Error(bad_input): nothing is left, or labels do not fit the files.
+/// One picture a file, in the order of their names, each of its own size; or folders of pictures, one a class. Labels
+/// are the folders' names, or those of labels.csv. Two folders, kInputsFolder and kTargetsFolder, hold pictures and the
+/// pictures that they should become, under equal names. Every picture is decoded once; files that cannot be fed are
+/// skipped. At most `limit` pictures are read. Error(bad_input): none is left, or labels do not fit the files.
 std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form,
                                                           int64_t limit, const CancellationToken& cancel = {});
-/// One picture.
+/// A single picture.
 std::unique_ptr<const SequenceSource> open_picture_file(const std::string& path, const PictureForm& form);
-/// The frames of a video, at most `limit`; null where it is none that this build reads. One that ends early or changes
-/// its size gives the frames before, with a warning. Error(bad_input): none is whole, or its pictures do not fit.
+/// The frames of a video, at most `limit`; null if this build cannot read it as a video. A video that ends early or
+/// changes its size gives the frames before, with a warning. Error(bad_input): no frame is whole, or its pictures do
+/// not fit.
 std::unique_ptr<const SequenceSource> open_video(const std::string& path, const PictureForm& form, int64_t limit,
                                                  const CancellationToken& cancel = {});
-/// `spec`: random:N, of the size that the model states, random:NxHxW or random:NxHxWxC.
+/// `spec`: random:N with the size that the model states, random:NxHxW or random:NxHxWxC.
 std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options,
                                                            const PictureForm& form);
 

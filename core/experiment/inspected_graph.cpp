@@ -36,8 +36,8 @@ std::shared_ptr<const Graph> stored_graph(const Model& model, const InspectOptio
   return model.generate();
 }
 
-/// No data are there to tell: padding behind the real cells of every sequence, which is what a plan that leaves it out
-/// was found on.
+/// There are no data to ask. Padding is assumed behind the real cells of every sequence, as it was for a plan that
+/// leaves it out.
 std::map<std::string, MaskFacts, std::less<>> assumed_masks(const Graph& graph) {
   std::map<std::string, MaskFacts, std::less<>> masks;
   for (const InputSpec& input : input_specs(graph))

@@ -52,7 +52,7 @@ class ItemCosts {
   struct Counted {
     std::shared_ptr<const Graph> graph;
     std::vector<ValueId> routed;
-    int64_t parts = 0;                                  ///< that gates may leave out
+    int64_t parts = 0;                                  ///< parts that gates may leave out
     std::map<std::string, size_t, std::less<>> number;  ///< of routers by name
     std::map<ItemLoads, double> operations;
     std::map<Bindings, double> of_all, of_largest;

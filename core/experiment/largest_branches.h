@@ -17,7 +17,7 @@ std::optional<int32_t> gated_branch(const Node& route);
 /// (the fan_out largest), and nothing that only decisions need is counted.
 class LargestBranches {
  public:
-  /// Nothing where a router may leave a part out: without routing the network computes all of them.
+  /// Empty if a router may leave a part out: without routing the network computes all parts.
   static std::optional<LargestBranches> of(const Graph& graph, const std::vector<ValueId>& routed);
   double operations(const Bindings& bindings) const;
 

@@ -359,7 +359,7 @@ class Optimization {
     return candidates_.final_plan == kNoPlan ? *baseline_ : *candidates_.plans[candidates_.final_plan];
   }
 
-  /// Nothing is exported that was not measured and verified: a plan that fails leaves no configuration.
+  /// Only a measured and verified plan is exported: one that fails leaves no configuration.
   void verify() {
     VerifyOptions how = verify_options(s_);
     how.all_seconds = std::min(how.all_seconds, time_.plan.allowed(Stage::verify));
@@ -399,7 +399,7 @@ class Optimization {
     if (runs_.speedup()) before = runs_.baseline_latency(), after = runs_.plan_latency();
     const TimedReads read = both ? times.baseline_reads(last) : times.baseline_reads();
     std::vector<MeasuredPlan> plans{{*baseline_, before, read, r.baseline, r.baseline_operators}};
-    // Without a pass that applied there is no other plan, and nothing to compare.
+    // Without an applied pass there is no other plan to compare.
     if (both) plans.push_back({optimized(), after, times.plan_reads(last), r.optimized, r.optimized_operators});
     Measured how = measured(times);
     how.others = steady_.others();

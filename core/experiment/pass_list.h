@@ -20,7 +20,7 @@ struct PassLine {
   bool lossy = false;  ///< changes results: runs only when enabled by name
   std::vector<PassOptionLine> options;
 };
-/// In the order in which they are applied.
+/// Passes in the order in which they are applied.
 std::vector<PassLine> list_passes();
 /// Throws Error(bad_input) that names `option`: an unknown id, with the list; one that this version does not have.
 void check_pass_ids(const std::string& option, const std::vector<std::string>& ids);

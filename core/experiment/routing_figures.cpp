@@ -10,7 +10,7 @@
 namespace stormcell {
 namespace {
 
-/// Loads of real cells by label, without the labels of which a router saw none.
+/// Loads of real cells by label, without labels that no router saw.
 std::map<std::string_view, std::span<const int64_t>> loads_by_label(const ProfileAccumulator& counted, int32_t router) {
   const KeyedLoads& keyed = counted.label_loads(router);
   const size_t branches = counted.loads(router).branches();

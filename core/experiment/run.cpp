@@ -63,7 +63,7 @@ struct Replayed {
   std::shared_ptr<const Graph> graph;
   PassConfiguration configuration;
   PlanPromises promises = {};
-  std::optional<GraphOfSize> with_exits = {};  ///< whose operations the exits of the model are told by
+  std::optional<GraphOfSize> with_exits = {};  ///< graphs with exits, which give the operations at the model's exits
 };
 
 /// Applies the passes of a configuration and says which of them could not be taken over.
@@ -78,7 +78,7 @@ Replayed apply_config(Workload& work, const RunOptions& options, PlanConfig& con
   check_phase_of(wanted, work.phase(), options.config_name);
   warn(differences(wanted, config));
   warn(work.annotate({wanted.annotations, options.config_name}));
-  // Those of the command line are said last here as they are where it is replayed.
+  // Annotations of the command line come last, here and where the configuration is replayed.
   config.annotations.insert(config.annotations.begin(), wanted.annotations.begin(), wanted.annotations.end());
   tell_of_annotations(work, r);
   PipelineResult replayed = replay_config(work.pass_input({}), wanted, options.config_name);
@@ -128,7 +128,7 @@ class Run {
     if (const auto spread = runs_.spread()) widen_others(*spread, *result_);
     withhold_speedups(*result_);
     verify();
-    // Exits are replayed on the scores of the model as it came.
+    // Exits are replayed on the scores of the unchanged model.
     if (std::optional<ExitRecord> record =
             work_.intervention().empty() ? record_exits(work_, all_batches(*s_.data), progress_) : std::nullopt) {
       record->count_in(result_->verified->passed ? with_exits_ : std::nullopt, s_.model->answer);
@@ -196,7 +196,7 @@ class Run {
     result_->changed->run = options_.beside_run;
   }
 
-  /// Then the plain plan, batch after batch, until the time is up; of `profile` beside the plan that records.
+  /// Measures the plain plan, batch after batch, until the time is up; with `profile` beside the plan that records.
   void measure(const RunAbout& about) {
     if (options_.decisions) {
       RecordingCost cost = measure_recording(s_, *plan_, about, all_ms_, options_.measure_seconds, progress_);
@@ -213,7 +213,7 @@ class Run {
     MeasuredPlans plans(s_, {plan_.get()}, progress_);
     MirroredJob job = plans.job(all_batches(*s_.data), own_seconds(s_, options_.measure_seconds));
     if (options_.measure_seconds > 0) job.between = [this] { machine_.probe_between(); };
-    // Under a budget what an execution has to read depends on the batch before it.
+    // Under a budget, the batch before decides what an execution has to read.
     if (s_.store->budget() > 0) job.stretch = 1, job.lead = s_.budget.settling_batches();
     const double begin = seconds_now();
     const MirroredTimes times = measure_mirrored(job, progress_);

@@ -25,12 +25,12 @@ struct RunOptions {
   std::string session;                   ///< file to append to; empty: none
   bool decisions = false;                ///< record every decision
   std::string config;                    ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
-  std::string config_name = "--config";  ///< what errors call it: its file
+  std::string config_name = "--config";  ///< its name in errors: the file
   /// config and its name for decoding, with --phase both; empty: `config` is for one phase
   std::string decode_config, decode_config_name;
   std::string outputs;  ///< safetensors file for hidden states, logits and decisions
-  /// As many batches as fit, drawn at random; under a budget of weights in the data's order. 7 rounds at least
-  /// (mirrored.h).
+  /// Measures as many batches as fit, drawn at random, or under a budget of weights in the data's order. At least 7
+  /// rounds (mirrored.h).
   double measure_seconds = 3;
   std::string measuring_program;  ///< as OptimizeOptions has it
   HalfDone half_done = {};
@@ -60,7 +60,7 @@ struct OptimizeOptions {
 struct WhatIfOptions {
   Intervention intervention;
   std::string session;            ///< file to append both runs to; empty: none
-  double measure_seconds = 0;     ///< as RunOptions has it, of each run; 0: no longer than it must
+  double measure_seconds = 0;     ///< for each run, as in RunOptions; 0: as short as possible
   std::string measuring_program;  ///< as OptimizeOptions has it
 };
 

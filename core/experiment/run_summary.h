@@ -1,4 +1,4 @@
-// How the summary and the configuration of every verb begin.
+// The first parts of every verb's summary and configuration.
 #pragma once
 #include "core/base/run_kind.h"
 #include "core/bench/workload.h"

@@ -28,7 +28,7 @@ struct TimeShare {
 /// --target-quality or --target-latency.
 bool has_target(const ExperimentOptions& options);
 
-/// One share for each phase, after timing its first batches. `passes`: the number of passes chosen. Throws as
+/// The share of time for each phase, after timing its first batches. `passes`: the number of passes chosen. Throws as
 /// time_first_batches() does.
 std::vector<TimeShare> time_shares(ExperimentState& state, const OptimizeOptions& options, size_t passes,
                                    const Progress& progress);

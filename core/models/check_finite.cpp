@@ -59,8 +59,7 @@ std::string_view nonfinite_text(const std::byte* block, const NumberFormat& form
   return (bits & sign) == 0 ? "infinity" : "-infinity";
 }
 
-/// The weight's blocks, some at a time. Stored ones come piece by piece: a whole tensor is not held where nobody needs
-/// it.
+/// Blocks of the weight, some at a time. Stored ones come piece by piece, so that no whole tensor is held without need.
 class Pieces {
  public:
   Pieces(const WeightSource& weights, const std::string& text, const NumberFormat& format)

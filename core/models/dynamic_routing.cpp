@@ -92,7 +92,7 @@ class DynamicRoutingBuilder : public LayerBuilder {
   ValueId depthwise(ValueId x, const std::string& name, int64_t stride = 1) {
     return convolution(x, name, {.outputs = width(x), .stride = stride, .bias = false, .groups = width(x)});
   }
-  /// Also where the size is that already: pictures of all sizes have the same nodes.
+  /// Adds the node even if the size is the same: graphs for all sizes have the same nodes.
   ValueId resized(ValueId x, PictureSize to, const std::string& name) {
     return value("resize", {x}, {{"height", to.height}, {"width", to.width}, {"mode", std::string("bilinear")}}, name);
   }
@@ -109,8 +109,8 @@ class DynamicRoutingBuilder : public LayerBuilder {
   ValueId arrived(const Arrivals& from, const std::string& name) {
     const ValueId x = gather(from.maps, pictures_, "sum", kNone, name + ".sum");
     if (!s_.skips_unreached) return x;
-    // A weight is the score of a gate that is open, or 1: any number below that of the least open gate and above 0
-    // tells them from none.
+    // A weight is the score of an open gate, or 1. So any threshold above 0 and below the least open gate's score
+    // separates them from none.
     Protocol rule;
     rule.kind = ProtocolKind::threshold;
     rule.threshold = static_cast<float>(s_.threshold / 2);

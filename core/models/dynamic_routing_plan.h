@@ -34,11 +34,11 @@ struct Settings {
   int64_t width(int64_t level) const { return stem << level; }
   /// Levels of a layer: one more each, until all are there.
   int64_t nodes(int64_t layer) const { return layer + 1 < levels ? layer + 1 : levels; }
-  /// Those that lead to a node of the next layer; from the last layer maps are kept for the head.
+  /// The ways that lead to a node of the next layer; after the last layer, maps are kept for the head.
   std::vector<Way> ways(const Place& at) const;
 };
 
-/// Extents of each level, of which `finest` is the first's: halves, rounded up.
+/// Extents of each level: `finest` for the first, then halves, rounded up.
 std::vector<PictureSize> level_sizes(const Settings& s, PictureSize finest);
 /// The extents of maps as a small gate sees them: a quarter of each side, at least a pixel.
 PictureSize gate_size(const Settings& s, PictureSize maps);

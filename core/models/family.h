@@ -27,7 +27,7 @@ class Architecture {
   /// Decodes greedily; called only where describe() says that the model generates. `with_logits`: those of every token
   /// are an output, too.
   virtual Graph generate(WeightCatalog& weights, bool with_logits) const;
-  /// How a seeded weight is drawn: as the reference initialises it, changed where a comment says so.
+  /// The distribution of a seeded weight: as in the reference, except where a comment says so.
   virtual Initialisation initialisation(std::string_view weight) const = 0;
   /// The tokens before and after a text if the tokenizer's files do not mention them.
   virtual FrameRule frame_rule() const { return {}; }

@@ -56,8 +56,8 @@ class LayerBuilder : public GraphBuilder {
     or_scaled_input,  ///< the same; a cell that no branch took keeps its own row, weighed
     in_place,         ///< each cell's row as its one branch made it
   };
-  /// The rows of `x` through the branches that their cells chose. The chain of a branch stands in one piece behind the
-  /// scatter, branch after branch: lowering skips it as a whole where nothing came.
+  /// Sends the rows of `x` through the branches that their cells chose. The chain of a branch is in one piece behind
+  /// the scatter, branch after branch: lowering skips it as a whole if no cell came.
   ValueId mixture(ValueId x, ValueId decision, Joined joined, const std::string& name,
                   const std::function<ValueId(ValueId x, int32_t branch)>& branch);
 

@@ -102,7 +102,7 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
   }
   s.tokens.ends = end_ids(config, generation, 2, s.vocabulary);
   s.tokens.end = s.tokens.ends.front();
-  // As generate does for a model without one: finished sequences read their end token.
+  // As in `generate` for a model without a pad token: finished sequences read their end token.
   s.tokens.pad = token_id(config, generation, "pad_token_id", std::max(0, s.tokens.end), s.vocabulary);
   s.tokens.decoder_start = token_id(config, generation, "bos_token_id", 1, s.vocabulary);
   return s;
@@ -200,8 +200,8 @@ class MixtralBuilder : public LayerBuilder {
     return value("all_set", {ended.done}, {}, "all_done");
   }
 
-  /// With a cache: keys and values go there from the sequence's place (extras.step) on, and queries attend to what
-  /// stands in it.
+  /// With a cache, keys and values go into it from the sequence's place (extras.step) on, and queries attend to its
+  /// content.
   ValueId layer(ValueId x, int64_t index, const Extras& extras, const Memory* cache) {
     const std::string prefix = "model.layers." + std::to_string(index), name = prefix + ".self_attn";
     const ValueId normed = rms_norm(x, prefix + ".input_layernorm", s_.eps);
@@ -250,8 +250,8 @@ class MixtralBuilder : public LayerBuilder {
                      s_.width);
     });
   }
-  /// One expert's weight where all experts of a layer lie in one tensor, w1 and w3 in one: gate_up_proj [experts, 2 x
-  /// ffn, width], w1 first, and down_proj [experts, width, ffn].
+  /// One expert's weight in files with all experts of a layer in one tensor, w1 and w3 in one: gate_up_proj [experts, 2
+  /// x ffn, width], w1 first, and down_proj [experts, width, ffn].
   Recipe part_of(const std::string& all, const std::string& which, int32_t expert) {
     const std::string both = all + ".gate_up_proj", down = all + ".down_proj";
     if (which == "w2") {

@@ -57,7 +57,7 @@ struct TaskAnswer {
 };
 
 struct Model {
-  std::string name;         ///< as it was asked for: a folder, a file, preset:NAME, demo:NAME
+  std::string name;         ///< as the user named it: a folder, a file, preset:NAME, demo:NAME
   std::string family;       ///< the `model_type` of its configuration, a row of families.cpp
   std::string path;         ///< of the folder or file; empty for presets
   std::string config;       ///< canonical JSON text: keys sorted, no white space
@@ -66,7 +66,7 @@ struct Model {
   /// The fingerprint as earlier versions computed it, from all tensors; takes seconds where there are many, once. Empty
   /// where it is the same.
   std::function<std::string()> older_fingerprint;
-  /// True if `known`, of a session or a configuration, is this model's fingerprint, new or old.
+  /// True if `known`, from a session or a configuration, is this model's fingerprint, new or old.
   bool is_known_as(std::string_view known) const {
     return known == fingerprint ||
            (older_fingerprint && known.size() == fingerprint.size() && known == older_fingerprint());
@@ -90,8 +90,8 @@ struct Model {
   std::shared_ptr<const WeightSource> weights;
   std::vector<std::string> classes;  ///< names of the labels that data may give, by their numbers; empty: it knows none
   std::vector<InputSpec> inputs;     ///< of the forward graph: what the data has to bring
-  PictureSize picture;               ///< that `forward` is built for, by config.json; 0x0: it takes no pictures
-  std::optional<PictureSizes> sizes;  ///< which others it takes; none: no others
+  PictureSize picture;               ///< size that `forward` is built for, by config.json; 0x0: it takes no pictures
+  std::optional<PictureSizes> sizes;  ///< other sizes that it takes; none: no others
   std::shared_ptr<const Graph> forward;
   /// Builds the forward graph for another of `sizes`, over the same weights. Ask forward_for().
   std::function<std::shared_ptr<const Graph>(PictureSize)> build_forward;
@@ -103,7 +103,7 @@ struct Model {
   /// The same with one output more, the logits that each token was chosen by: what verification looks at.
   std::function<std::shared_ptr<const Graph>()> generate_with_logits;
 
-  /// Which of its weight files were written to since they were opened, a sentence each. Empty: it has no files.
+  /// Names the weight files that were written to since they were opened, a sentence each. Empty: it has no files.
   std::function<std::vector<std::string>()> changed_files;
 
   int64_t unread_tensors = 0;  ///< tensors of its files; a warning counts them
@@ -111,7 +111,7 @@ struct Model {
   std::vector<std::string> unsupported;
   std::vector<std::string> warnings;  ///< tensors in the files that the family does not know, and the like
 
-  TaskAnswer answer;  ///< by which the data's labels are met
+  TaskAnswer answer;  ///< output that the data's labels are compared with
 };
 
 struct ModelOptions {

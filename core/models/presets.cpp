@@ -1,5 +1,5 @@
-// preset:NAME: architectures with seeded weights, published ones and small ones. Their routing is what the seed gives,
-// but for thresholds that were fitted to it: such presets are called calibrated.
+// preset:NAME: architectures with seeded weights, published ones and small ones. Their routing comes from the seed,
+// except for thresholds that were fitted to it: such presets are called calibrated.
 #include "core/models/presets.h"
 
 #include <array>

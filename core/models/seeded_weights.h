@@ -23,7 +23,7 @@ Initialisation kaiming(int64_t inputs, double gain = 2);
 /// Neutral values, independent of what is learnt: 0 for biases and means, 1 for batch norms, and pixels standardized as
 /// uniform ones from 0 to 1. Empty: the weight is none of these.
 std::optional<Initialisation> neutral_initialisation(std::string_view weight);
-/// The number behind the point-th point of a weight's name: of "cells.3.1.cell" 3 behind the first, 1 behind the
+/// The number behind the point-th point of a weight's name: for "cells.3.1.cell" 3 behind the first, 1 behind the
 /// second. There must be one.
 int64_t number_at(std::string_view weight, int point);
 
@@ -40,7 +40,7 @@ class SeededWeights final : public WeightSource {
   const WeightInfo* find(std::string_view name) const override;
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override;
   int64_t stored_bytes(std::string_view) const override { return 0; }
-  /// Draws those elements alone: an expert of a stack costs no more than one that stands by itself.
+  /// Draws only these elements: an expert of a stack costs no more than a single one.
   std::shared_ptr<const std::byte> range(std::string_view name, int64_t first, int64_t count) const override;
 
  private:
@@ -62,7 +62,7 @@ using StatedWeights = std::map<std::string, std::vector<float>, std::less<>>;
 /// Promises every weight that a family asks for.
 class SeededCatalog final : public WeightCatalog {
  public:
-  /// `stated`: of weights that are not drawn.
+  /// `stated`: weights that are not drawn.
   SeededCatalog(uint64_t seed, DType dtype, std::function<Initialisation(std::string_view name)> initialisation,
                 StatedWeights stated = {})
       : weights_(std::make_shared<SeededWeights>(seed)),

@@ -72,7 +72,7 @@ class ProfileAccumulator : public RecordSink {
   int64_t profiled_batches() const { return profiled_batches_; }
   /// The part of profiled() from turns of decoding; without batches if the router decides in none.
   const CountedLoads& profiled_turns(int32_t router) const;
-  /// Over the whole run; `edge` is an index into layout().edges. Empty where pairs are not counted.
+  /// Pairs over the whole run; `edge` is an index into layout().edges. Empty if pairs are not counted.
   PairTable transitions(int32_t edge) const;
   PairTable coactivation(int32_t router) const;
 

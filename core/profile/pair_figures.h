@@ -53,7 +53,7 @@ struct BranchesTogether {
   double by_chance = 0;  ///< expected from the loads alone: one branch, then another one
   double lift = 0;       ///< cells / by_chance
 };
-/// Those above chance, of at least kFewestPairCells cells, largest lift first.
+/// Pairs above chance with at least kFewestPairCells cells, largest lift first.
 std::vector<BranchesTogether> strongest_together(const PairTable& together);
 
 }  // namespace stormcell

@@ -41,7 +41,7 @@ void put_mask(std::span<const uint8_t> mask, int64_t per_sequence, Bytes& out);
 std::vector<uint8_t> read_mask(std::span<const uint8_t> data, int64_t cells, int64_t per_sequence,
                                std::string_view where);
 
-/// One byte for the width of an element (1, 2, 4 or 8 bytes; unsigned but for 8), then the elements.
+/// One byte for the width of an element (1, 2, 4 or 8 bytes; unsigned except for 8), then the elements.
 void put_numbers(std::span<const int64_t> values, Bytes& out);
 void put_numbers(std::span<const int32_t> values, Bytes& out);
 std::vector<int64_t> read_numbers(std::span<const uint8_t> data, std::string_view where);

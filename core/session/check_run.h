@@ -46,7 +46,7 @@ void check_rows_of(const CheckedRun& run, const StoredDecision& decision, int32_
 /// Guards of the whole run against those of its batches.
 void check_guards(const CheckedRun& run);
 
-/// Loads of all windows and of the whole run: against the decisions, of a run that kept none against its single
+/// Checks loads of all windows and of the whole run: against the decisions or, if the run kept none, against its single
 /// batches.
 class LoadsCheck {
  public:
@@ -54,7 +54,7 @@ class LoadsCheck {
   /// Batches in ascending order. `decision` null: none is there.
   void batch(const CheckedBatch& batch, int32_t router, const StoredDecision* decision);
   void finish();
-  /// Over all batches that came; null: none did.
+  /// Loads over all batches that came; null: none came.
   const RouterLoads* total(int32_t router) const;
 
  private:
@@ -76,7 +76,7 @@ class KeyedLoadsCheck {
  public:
   explicit KeyedLoadsCheck(const CheckedRun& run);
   void batch(const CheckedBatch& batch, int32_t router, const StoredDecision& decision);
-  /// `loads`: of the run's decisions, or its windows; what cannot be counted again is at most that.
+  /// `loads`: of the run's decisions, or its windows; counts that cannot be repeated are at most these.
   void finish(const LoadsCheck& loads) const;
 
  private:

@@ -20,7 +20,7 @@
 namespace stormcell {
 namespace {
 
-// One entry a version; entry i brings version i to i + 1. Entries that were released are never changed.
+// One entry a version; entry i brings version i to i + 1. Released entries are never changed.
 constexpr std::array kMigrations = {
     R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -79,7 +79,7 @@ CREATE INDEX batch_space_by_phase ON batch_space(phase, id);
 ALTER TABLE model ADD COLUMN form TEXT NOT NULL DEFAULT '';
 CREATE TABLE annotation(run INTEGER, step INTEGER, key TEXT, value TEXT NOT NULL, PRIMARY KEY(run, step, key)) WITHOUT ROWID;
 )sql",
-    // Each sequence's own position: decoding goes on behind prompts of unlike lengths.
+    // Start position of each sequence: decoding continues prompts of different lengths.
     R"sql(
 ALTER TABLE batch_space ADD COLUMN starts BLOB;
 )sql",
@@ -89,7 +89,7 @@ ALTER TABLE batch_space ADD COLUMN starts BLOB;
 CREATE TABLE placement(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT NOT NULL, solver TEXT NOT NULL, created TEXT NOT NULL,
   layout TEXT NOT NULL, summary TEXT NOT NULL);
 )sql",
-    // Which step of which rank of a server a batch is: traces of several ranks are joined by it.
+    // Step and rank of the server that a batch belongs to; traces of several ranks are joined by them.
     R"sql(
 ALTER TABLE batch ADD COLUMN server_step INTEGER;
 ALTER TABLE batch ADD COLUMN rank INTEGER;
@@ -100,7 +100,7 @@ CREATE TABLE picture(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, item INTEGER 
   channels INTEGER NOT NULL, pixels BLOB NOT NULL);
 CREATE UNIQUE INDEX picture_of_item ON picture(run, item);
 )sql",
-    // By which branch cells leave a router or only pass it.
+    // The branch by which cells leave a router or only pass it.
     R"sql(
 ALTER TABLE router ADD COLUMN residual INTEGER;
 )sql"};

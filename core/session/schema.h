@@ -35,7 +35,7 @@ void adapt_to_read(sqlite::Database& db);
 /// Brings an empty database or an older session to this version, in one transaction.
 void migrate(sqlite::Database& db);
 
-/// Who writes a run: "boot-id pid start-time", so that a reader sees whether a run that is marked as running still is.
+/// The writer of a run as "boot-id pid start-time", so that a reader sees whether a run marked as running still runs.
 std::string this_writer();
 bool is_alive(const std::string& writer);
 /// ISO 8601 with milliseconds, UTC.

@@ -45,7 +45,7 @@ class SessionReader {
   std::vector<PyramidLevel> levels(int64_t run) const;
   /// Fewer where the run ends.
   std::vector<RouterLoads> loads(int64_t run, int32_t router, int32_t level, WindowRange windows) const;
-  /// Over the whole run.
+  /// Sum over the whole run.
   RouterLoads total_loads(int64_t run, int32_t router) const;
 
   std::vector<BatchSummary> batches(int64_t run, BatchRange range = {}) const;
@@ -85,7 +85,7 @@ class SessionReader {
   std::vector<int64_t> thumbnail_items(int64_t run) const;
   /// One past the last sequence of a run.
   int64_t sequences(int64_t run) const;
-  /// How many of them are in a batch: fewer than sequences() where items were left out, or the run was interrupted.
+  /// The number of sequences in batches: fewer than sequences() if items were left out or the run was interrupted.
   int64_t recorded_sequences(int64_t run) const;
   /// Numbers of the batches that hold any of these sequences, ascending, at most `most` of them: one batch in a
   /// forward pass, one a step in decoding.

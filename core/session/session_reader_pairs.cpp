@@ -29,7 +29,7 @@ bool fits(const StoredDecision& d, const RouterInfo& info) {
   return d.branches == info.branches && d.fan_out == info.fan_out;
 }
 
-// How many rows of the routed space a decision speaks of.
+// The number of rows of the routed space that a decision covers.
 int64_t rows_of(const StoredDecision& d) {
   int64_t most = d.ancestor.empty() ? d.cells : 0;
   for (const int32_t row : d.ancestor) most = std::max<int64_t>(most, int64_t{row} + 1);

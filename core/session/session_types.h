@@ -15,7 +15,7 @@
 
 namespace stormcell {
 
-/// Forms of fingerprints that this version makes. A session keeps the form of another version as it stands.
+/// Forms of fingerprints that this version makes. A session keeps the form of another version unchanged.
 inline constexpr const char *kSampledForm = "sampled-256", *kSeededForm = "seeded", *kTraceForm = "trace";
 
 /// The model a session belongs to: a session holds runs of one model.
@@ -50,7 +50,7 @@ struct RunStart {
 /// A placement of a run's branches, as a search found it. Its number is no run's: "S.storm#4" names one or the other.
 struct StoredPlacement {
   int64_t id = 0;       ///< given by the session
-  int64_t run = 0;      ///< whose loads it was made for
+  int64_t run = 0;      ///< run whose loads it was made for
   std::string name;     ///< free; "S.storm#name" finds it
   std::string solver;   ///< "eplb"
   std::string created;  ///< ISO 8601, UTC; given by the session

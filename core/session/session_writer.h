@@ -31,8 +31,8 @@ class RunWriter : public RecordSink {
   std::unique_ptr<State> state_;
 };
 
-/// An open session to append to. Any method throws Error: bad_input for a file that is no session, of a newer version,
-/// or of another model; failed where disk or permission give out. Nothing that is in the file is ever overwritten.
+/// An open session to append to. Any method throws Error: bad_input if the file is no session, has a newer version or
+/// another model; failed if disk or permission fail. Existing content is never overwritten.
 class SessionWriter {
  public:
   /// Creates the file, or appends to the session that is there.
@@ -44,9 +44,8 @@ class SessionWriter {
   std::unique_ptr<RunWriter> begin_run(const RunStart& start);
   /// Adds a placement and commits it; returns its number.
   int64_t add_placement(const StoredPlacement& placement);
-  /// From now on nothing is committed, so that all of it can be taken back: what is imported is there whole, or as far
-  /// as it was kept, or not at all. Other writers of the file wait meanwhile, and its readers see what was there
-  /// before.
+  /// Commits nothing from now on, so that all of it can be taken back: an import is there completely, as far as it was
+  /// kept, or not at all. Meanwhile other writers of the file wait, and its readers see the state before.
   void hold();
   /// Commits what was held; later commits are as usual.
   void keep();

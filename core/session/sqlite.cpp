@@ -62,8 +62,8 @@ int last_errno(sqlite3* db) {
 constexpr std::string_view kWritablePlace =
     "choose a folder that is there and may be written: a log is kept beside a session while it is recorded";
 
-/// No file can be made there, though its folder says so, as that of /proc: another place is needed. Where the disk gave
-/// out nothing is thrown.
+/// Throws if no file can be made there although the folder seems to allow it, as in /proc: another place is needed.
+/// Does not throw if the disk failed.
 void refuse_place(const std::string& path, int error) {
   constexpr int kNoPlace[] = {ENOENT, ENOTDIR, EACCES, EPERM, EINVAL, ENAMETOOLONG, ELOOP};
   if (std::find(std::begin(kNoPlace), std::end(kNoPlace), error) != std::end(kNoPlace))

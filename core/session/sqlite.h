@@ -79,7 +79,7 @@ class Statement {
   const std::string* path_ = nullptr;
 };
 
-/// Throws the Error that a result code stands for: bad_input for what is no database, failed for the rest.
+/// Throws the Error for a result code: bad_input if the file is no database, else failed.
 [[noreturn]] void fail(sqlite3* db, int code, const std::string& path);
 
 }  // namespace stormcell::sqlite

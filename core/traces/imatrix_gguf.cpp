@@ -175,8 +175,8 @@ class Imatrix {
           "; a .dat that was merged into it would do that (--model-config config.json says how many there are)");
     }
   }
-  /// Without a number of tokens, a .dat, which counts every token for every expert, cannot be told from experts that
-  /// are chosen equally often.
+  /// Without a number of tokens, a .dat (which counts every token for every expert) looks like experts that are chosen
+  /// equally often.
   void doubt_equal_counts() {
     if (equal_layers_.empty()) return;
     const int32_t first = equal_layers_[0];

@@ -218,7 +218,7 @@ class NativeTrace {
                                    {"branch_bytes", sized}});
   }
 
-  /// Finds the scores that the router compared; of an exit the recorded confidence, where nothing else is there.
+  /// Finds the scores that the router compared; at an exit the recorded confidence, if there are no scores.
   void open_scores(Layer& l) {
     l.scores = file_->find(l.name + ".scores");
     if (l.scores) {
@@ -259,8 +259,9 @@ class NativeTrace {
 
   // Batches --------------------------------------------------------------------------------------------------------
 
-  /// How many cells from `begin` on, at most up to `end`, make a table: sequences of equal length, one after another.
-  /// Those of a batch that the file names may begin at unlike positions: sequences that decode together do.
+  /// The number of cells from `begin` on, at most up to `end`, that make a table: sequences of equal length in
+  /// succession. In batches that the file names they may begin at different positions, as sequences that decode
+  /// together do.
   Segment table_from(int64_t begin, int64_t end, int64_t most) const {
     const auto request = element<int32_t>(request_, begin), position = element<int32_t>(position_, begin),
                phase = element<int32_t>(phase_, begin);
@@ -280,7 +281,7 @@ class NativeTrace {
       const int32_t start = batch_ ? element<int32_t>(position_, row) : position;
       int64_t fits = 0;
       while (fits < per && is(row + fits, request + sequences, start + fits)) ++fits;
-      // One that goes on longer than the others belongs to the next table.
+      // A longer sequence belongs to the next table.
       if (fits < per || (row + per < end && is(row + per, request + sequences, start + per))) break;
       starts.push_back(start);
       ++sequences;
@@ -303,8 +304,8 @@ class NativeTrace {
     return at;
   }
 
-  /// Whether the batches that the file names are tables of cells, each stack once; else they are made from the cells
-  /// alone.
+  /// True if the batches that the file names are tables of cells, each stack once; otherwise batches are made from the
+  /// cells alone.
   bool batches_are_tables() const {
     if (!batch_) return false;
     for (int64_t at = 0; at < cells_;) {

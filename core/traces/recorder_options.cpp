@@ -5,7 +5,7 @@ namespace stormcell {
 namespace {
 
 struct HowTo {
-  std::string_view format;  ///< empty: of every format
+  std::string_view format;  ///< empty: for every format
   std::string_view fact, words;
 };
 

@@ -217,7 +217,7 @@ class SglangDump {
             "check that both are of one model");
     check_layers(layers_, branches_);
     map_name_ = hash.hex().substr(0, 16);
-    // Its ids are no slots of the map: where slots are spare, nobody could tell them.
+    // Their ids are not slots of the map: with spare slots, the two could not be distinguished.
     shared_ = slots_ == branches_ ? source_.model.shared : 0;
     slot_load_.resize(logical_.size());
   }
@@ -391,7 +391,7 @@ class SglangDump {
     return positions;
   }
 
-  // Nobody recorded which request a token is of: each is a sequence of its own.
+  // The recording has no requests, so each token is a sequence of its own.
   void hand_on_tokens(const Record& record) {
     const TorchTensor ids = ids_of(record);
     const int64_t tokens = ids.shape[1], width = ids.shape[2];
