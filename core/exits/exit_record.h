@@ -1,5 +1,5 @@
-// One recorded run of a network with exits, from which every threshold can be answered: all items through the whole
-// network, the confidence of each at every exit test, and how good its answer there is.
+// One recorded run of a network with exits, from which every threshold can be answered: all items go through the whole
+// network. It has each item's confidence at every exit test, and the quality of its answer there.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -31,7 +31,7 @@ ExitPoint point_of(const QualityTask& task, ItemsLeft items);
 struct ExitRecord {
   ExitChain chain;
   const QualityTask* task = nullptr;
-  std::vector<std::vector<float>> confidence;  ///< [tests][items]; NaN: of a broken score, which never leaves
+  std::vector<std::vector<float>> confidence;  ///< [tests][items]; NaN: a broken score, whose item never leaves
   /// [exits, one more than tests][items], in the data's order; whole = 0: not judged
   std::vector<std::vector<ItemScore>> scores;
   std::vector<int64_t> batch;        ///< [items]

@@ -36,13 +36,13 @@ struct FoundExits {
   bool is_optimum = false;
 };
 
-/// With one test, or two and fewer than 1,024 items, every way in which thresholds can divide the items is tried: the
-/// optimum. With two tests of more items 1,024 cuts of the earlier, evenly chosen, and all of the later for each. With
-/// more tests a coordinate search, two at a time so: 96 cuts of the earlier, the others held, from several starts,
-/// until none of that gains. What each threshold brings depends on who the ones before it let come, so that no search
-/// exit by exit is exact. Never worse than `start`, than none that leaves, and than one threshold in hundredths for
-/// all. `start` by test, as as_exit_threshold() has it where not so; a threshold of it stays where another would bring
-/// nothing.
+/// Finds thresholds for the aim. With one test, or two and fewer than 1,024 items, it tries every way in which
+/// thresholds can divide the items: the optimum. With two tests and more items, it tries 1,024 evenly chosen cuts of
+/// the earlier test, and all of the later one for each. With more tests, it is a coordinate search over pairs of tests:
+/// 96 cuts of the earlier one, the others held, from several starts, until nothing improves. The items that come to a
+/// threshold depend on those before it, so no search exit by exit is exact. The result is never worse than `start`,
+/// than no exits, and than one threshold in hundredths for all. `start`: by test, converted by as_exit_threshold(); a
+/// threshold of it stays if another one would gain nothing.
 FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start,
                       const CancellationToken& cancel);
 

@@ -1,4 +1,4 @@
-// How a camera was held, as Exif says it (CIPA DC-008, a TIFF directory): which side of the stored picture is up.
+// The side of the stored picture that is up, by Exif (CIPA DC-008, a TIFF directory).
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -73,7 +73,7 @@ struct FileKind {
   std::string_view remedy;
   FileUses uses;                                          ///< readers that take it
   std::string_view begins;                                ///< its first bytes; empty: `is` alone decides
-  bool (*is)(const FileLook& look) = nullptr;             ///< null: its first bytes say it
+  bool (*is)(const FileLook& look) = nullptr;             ///< null: recognised by its first bytes
   std::string (*detail)(const FileLook& look) = nullptr;  ///< a detail after the name: " of mixtral"
 };
 

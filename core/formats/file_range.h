@@ -27,8 +27,8 @@ class FileRange {
   void read(size_t first, std::span<std::byte> to) const;
   FileRange part(size_t first, size_t bytes) const;
 
-  /// Reads all, piece by piece: visit(std::span<const std::byte>) with at most kPiece bytes, a multiple of 8 but for
-  /// the last.
+  /// Reads everything, piece by piece: visit(std::span<const std::byte>) with at most kPiece bytes, a multiple of 8
+  /// except for the last.
   template <class Visit>
   void visit_pieces(Visit visit) const {
     constexpr size_t kPiece = size_t{1} << 20;

@@ -14,7 +14,7 @@ namespace stormcell {
 
 class OpenFile;
 
-/// All errors are Error(bad_input) that names the file, but for a file that cannot be read any more: Error(failed).
+/// All errors are Error(bad_input) that names the file, except Error(failed) if the file cannot be read any more.
 class HeaderBytes {
  public:
   /// Bytes in memory, which must outlive the object; `where` names them in errors.

@@ -21,7 +21,7 @@ class HeaderReader {
  public:
   explicit HeaderReader(std::string_view text) : text_(text) {}
 
-  /// The next number; nothing where none stands there or it has more than nine digits.
+  /// The next number; empty if there is none or it has more than nine digits.
   std::optional<int64_t> number() {
     skip_space();
     constexpr size_t kMostDigits = 9;

@@ -95,7 +95,7 @@ class OnnxReader {
     if (bytes_.at() != end) wrong("a message ends in the middle of a field");
   }
 
-  /// The visitor reads messages; a field of another type is none.
+  /// The visitor reads messages; fields of other types are skipped.
   template <class Visit>
   void each_field(const Field& message, Visit visit) {
     if (!message.is_long) wrong("a number where a message should be");

@@ -361,7 +361,7 @@ class Machine {
     v.node->name = name, v.node->items = std::move(items);
     stack_.push_back(v);
   }
-  /// A parameter stands for its tensor. Any other call that is not known becomes an object.
+  /// A parameter is its tensor. Any other unknown call becomes an object.
   bool reduce_unknown(std::string_view name, std::span<const PickleValue> given) {
     if (name == kOrderedDict || name == kSize) return false;
     if (name == kRebuildTensor || name == kRebuildTensor3) {

@@ -1,5 +1,5 @@
-// Python's pickles as values. Nothing of a pickle is ever run: of classes and functions only those that rebuild tensors
-// and ordered dictionaries are known by name, and what they would do is done here; any other is refused by its name.
+// Python's pickles as values. No code of a pickle ever runs. Only the classes and functions that rebuild tensors and
+// ordered dictionaries are known by name, and this code does their work; any other is refused by its name.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace stormcell {
 
 struct PickleNode;
 
-/// A value of a pickle. Small ones stand in it, others in a node of their pickle; the pickle and its bytes must outlive
-/// it.
+/// A value of a pickle. Small ones are stored in it, others in a node of their pickle; the pickle and its bytes must
+/// outlive it.
 struct PickleValue {
   enum class Kind : uint8_t { none, boolean, whole, real, text, list, tuple, dict, tensor, storage, global, object };
   Kind kind = Kind::none;

@@ -13,7 +13,7 @@
 
 namespace stormcell {
 
-/// As the picture is shown: turned where its file says so.
+/// Extents of the picture as it is shown: turned if its file says so.
 struct PictureHeader {
   int64_t height = 0, width = 0;
   int64_t channels = 0;  ///< 1 grey, 2 grey and opacity, 3 colours, 4 colours and opacity; of an array any number

@@ -300,7 +300,8 @@ class FfmpegVideo : public Video {
     to_colours(shown.bytes);
     return shown;
   }
-  /// By the matrix and range that the frame states, as `ffmpeg` converts; the same bytes on every processor.
+  /// Converts by the matrix and range that the frame states, as `ffmpeg` does; the bytes are the same on every
+  /// processor.
   void to_colours(std::vector<uint8_t>& bytes) {
     const auto format = static_cast<AVPixelFormat>(frame_->format);
     const int width = frame_->width, height = frame_->height;

@@ -241,7 +241,7 @@ class PositionBiasReader final : public RecipeReader {
   std::vector<std::vector<double>> operands_;
 };
 
-/// To the nearest number of a format, ties to even.
+/// Rounds to the nearest number of a format, ties to even.
 double rounded(double x, DType to, const RoundingGrid& grid) {
   if (!std::isfinite(x) || x == 0) return x;
   if (to == DType::f32) return static_cast<double>(static_cast<float>(x));
@@ -285,7 +285,7 @@ class QuantiseReader final : public RecipeReader {
       of_->read(at, last - first, block.data());
       float largest = 0;
       for (const double x : block) largest = std::max(largest, std::fabs(static_cast<float>(x)));
-      // In floats, as a format of blocks stores its unit.
+      // The unit is a float, as a format of blocks stores it.
       const float unit = largest / most_;
       for (int64_t k = column; k < std::min(last, end); ++k) {
         const float x = block[k - first];

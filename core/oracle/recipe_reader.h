@@ -29,10 +29,10 @@ class RecipeReader {
 /// `stored` is asked for the recipe's tensors only, and must outlive the reader.
 std::unique_ptr<RecipeReader> make_recipe_reader(const Recipe& recipe, const WeightSource& stored);
 
-/// A weight as products use it. Where the recipe's last step is `scale`, its factors stand apart: a batch norm stays
-/// beside its convolution, unfolded, one factor for each of the first extent.
+/// A weight as products use it. If the recipe's last step is `scale`, its factors are separate: a batch norm stays
+/// unfolded beside its convolution, with one factor for each index of the first extent.
 struct UnfoldedWeight {
-  std::unique_ptr<RecipeReader> elements, factor;  ///< factor: null where there is none
+  std::unique_ptr<RecipeReader> elements, factor;  ///< factor: null if there is none
 };
 UnfoldedWeight unfolded_weight(const Recipe& recipe, const WeightSource& stored);
 

@@ -51,8 +51,8 @@ struct QualityTask {
   std::string_view name;      ///< "classification"
   std::string_view measure;   ///< "accuracy"
   std::string_view unit;      ///< "share": shown as percent; else behind the number
-  std::string_view interval;  ///< how the interval is computed: "Wilson"
-  std::string_view counts;    ///< what `part` counts, as a sentence has it: "right"; empty: nothing that is counted
+  std::string_view interval;  ///< method of the interval: "Wilson"
+  std::string_view counts;    ///< word for what `part` counts, in a sentence: "right"; empty: it counts nothing
   bool more_is_better;
   Mean mean;
   double least_change;  ///< of an item's value: what is less is rounding

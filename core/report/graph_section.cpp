@@ -61,7 +61,7 @@ class GraphDrawing {
            edges + cards + legend() + "</svg>\n";
   }
   size_t places() const { return places_.places.size(); }
-  /// That a square stands for, at most.
+  /// Most branches of a square.
   int32_t most_branches() const { return most_branches_; }
 
  private:

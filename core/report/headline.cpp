@@ -23,7 +23,7 @@
 namespace stormcell::report {
 namespace {
 
-/// With a target, the gain is the one over the model as it came.
+/// With a target, the gain is that over the unchanged model.
 std::string speed_text(const RunSummaryFigures& f) {
   const SpeedVerdict shown = speed_verdict(f);
   std::string text;
@@ -227,7 +227,7 @@ std::string spent_tiles(const ReportData& d) {
   return tiles;
 }
 
-/// How near the shown plan is to what the machine can do.
+/// Share of the machine's limit that the shown plan reaches.
 std::string limit_tile(const ReportData& d) {
   const auto& plan = shown_plan(d);
   if (!plan || !plan->limit_share) return {};

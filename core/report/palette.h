@@ -1,4 +1,4 @@
-// How the page's colours are numbered; style.cpp says what they look like.
+// Numbers of the page's colours; style.cpp defines them.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -89,7 +89,7 @@ std::string patches_of(const RoutedPicture& p, double width, double height) {
 /// The picture, below it a bar of its colour where it is one cell, and what it is in words.
 std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
   constexpr double kBar = 6;
-  // A pixel of a small one is seen as a square. Patches have to be told apart.
+  // Pixels of a small picture are visible as squares. Patches must be distinguishable.
   const double longer = std::max(p.picture.size.width, p.picture.size.height);
   const double scale = (all.kind == PictureKind::patches ? (longer >= 48 ? 184 : 140)
                         : longer >= 48                   ? 128

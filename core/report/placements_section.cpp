@@ -14,12 +14,12 @@
 namespace stormcell::report {
 namespace {
 
-/// Older ones stand in the session.
+/// Limit of shown placements; older ones are in the session.
 constexpr size_t kMostPlacements = 6;
 
-/// Figures by which layouts are told apart.
+/// A figure by which layouts differ.
 struct LayoutFigure {
-  const char* name;  ///< empty: of a step's time, which has a unit in front
+  const char* name;  ///< empty: a step's time, with its unit in front
   std::optional<double> (*of)(const PlacementFigures& figures);
   std::optional<PlacementDifference::Interval> PlacementDifference::*difference;
 };

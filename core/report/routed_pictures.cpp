@@ -12,8 +12,8 @@
 namespace stormcell::report {
 namespace {
 
-/// With base64 a page of these pictures stays well below 1 MB; those of exits are small, and more of them tell more. Of
-/// places all that are looked at are put in order, of which a part is shown.
+/// With base64, a page of these pictures stays well below 1 MB. Those of exits are small, so more are shown. For
+/// places, all that are read are sorted, and a part of them is shown.
 constexpr int64_t kMostPictures = 12, kMostOfExit = 15, kMostOfExitsRead = 20'000, kMostLookedAt = 96;
 constexpr size_t kMostBytes = 480'000;
 

@@ -22,7 +22,7 @@ struct RoutedPicture {
   std::string label;
   Thumbnail picture;
   int64_t columns = 1, rows = 1;         ///< of its patches
-  std::vector<int32_t> branch_of_patch;  ///< -1: none; of kind `branch` one, of the whole picture
+  std::vector<int32_t> branch_of_patch;  ///< -1: none; for kind `branch` a single one, for the whole picture
   int32_t exit = 0;
   int32_t places_computed = 0;
   KnownAnswer known = {};
@@ -30,7 +30,7 @@ struct RoutedPicture {
 struct RoutedPictures {
   PictureKind kind = PictureKind::branch;
   std::string router;                           ///< of kinds `patches` and `branch`
-  int32_t branches = 0, exits = 0, places = 0;  ///< of that router; with the end; of the graph: where the kind has them
+  int32_t branches = 0, exits = 0, places = 0;  ///< of that router; with the end; of the graph, depending on the kind
   std::vector<RoutedPicture> pictures;          ///< by exit; by places; else by item
   int64_t kept = 0, items = 0;                  ///< of so many items of the run a picture is kept
 };

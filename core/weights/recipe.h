@@ -52,7 +52,7 @@ struct Recipe {
 Recipe tensor_recipe(std::string name);
 Recipe index_recipe(Recipe of, int64_t at);
 Recipe slice_recipe(Recipe of, int64_t begin, int64_t end, int64_t axis = 0);
-/// Without an order the last two extents change places.
+/// Without an order, the last two extents are swapped.
 Recipe transpose_recipe(Recipe of, std::vector<int64_t> order = {1, 0});
 Recipe stack_recipe(std::vector<Recipe> of);
 Recipe concat_recipe(std::vector<Recipe> of, int64_t axis = 0);
@@ -69,14 +69,12 @@ Recipe quantise_recipe(Recipe of, int64_t bits, int64_t block);
 
 /// The one text of a recipe; it names a weight in stores, graphs and files.
 std::string to_text(const Recipe& recipe);
-/// Reads a recipe where the cursor stands. Complaints are the cursor's: place, what was expected, what came. At most 64
-/// deep.
+/// Reads a recipe at the cursor. Errors are the cursor's: place, what was expected, what came. At most 64 deep.
 Recipe parse_recipe(TextCursor& line);
 /// A whole text; `where` begins complaints.
 Recipe parse_recipe(std::string_view text, std::string_view where);
 
-/// Whether a text that names a weight in stores and sources is a recipe; else it is the name of a stored tensor as it
-/// is.
+/// True if a text that names a weight in stores and sources is a recipe; else it is the name of a stored tensor.
 bool looks_like_recipe(std::string_view text);
 /// The text that names a weight: a stored tensor's name, in quotes where it would look like a recipe; any other
 /// recipe's text.

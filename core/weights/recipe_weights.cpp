@@ -18,7 +18,7 @@
 namespace stormcell {
 namespace {
 
-/// A tensor in memory, of which somebody holds the bytes.
+/// A tensor in memory, with a handle that holds its bytes.
 struct Made {
   WeightInfo info;
   std::shared_ptr<const std::byte> bytes;
@@ -92,7 +92,7 @@ class Maker {
                   inner = elements_of(to.shape, axis + 1, to.shape.size()) * element,
                   pitch = from.info.shape[axis] * inner, row = (r.end - r.begin) * inner;
     const std::byte* first = from.bytes.get() + r.begin * inner;
-    // Devices read elements where they lie: a view of halves may begin at any even byte, of floats at every fourth.
+    // A view is enough: devices read elements in place, halves from any even byte and floats from every fourth.
     if (outer == 1) return {std::move(to), {from.bytes, first}};
     const std::shared_ptr<std::byte> memory = memory_for(to);
     for (int64_t i = 0; i < outer; ++i)
@@ -150,7 +150,7 @@ class Maker {
     return {narrow.begin(), narrow.end()};
   }
 
-  /// In f32, row by row: each(row, floats of the row).
+  /// Converts to f32 row by row: each(row, floats of the row).
   template <class F>
   Made rewrite(const Recipe& r, int64_t rows, F each) const {
     const Made from = make(r.of[0]);

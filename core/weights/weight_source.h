@@ -27,8 +27,8 @@ struct WeightInfo {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// nullptr when there is no such weight. A source that makes weights by recipes throws Error(bad_input) for a recipe
-  /// that is none.
+  /// nullptr if there is no such weight. A source that makes weights by recipes throws Error(bad_input) for a text that
+  /// is no valid recipe.
   virtual const WeightInfo* find(std::string_view name) const = 0;
   /// Bytes that a file gives when bytes() is called: those of the stored tensors that the weight is made from; 0:
   /// nothing is read.

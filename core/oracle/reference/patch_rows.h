@@ -1,4 +1,4 @@
-// How the pixels of a picture and of its patches correspond, for unfold and fold.
+// The correspondence of the pixels of a picture and of its patches, for unfold and fold.
 #pragma once
 #include "core/graph/patch_grid.h"
 #include "core/oracle/reference/frame.h"

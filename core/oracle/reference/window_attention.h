@@ -1,6 +1,6 @@
 // window_attention: softmax(score(q, k) + bias) v among the cells of one window of a grid. As published with Swin: the
-// grid is rolled by the shift, cut into windows, and each cell told by the stripes of the rolled grid that it lies in,
-// so that those which only rolling made neighbours do not see each other.
+// grid is rolled by the shift and cut into windows. The stripes of the rolled grid keep cells apart that are neighbours
+// only by rolling.
 #pragma once
 #include <cmath>
 
