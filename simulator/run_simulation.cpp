@@ -115,7 +115,7 @@ class StepSums {
   double bytes_of(double dispatched, double combined) const {
     return (dispatched * model_.dispatch_row_bytes + combined * model_.combine_row_bytes) / count();
   }
-  /// By costs between ranks: the time that its messages take one after the other.
+  /// Adds a port with costs between ranks: the time of its messages, one after the other.
   void tell_port(const std::string& gpu, const RankWork& w, const RankWork& back, SimulateFigures& f) const {
     const double out = w.fabric_out + w.network_out, in = w.fabric_in + w.network_in;
     const double back_out = back.fabric_out + back.network_out, back_in = back.fabric_in + back.network_in;

@@ -20,15 +20,15 @@ struct SimulateOptions {
   std::string made_from;  ///< S.storm, S.storm#3: the run that the placement was made from; empty: what the stored
                           ///< placement says
   std::string phase;      ///< "prefill", "decode": only these batches; empty: all
-  StepOptions step;       ///< how steps come about
+  StepOptions step;       ///< source of the steps
   SizeOptions sizes;      ///< of the model, where the session does not say them
   std::string overlap;    ///< of overlaps(); empty: none
   /// a calibration's file: measured calls say rates and start-up times where they can; may be empty
   std::string calibration;
-  double oversubscription = 1;  ///< what the network ports of a node could send / what its uplink carries
+  double oversubscription = 1;  ///< rate of a node's network ports together / rate of its uplink
   /// Milliseconds of a step that are neither experts nor exchange: attention, norms, sampling. Nothing: not stated.
   std::optional<double> rest_ms = {};
-  /// a layer as the session numbers its routers, from 0: its exchanges of one step, by filling; -1: of none
+  /// a layer, as the session numbers its routers from 0, whose exchanges of one step are filled; -1: none
   int64_t collective = -1;
   int64_t collective_step = 0;  ///< of the costed ones
 };

@@ -1,5 +1,5 @@
-// Consecutive batches, windows, items: half open, of one type each, so that none is taken for another or a count for an
-// end.
+// Ranges of consecutive batches, windows and items: half open, a type for each, so that none is mistaken for another or
+// a count for an end.
 #pragma once
 #include <algorithm>
 #include <cstdint>

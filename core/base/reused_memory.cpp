@@ -25,7 +25,7 @@ thread_local std::shared_ptr<ReusedMemory::Blocks> kept_by_thread;
 
 }  // namespace
 
-/// Blocks that nobody uses. A thread may let go of one that another asked for.
+/// Unused blocks. A thread may release a block that another one requested.
 class ReusedMemory::Blocks {
  public:
   ~Blocks() {

@@ -28,7 +28,7 @@ struct RouterAnalysis {
   std::vector<int32_t> hot;   ///< the fewest branches that hold half of the load without padding, most loaded first
   std::vector<int32_t> cold;  ///< branches below a tenth of the mean load without padding
   /// TensorRT-LLM's imbalance ratio, (largest - mean) / mean, of the slots that held an expert and of the ranks that
-  /// shared them; null: the trace does not say what they got.
+  /// shared them; null: the trace has no loads of slots.
   std::optional<double> imbalance_of_slots, imbalance_of_ranks;
 };
 
@@ -79,8 +79,8 @@ struct AgainstFigures {
   RunStatus status = RunStatus::interrupted;  ///< of that run
   int64_t batches = 0;
   std::optional<DriftFigures> drift;
-  std::string why_not;  ///< where it cannot be judged
-  std::string doubt;    ///< why nobody knows that it is of this model; empty: it is
+  std::string why_not;  ///< why it cannot be judged
+  std::string doubt;    ///< why it may be another model's; empty: it is this model's
 };
 
 struct AnalyzeOptions {
@@ -99,7 +99,7 @@ struct AnalyzeFigures {
   int64_t layers = 0, branches = 0, k = 0;  ///< routers, and the most branches and choices of one of them
   std::vector<std::string> phases;          ///< forward, prefill, decode: those with cells
   std::vector<RouterAnalysis> routers;
-  std::vector<std::string> lacks;          ///< what the data does not have
+  std::vector<std::string> lacks;          ///< facts that the data lack
   std::vector<std::string> lacks_how;      ///< of each, what its recorder must be given for it; empty: nothing is known
   double imbalance = 0, balancedness = 0;  ///< means over routers with load, without padding
   std::optional<double> imbalance_of_slots, imbalance_of_ranks;

@@ -60,8 +60,8 @@ struct FailCondition {
 };
 /// Throws Error(bad_input) that names --fail-if.
 FailCondition parse_fail_condition(const std::string& text);
-/// Whether it holds; with why. An unknown figure, and a multiple of A's where the two runs have no difference:
-/// Error(bad_input). A figure that is null (a speed-up that was not verified) holds.
+/// Whether the condition holds, and why. Error(bad_input): an unknown figure, or a multiple of A's figure if the two
+/// runs have no difference. A figure that is null (a speed-up that was not verified) holds.
 struct FailVerdict {
   bool fails = false;
   std::string reason;

@@ -34,7 +34,7 @@ inline constexpr int64_t kMostChoicesUnasked = int64_t{1} << 26;
 
 std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift);
 
-/// Between the halves of counts, whose batches are steps in their order.
+/// Drift between the halves of counts, whose batches are steps in order.
 std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Progress& progress);
 
 /// The doubt whether the other one is of this model; empty: it is. Throws Error(bad_input), which names the other one,

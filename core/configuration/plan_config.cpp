@@ -160,7 +160,7 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
   if (const auto at = j.find("intervention"); at != j.end() && !at->is_null())
     config.intervention = parse_intervention(*at, where);
   expect(j.contains("passes") && j["passes"].is_object(), "an object \"passes\"");
-  // The file's keys may stand in any order: the pipeline's order is the one that holds.
+  // The file's keys may be in any order: the pipeline's order counts.
   for (const auto& [id, parameters] : j["passes"].items()) check_pass(id, where);
   for (const Pass& pass : passes()) {
     const std::string id(pass.id);

@@ -19,14 +19,15 @@ struct PlanConfig {
   WorkPhase phase = WorkPhase::forward;       ///< forward or decode: what it was found for
   bool bucket_by_length = false;              ///< it was found on batches of like length
   int64_t weight_budget = 0;                  ///< --weight-budget that it was found with, bytes; 0: none
-  std::vector<std::string> annotations = {};  ///< that were given, NAME.KEY=WORD each; passes find theirs again
-  /// In the order they were applied: id, parameters.
+  std::vector<std::string> annotations = {};  ///< given annotations, NAME.KEY=WORD each; passes find theirs again
+  /// Passes in the order in which they were applied: id, parameters.
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> passes;
   Intervention intervention = {};  ///< in a run of what-if
   RouterThresholds exits = {};     ///< in the place of the model's own, in running order; empty: those
 };
 std::string to_json(const PlanConfig& config);
-/// Whether a text, such as a session keeps of each run, is one; only parse_plan_config() tells whether it is whole.
+/// True if a text, such as a session keeps of each run, looks like a configuration; parse_plan_config() checks the
+/// rest.
 bool has_configuration(std::string_view text);
 /// Throws Error(bad_input) that names `where`: not this schema, unknown or planned passes, an unknown number format,
 /// thresholds out of range.

@@ -39,7 +39,7 @@ std::string cell_text(float value) {
 }
 std::string cell_text(int32_t value) { return std::to_string(value); }
 
-/// `tail` ends the row as it stands.
+/// Puts a row; `tail` ends it unchanged.
 template <class... T>
 void put_row_with(const std::string& tail, TextOutput& out, const T&... cells) {
   std::string line;
@@ -197,7 +197,7 @@ void write_scores(const Source& from, TextOutput& out, const Progress& progress)
               "record them with profile --record-scores");
 }
 
-// One row a batch with the whole time, one for each of its steps where step events were recorded.
+// Writes one row a batch with the whole time, and one for each of its steps if step events were recorded.
 void write_timings(const Source& from, TextOutput& out, const Progress& progress) {
   out.write("batch,step,name,op,branch,worker,begin_ms,duration_ms\n");
   constexpr int64_t kAtATime = 256;

@@ -6,8 +6,8 @@
 
 namespace stormcell {
 
-/// One line: {"record_type": "eplb_initial_mapping", ..., "initial_global_assignments": {"0": [slots], ...}} (pull
-/// request 41141).
+/// Writes one line: {"record_type": "eplb_initial_mapping", ..., "initial_global_assignments": {"0": [slots], ...}}
+/// (pull request 41141).
 void write_vllm_mapping(const ExportOptions& options, const Progress& progress);
 /// [layers][slots] (pull request 49572).
 void write_vllm_list(const ExportOptions& options, const Progress& progress);

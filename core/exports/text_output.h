@@ -13,9 +13,9 @@ class ReaderGone : public Error {
   ReaderGone() : Error(ErrorKind::failed, "standard output", "its reader has gone") {}
 };
 
-/// Made before the work, so that a wrong path is told at once: bad_input for a folder that is not there, no permission,
-/// a session in the way; failed when the disk gives out. A file that is there is replaced when finish() is called, and
-/// stands untouched without it.
+/// Create it before the work, so that a wrong path is reported at once. bad_input: a missing folder, no permission, a
+/// session in the way; failed: the disk gives out. An existing file is replaced by finish(), and stays unchanged
+/// without it.
 class TextOutput {
  public:
   /// "-" is standard output, "" takes everything and keeps nothing. Pipes and devices are written as they are.

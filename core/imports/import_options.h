@@ -9,7 +9,7 @@ namespace stormcell {
 struct ImportOptions {
   std::vector<std::string> traces;  ///< files, or folders: what the session does not have yet
   std::string session;              ///< created, or appended to if it has the model of one of the traces
-  std::string format;               ///< empty: told by each file's content
+  std::string format;               ///< empty: recognised by each file's content
   std::string model_config;         ///< a config.json, for what the traces do not say; may be empty
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch where there is no config.json; 0: not known
   /// whose ids a server that fused them put behind the routed ones; -1: what the config.json says

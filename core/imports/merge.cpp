@@ -161,7 +161,7 @@ bool by_ranks_of(const MergeOptions& options, const std::vector<Part>& parts) {
   return by ? by == MergeBy::ranks : all_known && ranks.size() > 1;
 }
 
-/// In their order: by day, then by step, then by rank.
+/// Batches in order: by day, then by step, then by rank.
 std::vector<MergedBatch> batches_of(const std::vector<Part>& parts, bool by_ranks) {
   const std::vector<size_t> day = days_of(parts, by_ranks);
   if (by_ranks) check_maps(parts, day);
@@ -181,7 +181,7 @@ std::vector<MergedBatch> batches_of(const std::vector<Part>& parts, bool by_rank
     const auto of_day = out.begin() + begin;
     if (by_ranks)
       std::stable_sort(of_day, out.end(), [](const MergedBatch& a, const MergedBatch& b) { return a.step < b.step; });
-    // Each day's numbers go on behind the last one's.
+    // Each day's numbers continue those of the day before.
     int64_t least = INT64_MAX, most = -1;
     for (auto b = of_day; b != out.end(); ++b)
       if (b->step >= 0) least = std::min(least, b->step), most = std::max(most, b->step);

@@ -1,4 +1,4 @@
-// Parts of one trace as one run: of several ranks, step by step; of several days, one after the other.
+// Merges parts of one trace into one run: several ranks step by step, several days one after the other.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace stormcell {
 
-/// How parts of a recording are joined.
+/// The way in which parts of a recording are joined.
 enum class MergeBy : uint8_t {
   ranks,  ///< steps of several ranks become one
   days,   ///< one part comes behind the other

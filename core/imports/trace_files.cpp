@@ -38,7 +38,7 @@ struct KnownTrace {
   std::string told;
   int64_t modified = 0;
 };
-/// By their content.
+/// Known traces, by their content.
 using KnownTraces = std::multimap<std::string, KnownTrace>;
 
 std::string sizes_told(int64_t hidden, int64_t ffn) {
@@ -107,7 +107,7 @@ std::vector<std::string> files_of(const std::string& folder) {
   return files;
 }
 
-/// To be read, unless this call reads the same already.
+/// Adds a file to be read, unless this call already reads the same one.
 void add_new(const std::string& path, const std::shared_ptr<const MappedFile>& file, const std::string& content,
              const std::string& told, KnownTraces& known, TraceFiles& out) {
   KnownTrace trace;

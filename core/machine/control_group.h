@@ -17,8 +17,8 @@ struct GroupMemory {
   int64_t rest() const { return limit < 0 ? INT64_MAX : limit > used ? limit - used : 0; }
 };
 
-/// The process's group and those above it, the innermost first. `root` stands before every path that is read (""
-/// outside of tests): ROOT/proc/self/{cgroup,mountinfo} and the hierarchies mounted below ROOT/sys/fs/cgroup.
+/// The process's group and those above it, the innermost first. `root` precedes every path that is read ("" outside of
+/// tests): ROOT/proc/self/{cgroup,mountinfo} and the hierarchies mounted below ROOT/sys/fs/cgroup.
 std::vector<GroupMemory> memory_groups(const std::string& root = {});
 
 /// `anon + file_mapped` of the process's own group, in bytes, if the innermost group holds no other process; else

@@ -5,8 +5,7 @@
 
 namespace stormcell {
 
-/// Bytes of the machine's memory, 0 where it cannot be told. `root` stands before every path that is read ("" outside
-/// of tests).
+/// Bytes of the machine's memory, 0 if unknown. `root` precedes every path that is read ("" outside of tests).
 int64_t total_memory(const std::string& root = {});
 /// Bytes this process may still take: the smallest of the machine's available memory and the rests of its control
 /// groups.

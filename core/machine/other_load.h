@@ -16,8 +16,8 @@ struct ProcessorTimes {
   double idle = 0;
   double own = 0;  ///< of this process
 };
-/// `root` stands before every path that is read ("" outside of tests); `allowed`: numbers of the processors, empty:
-/// those that this process may use.
+/// `root` precedes every path that is read ("" outside of tests); `allowed`: numbers of the processors, empty: those
+/// that this process may use.
 ProcessorTimes processor_times(const std::string& root = {}, std::vector<int> allowed = {});
 
 /// Load between pairs of readings; a measurement may have several parts.

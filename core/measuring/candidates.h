@@ -25,7 +25,7 @@ struct Candidates {
   size_t final_plan = kNoPlan;                  ///< all passes together; kNoPlan: none applied
   Trying trying = Trying::all;                  ///< passes that are not tried have no plan
   bool only_together = false;       ///< several passes applied, and only the last one, upon all others, has a plan
-  std::vector<std::string> wrong;   ///< by plan: how it differs from the baseline (differences_from() of verify.h)
+  std::vector<std::string> wrong;   ///< by plan: its differences from the baseline (differences_from() of verify.h)
   std::vector<std::string> unlike;  ///< by plan: unlike_turns()
   /// Why the plan has no speed-up over the baseline; empty: it has one.
   const std::string& no_speed(size_t plan) const { return wrong.at(plan).empty() ? unlike.at(plan) : wrong[plan]; }

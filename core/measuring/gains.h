@@ -26,7 +26,7 @@ class Gains {
 
  private:
   int64_t held_out_;
-  std::map<std::string, std::string> withheld_;  ///< by pass: why
+  std::map<std::string, std::string> withheld_;  ///< reasons by pass
 };
 
 }  // namespace stormcell

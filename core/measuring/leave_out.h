@@ -38,11 +38,10 @@ struct LeftOut {
 /// are ignored, and with such a total nothing is left out.
 std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contributions, const Contribution& total);
 
-/// The passes whose guards never held in what was measured: `passes` with the counts of the plan that was. What such a
-/// pass leaves out, these data always need; every execution pays for the guard and runs the fallback, too little of
-/// both to be measurable or not. `batches`: so many different ones of `held_out` were measured; how often each was run
-/// again is no
-/// property of the data. Fewer than a third of them say nothing about the data, and no pass is named.
+/// The passes whose guards never held in what was measured: `passes` with the counts of the measured plan. These data
+/// always need what such a pass leaves out: every execution pays for the guard and runs the fallback, whether or not
+/// the cost is measurable. `batches`: number of different batches of `held_out` that were measured; repetitions of a
+/// batch say nothing about the data. With fewer than a third of them, no pass is named.
 std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes, int64_t batches, int64_t held_out);
 
 /// The end of the sentence about a pass that costs something and stays. Empty if it costs neither time nor memory

@@ -1,17 +1,17 @@
-// Plans measured beside the baseline, batch by batch, so that whatever else the machine does hits both sides of a pair
+// Measures plans beside the baseline, batch by batch, so that disturbances of the machine hit both sides of a pair
 // alike.
 //
-// One chain: baseline, plan, baseline, plan, ..., baseline, all on one batch: of n plans 2n + 1 executions and one
+// One chain: baseline, plan, baseline, plan, ..., baseline, all on one batch: for n plans 2n + 1 executions, and one
 // before them that warms up and is not kept. Every execution of a plan has one of the baseline directly before and one
 // directly after it (two mirrored pairs), and follows another plan, as every other does. The order of the plans rotates
-// from chain to chain and turns round in every second one, so that no plan always stands at the same place of something
+// from chain to chain and is reversed in every second one. So no plan is always at the same place of something
 // periodic, and a trend cancels.
 //
-// In the data's order, where what an execution finds depends on the batch before it (slots of a budget that all plans
-// share): the unit that alternates is a stretch of batches instead of a batch. Each plan goes through it as through the
-// data, behind some batches before it that are not timed, so that it finds what it would have left itself; then the
-// next plan does. Each batch of the stretch is a chain. Whether those before were enough is counted: the baseline goes
-// through a stretch several times, and has to fill as much of the slots each time.
+// In the data's order, where an execution depends on the batch before it (slots of a budget that all plans share), the
+// unit that alternates is a stretch of batches. Each plan goes through it as through the data, behind some untimed
+// batches before it, so that it finds its own leftovers; then the next plan does. Each batch of the stretch is a chain.
+// A count checks that those batches were enough: the baseline goes through a stretch several times, and must fill as
+// much of the slots each time.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -43,7 +43,7 @@ struct TimedExecution {
 struct Chain {
   int64_t batch = 0;
   int32_t round = 0;
-  std::vector<Mirrored> plans;                         ///< by plan
+  std::vector<Mirrored> plans;                         ///< in the order of the plans
   std::vector<size_t> order;                           ///< of the plans, as they ran
   std::vector<double> baseline;                        ///< as they ran: one more than plans
   std::vector<TimedReads> plan_reads, baseline_reads;  ///< under a budget, in the order of `order` and of `baseline`
@@ -51,7 +51,7 @@ struct Chain {
 
 struct MirroredTimes {
   std::vector<Chain> chains;
-  int64_t rounds = 0;   ///< that the interval is drawn over
+  int64_t rounds = 0;   ///< rounds that the interval is drawn over
   int64_t batches = 0;  ///< different ones that were measured
   /// In the data's order: bytes of slots that the baseline filled, by the place of its execution in the chain.
   std::vector<int64_t> baseline_filled;
@@ -61,8 +61,7 @@ struct MirroredTimes {
   double unlike_fills() const;
   /// Speed-up of a plan over the baseline.
   Ratio speedup(size_t plan) const;
-  /// Speed-up of plan `second` over plan `first`, from the chains in which only one execution of the baseline stands
-  /// between them.
+  /// Speed-up of plan `second` over plan `first`, from the chains with only one execution of the baseline between them.
   Ratio speedup_between(size_t first, size_t second) const;
   /// The batches that were measured, those that the plan gains least on first; without a plan, those that take the
   /// least time first.
@@ -107,12 +106,12 @@ struct MirroredJob {
 /// are two. A lead that would take more than twice that time is shortened.
 void set_order(MirroredJob& job, double milliseconds, int64_t settling);
 /// Goes through the batches, in an order drawn anew each time, until the time is up; the first way through runs up to
-/// 64 of them twice. A round is one way through them; where the time does not suffice for kLeastRounds of those, up to
-/// 20 equal parts of what was run.
+/// 64 of them twice. A round is one way through them. If there is no time for kLeastRounds of those, rounds are up to
+/// 20 equal parts of what ran.
 MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress);
 
-/// How much longer than its batch's median the slowest twentieth of the baseline's executions took: 1 on a quiet
-/// machine, however the batches differ, and where nothing was repeated.
+/// The 95 % quantile of the baseline's executions relative to their batch's median: 1 on a quiet machine, even if
+/// batches differ, and if nothing was repeated.
 double repeat_spread(const MirroredTimes& times);
 
 }  // namespace stormcell

@@ -31,7 +31,7 @@
 
 namespace stormcell {
 
-/// One execution of the second plan and those of the first next to it, on one batch.
+/// One execution of the second plan, with the neighbouring ones of the first on the same batch.
 struct PairedVisit {
   int64_t batch = 0;
   int32_t round = 0;          ///< from 0 on; what the bootstrap draws

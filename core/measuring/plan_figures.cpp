@@ -12,7 +12,7 @@ namespace {
 /// A row of the times by operator that is no operator: the wait for weights under a budget.
 constexpr const char* kWaiting = "waiting for weights";
 
-/// How often each batch is named, as a share of all.
+/// Share of each batch among the given ones.
 std::map<int64_t, double> shares_of(const std::vector<int64_t>& batches) {
   std::map<int64_t, double> shares;
   for (const int64_t b : batches) shares[b] += 1 / static_cast<double>(batches.size());

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNormal95 = 1.959964;
 
-/// Half the width of the interval from within one process, of the logarithm.
+/// Half the width of one process's own interval, in logarithms.
 double half_width(const Measurement& m) {
   return m.ci95[0] > 0 && m.ci95[1] > m.ci95[0] ? std::log(m.ci95[1] / m.ci95[0]) / 2 : 0;
 }

@@ -69,7 +69,7 @@ MirroredTimes measure_ways(ExperimentState& s, RecordedPlan& plan, double batch_
   return measure_mirrored(job, progress);
 }
 
-/// Under a budget: batches in the data's order, each an execution.
+/// Measures under a budget: batches in the data's order, one execution each.
 MirroredTimes measure_in_order(ExperimentState& s, RecordedPlan& plan, double batch_ms, double seconds,
                                RecordingCost& cost, const Progress& progress) {
   MirroredJob job{.plans = 1, .batches = all_batches(*s.data), .seconds = seconds};

@@ -54,7 +54,7 @@ class TokenCopies {
       for (int32_t r = 0; r < ranks; ++r) add(home, r, rows_[r]);
       return;
     }
-    // Over the network to the GPU of the same place in the other node, from there to the others.
+    // Rows go over the network to the GPU at the same place in the other node, and from there to the others.
     const int32_t place = home % network_.gpus_per_node();
     for (int32_t n = 0; n < network_.nodes(); ++n)
       if (n != network_.node(home)) add(home, n * network_.gpus_per_node() + place, node_rows_[n]);

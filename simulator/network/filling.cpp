@@ -51,7 +51,7 @@ class FairRates {
     for (size_t l = 0; l < links_.size(); ++l)
       left_[l] = std::max(left_[l] - rise * static_cast<double>(rising_[l]), 0.);
     size_t stopped = 0;
-    // Another link that is full by now stops its flows in the next round, at a rise of nothing.
+    // Another link that is full now stops its flows in the next round, with a rise of 0.
     for (const size_t f : of_link_[full]) {
       if (!rises_[f]) continue;
       rises_[f] = false, rates_[f] = level_;

@@ -1,4 +1,4 @@
-// How messages share links: max-min fair at any moment, until each has come.
+// Filling of links by messages: max-min fair at any moment, until each has arrived.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -48,7 +48,8 @@ class Network {
   Network(const Cluster& cluster, double oversubscription);
 
   const std::vector<Link>& links() const { return links_; }
-  /// Within a node over the fabric, between nodes over ports and uplinks. `from` and `to` are two GPUs.
+  /// The flow of a message: within a node over the fabric, between nodes over ports and uplinks. `from` and `to` are
+  /// two GPUs.
   NetworkFlow flow(int32_t from, int32_t to, double bytes) const;
   int32_t ranks() const { return ranks_; }
   int32_t nodes() const { return ranks_ / gpus_per_node_; }
