@@ -146,7 +146,7 @@ void join_patches(const CellLine& line, const CellOptions& options, std::vector<
   for (size_t c = 0; c < chips.size(); ++c) chips[c].sides = sides[c];
 }
 
-/// The byte that a byte-fallback piece ("<0xE3>") stands for; -1: it is no such piece.
+/// The byte of a byte-fallback piece ("<0xE3>"); -1: it is no such piece.
 int byte_of(const std::string& piece) {
   if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
   bool ok = false;
@@ -281,7 +281,7 @@ PieceText piece_text(const std::string& piece) {
   out.text.replace(mark, ' ');
   for (QChar& c : out.text)
     if (c.category() == QChar::Other_Control) c = QChar(0x00B7);
-  // An accent that a tokenizer has split from its letter needs something to stand on.
+  // An accent that a tokenizer has split from its letter needs a base character.
   if (!out.text.isEmpty() && out.text[0].isMark()) out.text.prepend(QChar(0x25CC));
   if (out.text.trimmed().isEmpty()) out.text = QString(QChar(0x2423));  // a blank alone would be nothing to point at
   return out;

@@ -14,12 +14,12 @@
 namespace stormcell::views {
 
 enum class CellColor { branch, weight, margin, drops, work, exit, parts };
-/// How kept pictures are drawn below the colours of their cells; `none`: they are not.
+/// Drawing of kept pictures below the colours of their cells; `none`: they are not drawn.
 enum class PictureTint { light, strong, plain, none };
 
 struct CellOptions {
   CellColor color = CellColor::branch;
-  QString router;        ///< whose decision colours the cells
+  QString router;        ///< router whose decision colours the cells
   int branch = -1;       ///< the others step back; -1: none does
   bool padding = false;  ///< shown, too
   QString label, phase;  ///< cells of others step back; empty: none does
@@ -116,7 +116,7 @@ QString describe(const CellPage& page, const ShownPage& shown, size_t line, size
 Table make_cells_table(const CellPage& page, const CellOptions& options);
 
 enum class DictionaryOrder { count, lift };
-/// Those with fewer cells say little about lift.
+/// Tokens with fewer cells say little about lift.
 inline constexpr int64_t kLeastForLift = 5;
 /// Entries in the order asked for; by lift: only those with at least kLeastForLift cells.
 std::vector<BranchDictionary::Entry> ordered(const BranchDictionary& dictionary, DictionaryOrder order);

@@ -163,7 +163,7 @@ std::vector<QString> names_of(const CellTrail& trail, const std::vector<RouterLi
   return names;
 }
 
-/// By step what its router does as an exit; none where it is not of the page.
+/// Roles of the steps' routers as exits; none for routers that are not of the page.
 std::vector<ExitRole> tests_of(const CellTrail& trail, const std::vector<RouterLine>& routers) {
   const std::vector<ExitRole> of_page = exit_roles(routers);
   std::vector<ExitRole> tests(trail.steps.size());

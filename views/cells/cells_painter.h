@@ -18,7 +18,7 @@ QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme);
 struct LineMarks {
   int selected = -1, hovered = -1;  ///< chips
 };
-/// One sequence, its block's corner at `at`; only rows that `clip` touches.
+/// Paints one sequence, its block's corner at `at`; only rows that `clip` touches.
 void paint_line(QPainter& painter, const ShownLine& line, const LineLayout& layout, QPointF at,
                 const CellsMetrics& metrics, const ShownPage& page, const LineMarks& marks, QRectF clip,
                 const Theme& theme);

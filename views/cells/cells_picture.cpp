@@ -62,7 +62,7 @@ void CellsPicture::show_next() {
 
 void CellsPicture::make_visible(int64_t sequence) {
   if (sequence < first_ || sequence >= end_) return;
-  // Before it is laid out, nothing is on show.
+  // Nothing is visible before the layout.
   wanted_ = laid_out_ ? -1 : sequence;
   if (wanted_ >= 0) return;
   double y = -scroll_.offset;
@@ -93,7 +93,7 @@ CellsMetrics CellsPicture::made_metrics() const {
   const auto pictured =
       std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.shown.pictures; });
   if (pictured == columns_.end()) return m;
-  // Names stand above pictures, which then lie side by side.
+  // Names are above pictures, which are then side by side.
   const QSize shape = pictured->shown.shape;
   m.gutter = 0, m.head = m.line;
   const QSizeF room(m.width, text_area().height());
@@ -264,7 +264,7 @@ void CellsPicture::forget_layout() {
 
 void CellsPicture::update_bar() {
   const QSignalBlocker quiet(bar_);
-  // No bar where everything fits.
+  // No scroll bar if everything fits.
   const double room = text_area().height() + metrics().block_gap;
   double y = 0;
   int64_t fits = 0;

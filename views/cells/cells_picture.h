@@ -88,8 +88,7 @@ class CellsPicture : public QWidget {
   int64_t count() const;
   int64_t sequence_at(int64_t number) const;
   int64_t number_of(int64_t sequence) const;
-  /// Rows of such sequences side by side: their number, that in which one stands, the first sequence of one, its
-  /// height.
+  /// Rows of sequences side by side: their number, the row of a sequence, the first sequence of a row, its height.
   int64_t rows() const;
   int64_t row_of(int64_t sequence) const;
   int64_t first_of(int64_t row) const;

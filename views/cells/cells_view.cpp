@@ -250,7 +250,7 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
   if (!same) {
     known = {};
     known.context = context;
-    // Another run or range begins at its begin, unless a cell is followed.
+    // Another run or range starts at its beginning, unless a cell is followed.
     if (!data_.overview || unread() & (Part::run | Part::other))
       top_ = selection.cell ? std::max<int64_t>(0, selection.cell->sequence - 1) : 0;
   }

@@ -67,7 +67,7 @@ class CellsView : public View {
   Data data_;
   Selection selection_;
   int64_t top_ = 0;
-  bool color_chosen_ = false;  ///< by the user; else it is what tells most of a run
+  bool color_chosen_ = false;  ///< chosen by the user; else it is the most useful one for the run
 };
 
 }  // namespace stormcell::views

@@ -19,7 +19,7 @@ class CompareList : public QAbstractScrollArea {
   int current() const { return current_; }
 
  signals:
-  /// A routing figure was chosen; branch -1: of the whole router.
+  /// A routing figure was chosen; branch -1: the whole router.
   void picked(const QString& router, int branch);
 
  protected:
@@ -32,7 +32,7 @@ class CompareList : public QAbstractScrollArea {
 
  private:
   void update_range();
-  /// Goes on in this direction where a section's title stands.
+  /// Chooses a line, or the next one in this direction if it is a section's title.
   void choose(int line, int direction);
 
   CompareModel model_;

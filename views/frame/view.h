@@ -1,8 +1,8 @@
-// One view of the Studio: controls above, below them a picture or its table twin, or a message where there is nothing
-// to show.
+// One view of the Studio: controls above, and below them a picture, its table, or a message if there is nothing to
+// show.
 //
-// A view never reads by itself: load() describes what has to be read, on another thread, and what to do with the result
-// on this one.
+// A view never reads by itself: load() describes what must be read on another thread, and what to do with the result on
+// this one.
 #pragma once
 #include <QString>
 #include <QWidget>
@@ -148,7 +148,7 @@ class View : public QWidget {
 struct ViewEntry {
   const char* id;  ///< as for --export
   const char* title;
-  const char* help;  ///< what it answers, in a sentence
+  const char* help;  ///< the question that it answers, in a sentence
   View* (*make)(QWidget* parent);
 };
 

@@ -66,7 +66,7 @@ GraphLayout::GraphLayout(const GraphPage& page, QSizeF size, double line, double
     columns = std::max(columns, bands_.back().columns);
     stacked += lane.rows * bands_.back().count;
   }
-  // Without bands nothing leaves the last column: its card ends where the room ends.
+  // With a single band, no edge leaves the last column: its card ends with the room.
   const bool has_bands = std::ranges::any_of(bands_, [](const Bands& bands) { return bands.count > 1; });
   slot_width_ = area_.width() / (has_bands ? columns : columns - 1 + kCardShare);
   stacked = std::max(1.0, stacked);
@@ -167,7 +167,7 @@ void GraphLayout::lay_edges() {
       continue;
     }
     int32_t column = from.column, row = from.row;
-    // Into the next column; where that stands in another band, out at the right and in again at the left.
+    // Goes to the next column; if that is in another band, out at the right and in again at the left.
     const auto go = [&](int32_t next_row, QPointF point) {
       if (band(column, row) != band(column + 1, next_row)) {
         const QRectF last = slot(column, row);

@@ -191,7 +191,7 @@ std::vector<ScaleTick> scale_ticks(const HeatMatrix& m, int most) {
       ticks.push_back({at, m.two_sided ? (at < 0.5 ? m.low : at > 0.5 ? m.high : 0) : at * (relative ? 1 : m.high)});
     return ticks;
   }
-  // Above and below 0 the tones run apart: each side has ticks of its own.
+  // On both sides of 0 the tones differ, so each side has ticks of its own.
   const auto place = [&](double value) {
     if (!m.two_sided) return value / m.high;
     return value < 0 ? 0.5 - 0.5 * value / m.low : 0.5 + 0.5 * value / m.high;

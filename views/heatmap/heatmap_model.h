@@ -79,9 +79,9 @@ struct ScaleTick {
 };
 /// The ends, and round figures or decades between them. Per router: shares of the router's largest figure.
 std::vector<ScaleTick> scale_ticks(const HeatMatrix& matrix, int most);
-/// Whether the lower half of a scale ends at -1: an unused branch has imbalance -1, whatever the busiest has.
+/// True if the lower half of a scale ends at -1: an unused branch has imbalance -1, whatever the busiest one has.
 bool ends_at_minus_one(const HeatOptions& options);
-/// Whether there is anything for make_difference() to subtract: routers of the same name with as many branches.
+/// True if make_difference() can subtract: there are routers of the same name with as many branches.
 bool have_a_router_in_common(const LoadWindows& a, const LoadWindows& b);
 /// Figures of `a` minus those of `b`, for routers of the same name.
 HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const LoadWindows& b, WindowRange range_b,
@@ -105,8 +105,8 @@ RouterOverTime make_over_time(const LoadWindows& data, size_t router, bool paddi
 /// `other`: the run that this one is compared with, null: none.
 Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& options = {},
                  const LoadWindows* other = nullptr, WindowRange other_range = {});
-/// "Only 12 of 210 batches: ...", of batches on show, recorded ones and those of the data. Empty: all are on show. `data`
-/// 0: the session does not say how many there are.
+/// "Only 12 of 210 batches: ...", from the visible batches, the recorded ones and those of the data. Empty: all are
+/// visible. `data` 0: their number is not known.
 QString part_of_data_text(int64_t shown, int64_t recorded, int64_t data);
 /// "block.1: branch 3 got 1,234 cells, 15.2 % of the router's, 1.22 times the mean".
 QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange range, int row, int column);

@@ -13,7 +13,7 @@ QString number(const HeatMatrix& m, double v) {
   switch (m.options.metric) {
     case HeatMetric::share: {
       const QString percent = QString::number(100 * v, 'f', std::abs(v) < 0.0995 ? 1 : 0);
-      // Between shares lie percentage points.
+      // Differences of shares are in percentage points.
       return m.options.pair == HeatPair::difference ? (v > 0 ? "+" : "") + percent : percent + "%";
     }
     case HeatMetric::imbalance:
@@ -82,7 +82,7 @@ struct MatrixPainter {
     }
   }
 
-  /// One scaled image, then gaps and figures where cells are large enough to carry them.
+  /// Draws one scaled image, then gaps and figures if cells are large enough.
   void cells(const QImage& tones) {
     p.setRenderHint(QPainter::SmoothPixmapTransform, false);
     paint_pixels(p,
@@ -213,7 +213,7 @@ QString tick_text(const HeatMatrix& m, const ScaleTick& tick) {
   return tick.at > 0 ? tr("0") : ends_at_minus_one(m.options) ? tr("-1") : tr("-max");
 }
 
-/// Below the bar: a line at each tick, and its figure where it has room between those of the ends.
+/// Paints a line at each tick below the bar, and its figure if it has room between those of the ends.
 void paint_ticks(QPainter& p, const QRectF& bar, const HeatMatrix& m, const Theme& theme) {
   constexpr double kGap = 6;
   const QFontMetricsF metrics(p.font());

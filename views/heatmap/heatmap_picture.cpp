@@ -62,7 +62,7 @@ double HeatmapPicture::labels() const {
 }
 
 QRectF HeatmapPicture::bounds(size_t panel) const {
-  // Below the map: its scale, and a router over time where one is chosen.
+  // Room below the map: its scale, and routers over time if any are shown.
   const double below = kScaleHeight + (over_time_.empty() ? 0 : std::clamp(height() * 0.38, 90.0, 340.0));
   const double count = std::max<size_t>(1, panels_.size()), each = (width() - kMargin * (count + 1)) / count;
   const double top = kMargin + (panels_.size() > 1 ? fontMetrics().height() + 4 : 0) + head();

@@ -62,7 +62,7 @@ class HeatmapPicture : public QWidget {
   std::vector<Panel> panels_;
   std::vector<TimePanel> over_time_;
   size_t routers_ = 0;
-  mutable double labels_ = -1;  ///< what labels() measured; < 0: measure again
+  mutable double labels_ = -1;  ///< result of labels(); < 0: measure again
   /// Height of the lines above the map.
   double head() const;
   QString trail_text_, part_text_, router_;

@@ -50,7 +50,7 @@ bool has_padding(const LoadWindows& data) {
   });
 }
 
-/// Choices stand in the order of their enumerators.
+/// Choices are in the order of their enumerators.
 template <class Enum>
 Enum chosen(const QComboBox* choice) {
   return static_cast<Enum>(choice->currentIndex());

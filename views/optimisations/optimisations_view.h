@@ -37,7 +37,7 @@ class OptimisationsView : public View {
   QWidget* add_options();
   void draw_options(const PassRow& row);
   void frame();
-  /// Above and below what a row holds, in pixels.
+  /// Padding above and below the content of a row, in pixels.
   float row_padding() const;
   void draw_head();
   void draw_row(size_t index);

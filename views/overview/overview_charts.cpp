@@ -133,7 +133,7 @@ void paint_ratio(QPainter& p, QRectF bounds, const HeroFigure& figure, const The
   p.setPen(QPen(theme.surface, 2));
   p.setBrush(color);
   p.drawEllipse(QPointF(axis.x(*figure.ratio), y), 0.42 * line, 0.42 * line);
-  // Below: what the dashed line is, kept inside.
+  // Explains the dashed line below it, kept inside.
   const QString text = tr("dashed: 1, the baseline");
   const double width = metrics.horizontalAdvance(text) + 2;
   const double left = std::clamp(one - width / 2, bounds.left(), std::max(bounds.left(), bounds.right() - width));

@@ -44,7 +44,7 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
                           .after_value = both ? after : 0});
 }
 
-/// The third plan, whose times stand beside the baseline's and are no part of a speed-up.
+/// Adds the third plan: its times are beside the baseline's and no part of a speed-up.
 void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.dense) return;
   const double mean = f.dense->latency_ms.mean > 0 ? f.dense->latency_ms.mean : f.dense->latency_ms.median;
@@ -61,7 +61,7 @@ void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
        .apart = true});
 }
 
-/// How good the answers are: of what is shown of the plans, and of a plan that is not verified too, as what it is.
+/// Adds the quality of the answers, also for a plan that is not verified, marked as such.
 void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
   if (!f.quality) return;
   const QualityFigures& q = *f.quality;

@@ -19,7 +19,7 @@ struct HeroFigure {
   std::optional<double> ratio;  ///< drawn on an axis with its interval if the figure is a ratio
   std::optional<std::array<double, 2>> interval;
   Tone tone = Tone::plain;
-  QString basis;  ///< what a ratio was estimated from
+  QString basis;  ///< origin of a ratio's estimate
 };
 
 /// Whether the result can be trusted.
@@ -34,7 +34,7 @@ struct FigureRow {
   QString before = {}, after = {}, change = {};  ///< after, change: empty if one plan was measured
   double before_value = 0, after_value = 0;
   bool apart = false;   ///< of neither plan, so in neither column
-  QString remark = {};  ///< in place of bars and change, where the ratio is not stated; empty: it is, or there is none
+  QString remark = {};  ///< replaces bars and change if the ratio is not stated; empty: it is stated, or there is none
 };
 
 /// A row of the waterfall: from what was reached before to what is reached with this pass.
@@ -45,7 +45,7 @@ struct WaterfallRow {
   std::optional<double> to;
   std::optional<std::array<double, 2>> interval;
   bool left_out = false;
-  /// of the speed with it over the speed without it: behind a fast pass every row stands beyond 1
+  /// for the speed with it over the speed without it: after a fast pass every row is beyond 1
   Tone tone = Tone::plain;
 };
 

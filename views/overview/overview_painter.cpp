@@ -55,7 +55,7 @@ void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeom
          page.notes[i], font, page.notes_tone == Tone::plain ? theme.faint : tone_color(page.notes_tone, theme));
 }
 
-/// The mark does not stand out where nothing was to be verified.
+/// The mark is plain if nothing was to be verified.
 QColor proof_color(Tone tone, const Theme& theme) {
   return tone == Tone::plain ? theme.faint : tone_color(tone, theme);
 }

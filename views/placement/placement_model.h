@@ -48,7 +48,7 @@ struct PlacementPage {
 PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part);
 /// The router's name, or the model's number of the layer.
 QString layer_name(const EditedAbout& about, size_t layer);
-/// As a choice: "#4 joint, 16 GPUs, 144 slots".
+/// The entry of a list: "#4 joint, 16 GPUs, 144 slots".
 QString choice_text(const StoredLayout& stored);
 QString describe_slot(const PlacementPage& page, size_t slot);
 QString describe_gpu(const PlacementPage& page, size_t rank);
@@ -56,7 +56,7 @@ QString describe_gpu(const PlacementPage& page, size_t rank);
 QString value_text(const ShownFigure& figure, const std::optional<double>& value);
 /// "−12.5 %"; empty: nothing to compare, or nothing changed.
 QString difference_text(const ShownFigure& figure);
-/// Which GPU of a layer has the least load.
+/// The GPU of a layer with the least load.
 size_t least_loaded(const PlacementPage& page);
 Table make_placement_table(const PlacementPage& page);
 

@@ -35,7 +35,7 @@ constexpr ServerFormat kServerFormats[] = {{"sglang", "SGLang", "expert-location
                                            {"vllm-ascend", "vLLM Ascend", "expert-map.json"},
                                            {"trtllm", "TensorRT-LLM", "eplb.yaml"}};
 
-/// In the session, then from there: a server's file says which placement it is.
+/// Exports a placement of the session. It must be stored there first, because a server's file names it.
 QByteArray server_file(const std::string& session, int64_t placement, const std::string& format,
                        const Progress& progress) {
   const QTemporaryDir folder;
@@ -323,7 +323,7 @@ PlacementChange PlacementView::change_of(int from, int to, bool copies, QString&
     return swap_change(edited_->placement(), l, a, b);
   }
   fault = to_qstring(edited_->replicate_fault(l, now[a], b));
-  // Another slot of that GPU will do.
+  // Another slot of that GPU serves as well.
   const size_t each = picture_->page().slots_of_rank;
   size_t place = b;
   for (size_t s = b / each * each; s < (b / each + 1) * each && !fault.isEmpty(); ++s)

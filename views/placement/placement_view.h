@@ -1,4 +1,4 @@
-// Placement: which expert stands on which GPU, what moving one does, what a search finds.
+// View of a placement: experts on GPUs, the effect of moving one, and the results of searches.
 #pragma once
 #include <memory>
 

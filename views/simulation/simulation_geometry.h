@@ -55,7 +55,7 @@ class SimulationLayout {
   std::vector<double> cluster_ticks;
   QRectF cluster_row(size_t number) const;
   QRectF cluster_name(size_t number) const;
-  QRectF cluster_room(size_t number) const;  ///< of its bar, or of why there is none
+  QRectF cluster_room(size_t number) const;  ///< room of its bar, or of the reason why there is none
   PhaseRooms cluster_parts(size_t number) const;
   QRectF cluster_overlap(size_t number) const;
   double cluster_x(double ms) const;
@@ -70,7 +70,7 @@ class SimulationLayout {
   QRectF exchange_title(size_t number) const;
   size_t lanes(size_t number) const;  ///< ports, or messages where these are on show
   QRectF lane(size_t number,
-              size_t lane) const;  ///< sends above, receives below; of a message from begin to end of all
+              size_t lane) const;  ///< sends above, receives below; for messages, from begin to end of all
   QRectF lane_name(size_t number, size_t lane) const;  ///< empty: it has no room
   double exchange_x(size_t number, double ms) const;
   std::vector<double> exchange_ticks(size_t number) const;

@@ -281,7 +281,7 @@ void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLay
   }
 }
 
-/// Lanes of at least a pixel a span; what nobody uses stays as the background.
+/// Paints lanes, a span at least a pixel wide; unused spans keep the background.
 void paint_shares(QPainter& p, QRectF room, const std::vector<double>& shares, const Theme& theme) {
   const double wide = room.width() / static_cast<double>(std::max<size_t>(1, shares.size()));
   for (size_t s = 0; s < shares.size(); ++s)

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kMostSteps = 256;  // in the list of those whose exchange can be shown
 
-/// Nothing, and why, where the verb refuses.
+/// Empty, with the reason in `fault`, if the verb refuses.
 std::optional<SimulateFigures> simulated(const SimulateOptions& options, std::string& fault, const Progress& progress) {
   try {
     return simulate(options, progress);
@@ -385,7 +385,7 @@ void SimulationView::select(const Selection& selection) {
   refresh_page();
 }
 
-/// To the layer of the common selection, where that is here.
+/// Moves to the layer of the common selection, if it is here.
 void SimulationView::follow_router() {
   const std::vector<SimulatedLayer>& layers = read_.figures->layers;
   const auto at = std::find_if(layers.begin(), layers.end(),
@@ -406,7 +406,7 @@ void SimulationView::pick_layer(int layer) {
 void SimulationView::refresh_page() {
   if (read_.presets.empty()) return;
   const SimulateFigures* figures = read_.figures ? &*read_.figures : nullptr;
-  // One that refuses leaves the others to be looked at.
+  // If the chosen cluster is refused, the others are still shown.
   for (const ComparedCluster& c : compared_)
     if (!figures && part() == SimulationPart::clusters && c.figures) figures = &*c.figures;
   if (!figures) {

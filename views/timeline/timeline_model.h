@@ -13,7 +13,7 @@
 namespace stormcell::views {
 
 /// Events of one row, ascending by begin: a whole lane, or some events of several lanes by their number (counted
-/// through all lanes), 4 bytes each. Looks into lanes that somebody else keeps.
+/// through all lanes), 4 bytes each. It refers to lanes that the caller keeps.
 class TimelineEvents {
  public:
   explicit TimelineEvents(const TimelineLane& lane) : lanes_(&lane), ends_{lane.size()}, whole_(true) {}

@@ -27,8 +27,8 @@ struct Candidate {
 };
 using Steps = std::vector<std::vector<Candidate>>;
 
-/// Candidates that follow one another from a first column to a last one and of which the least has most left; empty:
-/// none do.
+/// Candidates in succession, from a first column to a last one, whose smallest rest is the largest; empty: there are
+/// none.
 std::vector<Candidate*> widest_chain(const FlowRibbons& f, Steps& steps) {
   struct Reached {
     int64_t least = 0, sum = 0;
@@ -37,7 +37,7 @@ std::vector<Candidate*> widest_chain(const FlowRibbons& f, Steps& steps) {
   std::vector<std::map<int, Reached>> reached(f.columns.size());
   std::vector<bool> is_first(f.columns.size(), true), is_last(f.columns.size(), true);
   for (const FlowRibbons::Step& step : f.steps) is_first[step.to] = is_last[step.from] = false;
-  // Steps stand by the column that they leave, which nothing comes to any more when it is their turn.
+  // Steps are ordered by the column that they leave: when a step's turn comes, all steps into that column are done.
   for (size_t s = 0; s < steps.size(); ++s) {
     const auto from = static_cast<size_t>(f.steps[s].from), to = static_cast<size_t>(f.steps[s].to);
     for (Candidate& c : steps[s]) {
@@ -230,7 +230,7 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
         steps.back().push_back({{step, p.from, p.to, p.count}, p.count});
     }
   if (f.pairs > most && !steps.empty()) take_chains(steps, most, f);
-  // Other pairs beside chains would only hide them: the strongest stand in the same few steps.
+  // Beside chains, other pairs would only hide them: the strongest ones are all in the same few steps.
   for (const std::vector<Candidate>& step : steps)
     for (const Candidate& c : step)
       if (c.drawn || f.chains.empty()) f.ribbons.push_back(c.ribbon);

@@ -166,7 +166,7 @@ void paint_lane(QPainter& p, const FlowRibbons& f, const RibbonLayout& layout, i
   p.drawRect(layout.lane);
 }
 
-/// Numbers beside the bars that are high enough for them; smaller ones where columns stand close, none where they stand
+/// Paints numbers beside bars that are high enough for them; smaller ones if columns are close, and none if they are
 /// closer still.
 void paint_branches(QPainter& p, const RibbonLayout& layout, const FlowMarks& marks, const Theme& theme) {
   if (layout.nodes.empty()) return;
