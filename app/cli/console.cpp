@@ -25,7 +25,7 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-// Errors of stderr itself have nobody to be told to.
+// Errors of stderr itself cannot be reported anywhere.
 void put(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);

@@ -64,7 +64,7 @@ class Console : public ProgressSink {
   bool data_on_stdout_ = false, terminal_ = false, colour_ = false, drawn_ = false;
   std::string stage_, remark_, session_;
   size_t runs_before_ = 0;
-  int64_t stage_done_ = 0;  ///< where the stage began: resumed work does not count into its rate
+  int64_t stage_done_ = 0;  ///< start of the stage: resumed work does not count into its rate
   Clock::time_point stage_begin_, last_drawn_;
 };
 

@@ -16,7 +16,7 @@ void add_whole_number(CLI::App& app, const std::string& name, int64_t& value, in
 /// A text that must not be empty.
 void add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& help,
               const std::string& type = "FILE");
-/// The same for an argument that stands without a name and must be given.
+/// The same for an argument without an option's name, which is required.
 void add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& help);
 
 /// --quiet --verbose --log-file

@@ -17,7 +17,7 @@
 namespace stormcell::cli {
 namespace {
 
-/// "12 3 0 4"; of many branches the largest, with their numbers.
+/// "12 3 0 4"; with many branches only the largest, with their numbers.
 std::string loads_text(const std::vector<int64_t>& load) {
   constexpr size_t kAll = 16, kLargest = 8;
   std::string text;

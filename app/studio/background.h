@@ -12,13 +12,13 @@
 namespace stormcell::studio {
 
 enum class Job : uint8_t {
-  read_view,     ///< what one view shows: one such job a view
+  read_view,     ///< content of one view: one such job a view
   open_session,  ///< of a document
   open_other,    ///< the session to compare with
-  read_choices,  ///< what can be selected
-  look_again,    ///< whether the session's file has grown
-  look_over,     ///< whether it is damaged
-  open_path,     ///< whatever a path names, or the sample
+  read_choices,  ///< entries that can be selected
+  look_again,    ///< checks if the session's file has grown
+  look_over,     ///< checks if it is damaged
+  open_path,     ///< opens any path, or the sample
   write_file,
   run_again,
   show_contents,

@@ -150,7 +150,7 @@ void Document::take_session(SessionOverview session, const std::string& revision
   const RunLine* chosen = nullptr;
   for (const RunLine& r : session_->runs) {
     if (r.id == run) chosen = &r;
-    // Without a wish: the newest run that has any batch.
+    // Without a wish, the newest run that has any batch is chosen.
     if (run == 0 && (r.batches > 0 || !chosen)) chosen = &r;
   }
   if (chosen) context_.main = source_of(*session_, *chosen, revision);
@@ -204,7 +204,7 @@ void Document::read_choices() {
         const SelectionChoices choices = read_selection_choices(source.file, source.run);
         return [take, choices] { take(choices); };
       },
-      // The view that reads the same run says what is wrong with it.
+      // The view that reads the same run reports its fault.
       [take](const QString&) { take({}); });
 }
 

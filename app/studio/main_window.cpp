@@ -243,7 +243,7 @@ void MainWindow::set_theme(const QString& theme) {
       theme == "dark" || (theme == "system" && QGuiApplication::palette().color(QPalette::Window).lightness() < 128);
   const QPalette palette = (dark ? views::Theme::dim() : views::Theme::light()).palette();
   QApplication::setPalette(palette);
-  // Fusion outlines these with a darker tone, which nobody sees on a dark ground.
+  // Fusion outlines these with a darker tone, which is invisible on a dark ground.
   QPalette fields = palette;
   if (dark) fields.setColor(QPalette::Base, palette.color(QPalette::Button));
   for (const char* type : {"QCheckBox", "QLineEdit", "QAbstractSpinBox"}) QApplication::setPalette(fields, type);

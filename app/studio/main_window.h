@@ -55,7 +55,7 @@ class MainWindow : public QMainWindow {
   RunController& runs() { return runs_; }
   Background& background() { return background_; }
   Actions& actions() { return actions_; }
-  /// Who says whether a session can be written, for tests: root can write everywhere.
+  /// Replaces the check whether a session can be written, for tests: root can write everywhere.
   void set_writable(std::function<bool(const std::string&)> writable) { writable_ = std::move(writable); }
   views::View* view() const;
   QString view_id() const;
@@ -173,7 +173,7 @@ class MainWindow : public QMainWindow {
   bool side_wanted_ = true;
   bool remembers_ = false;
   std::function<bool(const std::string&)> writable_ = session_is_writable;
-  std::function<void()> after_opening_;  ///< what waits for the session that is being opened
+  std::function<void()> after_opening_;  ///< work that waits until the session is open
   int64_t wanted_run_ = 0;               ///< to be shown when the session has it; 0: none
   bool show_new_run_ = false;            ///< the run that is going on was asked for to be looked at
   /// The run of a page.

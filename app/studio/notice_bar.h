@@ -1,5 +1,5 @@
-// A bar above the views that says what went wrong or was stopped, until it is put away or something new is opened. The
-// rest of the window goes on.
+// A bar above the views that reports an error or a stop, until it is closed or something new is opened. The rest of the
+// window stays usable.
 #pragma once
 #include <QFrame>
 #include <QString>

@@ -31,7 +31,7 @@ struct OpenedModel {
   bool has_data = false;  ///< its name is that of its data too: a demo
   QString fault;          ///< why it cannot be opened although its family is known; empty: it can, or `sheet` has lacks
   QString recorder_text;  ///< the file of sheet->recorder; empty: there is none
-  QString session;        ///< where its runs are kept until they are saved elsewhere
+  QString session;        ///< keeps its runs until they are saved elsewhere
 };
 
 /// Reads headers, never weights. Throws Error(bad_input): no model, or a damaged one. May block.
@@ -40,7 +40,7 @@ OpenedModel read_model(const QString& path);
 /// The session for the runs of `model` in the folder for this program's data: "NAME.storm", with a number behind NAME
 /// where that file holds runs of another model. May block.
 QString kept_session(const QString& name, const QString& model);
-/// That folder.
+/// The folder for this program's data.
 QString sessions_folder();
 
 }  // namespace stormcell::studio

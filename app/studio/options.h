@@ -11,7 +11,7 @@ namespace stormcell::studio {
 struct Options {
   QStringList sessions;
   QString theme;                         ///< light, dark or system; empty: as it was
-  bool fresh = false;                    ///< what was open last stays closed
+  bool fresh = false;                    ///< does not reopen the last session
   std::optional<ExportRequest> picture;  ///< is written instead of opening a window
 };
 /// Prints help, the version or the views and ends the program where they are asked for. Throws Error(bad_input) for

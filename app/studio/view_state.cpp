@@ -86,7 +86,7 @@ void set_control(views::View& view, const ControlState& state) {
         refuse(name, "cannot be '" + value + "'",
                texts.join("; ") + (elsewhere.isEmpty() ? QString() : "; " + elsewhere));
       }
-      // As by hand: some boxes ask for another selection.
+      // Changes it like a person would: some boxes ask for another selection.
       if (const auto index = static_cast<int>(at - texts.begin()); index != box->currentIndex()) {
         box->setCurrentIndex(index);
         emit box->activated(index);

@@ -12,9 +12,9 @@ namespace stormcell::gpu {
 
 struct AttentionArgs : KernelArgs<9> {
   static constexpr int kMostValueColumns = 4;  ///< of a lane
-  /// kStep: keys and values lie in a cache; by parent the place of its first query, whose keys are those up to the last
-  /// query. Where they are not there, kFailure says so.
-  /// kQueryCells, kKeyCells: the ragged values of queries and of keys; none: they are dense.
+  /// kStep: keys and values are in a cache; for each parent, the place of its first query, whose keys are those up to
+  /// the last query. If they are not there, kFailure reports it. kQueryCells, kKeyCells: the ragged values of queries
+  /// and of keys; none: they are dense.
   enum { kQueries, kKeys, kValues, kTo, kMask, kStep, kFailure, kQueryCells, kKeyCells };
   RaggedPlaces query_cells, key_cells;
   FailurePlaces failure;

@@ -12,7 +12,7 @@ struct SineAndCosine {
   float sine = 0, cosine = 0;
 };
 
-/// To half a unit of the last place of f32, and a little, for angles below 2^33.
+/// Exact to a little over half a unit of the last place of f32, for angles below 2^33.
 STORMCELL_BOTH inline SineAndCosine sine_and_cosine(float angle) {
   // Half pi in two pieces: what is left of an angle is exact to 2^-53, however often half pi goes into it.
   constexpr double kHalfPi = 1.5707963267948966, kHalfPiRest = 6.123233995736766e-17;

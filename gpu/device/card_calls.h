@@ -28,10 +28,10 @@ struct CardFacts {
   int32_t multiprocessors;
 };
 
-/// `kernel`: a place in the list of kernels (card_kernels.h). `args`: of that kernel, copied by the call. Functions that
-/// give an int give 0 or an error. `card` is CUDA's number of the card.
+/// `kernel`: its number in the list of kernels (card_kernels.h). `args`: of that kernel, copied by the call. Functions
+/// that return an int return 0 or an error. `card` is CUDA's number of the card.
 struct CardCalls {
-  const char* architectures;  ///< that the module has machine code for: "sm_90a"
+  const char* architectures;  ///< architectures with machine code in the module: "sm_90a"
   const char* (*error_name)(int error);
   const char* (*error_text)(int error);
 

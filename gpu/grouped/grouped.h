@@ -50,7 +50,7 @@ bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_rows);
 /// Kernels that a product launches.
 enum class Launch : uint8_t {
   joined,   ///< tiles of swapped and of large
-  swapped,  ///< where large cannot occur
+  swapped,  ///< if large cannot occur
   plain,
   gemv,
 };

@@ -6,8 +6,8 @@
 
 namespace stormcell::gpu {
 
-/// The work of one tile. kPanels: 2 with a gate, else 1. The arguments give the rows and weights of an expert and say
-/// what happens to a sum (ProductArgs, or those of a plan: planned_product.h).
+/// The work of one tile. kPanels: 2 with a gate, else 1. The arguments give the rows and weights of an expert and
+/// finish a sum (ProductArgs, or those of a plan: planned_product.h).
 template <int kPanels>
 struct PlainTile {
   static constexpr int kThreads = 256, kRows = 64, kColumns = 64, kDepth = 16;

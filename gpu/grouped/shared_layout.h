@@ -42,8 +42,8 @@ struct RingPlace {
     if (++stage == kStages) stage = 0, parity ^= 1;
   }
 };
-/// The producer says `full` only kLag uses later, when its copies of rows have landed; consumers say `empty` one use
-/// later. Both wait for nobody else, so they cannot wait for each other as long as this holds.
+/// The producer signals `full` only kLag uses later, when its copies of rows have landed; consumers signal `empty` one
+/// use later. They wait only for each other, so they cannot block each other as long as this holds.
 STORMCELL_BOTH constexpr bool is_live(int stages, int lag) { return lag <= stages - 2; }
 
 }  // namespace stormcell::gpu

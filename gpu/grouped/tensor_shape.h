@@ -10,8 +10,8 @@ namespace stormcell::gpu {
 /// Rows of a tile of `swapped`, at most.
 inline constexpr int kNarrowRows = 64;
 
-/// Weights and rows of y of a tile's slots, as one warp keeps them for its lanes, each of which needs those of a
-/// quarter of the slots.
+/// Weights and target rows of a tile's slots, stored by one warp for its lanes; each lane needs those of a quarter of
+/// the slots.
 struct WarpSlots {
   alignas(8) float weight[kNarrowRows];
   int32_t target[kNarrowRows];
@@ -21,7 +21,7 @@ struct TileSlots {
 };
 
 /// kBoxes: of weights, 64 deep. kRows: of x, at most. kColumns: of y a tile. kPanels: 2 with a gate. kBlocks: of 64 in
-/// a stage's depth. kCopyWarp: a warp of its own asks the copy engine; else the first of the producer's threads does.
+/// a stage's depth. kCopyWarp: a warp of its own requests copies; else the first of the producer's threads does.
 template <int kBoxes_, int kRows_, int kColumns_, int kPanels_, int kBlocks_, int kStages_, int kLag_, int kConsumers_,
           bool kCopyWarp_>
 struct TensorShape {
@@ -76,8 +76,8 @@ STORMCELL_BOTH constexpr int32_t narrow_side(int32_t rows) {
   return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64;
 }
 
-/// The first row, within an expert's weights of n or 2 n rows, of box `box` of a stage: first the boxes of the one
-/// panel, then of the other.
+/// The first row, within an expert's weights of n or 2 n rows, of box `box` of a stage: the boxes of one panel come
+/// first, then those of the other.
 template <class Shape>
 STORMCELL_BOTH constexpr int32_t box_row(int32_t n, int32_t column_block, int box) {
   constexpr uint32_t kPerPanel = Shape::kBoxes / Shape::kPanels;

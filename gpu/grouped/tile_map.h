@@ -7,7 +7,7 @@ namespace stormcell::gpu {
 
 inline constexpr int32_t kMostExperts = 1024;
 
-/// How a product of one expert is computed; decided by its number of rows.
+/// The kernel for a product of one expert, by its number of rows.
 enum class Regime : uint8_t {
   gemv,     ///< few rows: a warp takes some output columns; bound by the weights' bytes
   swapped,  ///< up to 64 rows: weights are the tensor cores' 64-row side, rows their narrow one; bound by the weights'
@@ -34,7 +34,7 @@ STORMCELL_BOTH constexpr Regime regime_of(int32_t rows, const RegimeLimits& limi
   return rows <= limits.swapped_rows ? Regime::swapped : Regime::large;
 }
 
-/// The experts of one regime, most rows first (equal: lower index), and how many row blocks stand before each.
+/// The experts of one regime, most rows first (equal: lower index), and the row blocks before each.
 struct TileList {
   int32_t* count = nullptr;   ///< [1] experts
   int32_t* expert = nullptr;  ///< [kMostExperts]
@@ -69,7 +69,7 @@ STORMCELL_BOTH constexpr int32_t find_expert(const int32_t* begin, int32_t count
   }
   return low;
 }
-/// How many tiles the regime has.
+/// The number of tiles of the regime.
 STORMCELL_BOTH constexpr int64_t tiles_of(const TileList& list, int32_t column_blocks) {
   return static_cast<int64_t>(list.begin[*list.count]) * column_blocks;
 }
@@ -102,9 +102,9 @@ struct TileMapArgs {
   int32_t* map = nullptr;  ///< [kTileMapInts]
 };
 
-/// One block. Every expert counts those that come before it, in one pass over all of them in shared memory: experts
-/// comparisons a thread are less than a sort's barriers. Regimes change with the rows, so in the order of rows each
-/// regime's experts stand together: only where a regime begins must be taken off.
+/// Run by one block. Every expert counts those before it, in one pass over all of them in shared memory: so many
+/// comparisons a thread cost less than a sort's barriers. Regimes depend on the rows, so in the order of rows each
+/// regime's experts are consecutive: only the beginning of each regime must be subtracted.
 template <int kThreads_>
 struct TileMapBlock {
   using Args = TileMapArgs;

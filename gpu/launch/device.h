@@ -21,8 +21,8 @@ inline Status check_card(const Device& device) {
 }
 /// The current card, where it is supported; asked of the driver once a card.
 Status current_device(const Device*& device);
-/// For checks: kernels that take a block a multiprocessor take at most so many. Before the first use of a card in this
-/// process.
+/// For checks: limits the blocks of kernels that take one block a multiprocessor. Call it before the first use of a
+/// card in this process.
 void limit_multiprocessors(int most);
 /// A status from a cudaError_t (0 is fine) of the named call; `sizes` may be empty. What it tells is taken back from
 /// cudaGetLastError().

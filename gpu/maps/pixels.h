@@ -11,7 +11,7 @@ enum class PixelMap : uint8_t {
   nearest,   ///< the nearest pixel
   bilinear,  ///< the four nearest pixels, weighed by their distances
   unfold,    ///< the pixel that the patch holds
-  merge,     ///< as unfold, of patches of two by two whose pixels lie one behind the other as channels
+  merge,     ///< as unfold, for patches of two by two whose pixels become channels in succession
   fold,      ///< the mean over the patches that hold the pixel
 };
 
@@ -94,7 +94,8 @@ struct PixelKernel {
     int32_t first, second;
     float share;
     STORMCELL_DEVICE Between(int64_t i, int64_t from, int64_t to) {
-      // In integers, twice the numerator over twice the denominator: a float would round the place of a far pixel.
+      // Computed in integers, twice the numerator over twice the denominator: a float would round the place of a far
+      // pixel.
       const int64_t doubled = most<int64_t>(0, (2 * i + 1) * from - to);
       first = static_cast<int32_t>(least<int64_t>(doubled / (2 * to), from - 1));
       second = static_cast<int32_t>(least<int64_t>(first + 1, from - 1));

@@ -32,7 +32,7 @@ class NodeSet {
   std::vector<uint64_t> words_;
 };
 
-/// Leaves out the nodes that others of the list wait for themselves. `before`: of each node all that is done before it.
+/// Leaves out nodes that others of the list wait for themselves. `before`: for each node, all nodes done before it.
 void leave_out_implied(std::vector<int32_t>& after, const std::vector<NodeSet>& before) {
   std::sort(after.begin(), after.end(), std::greater<>());
   after.erase(std::unique(after.begin(), after.end()), after.end());

@@ -76,7 +76,7 @@ void add_product(StepNodes& nodes, const PlannedProduct& p) {
   args.biases = nodes.plan().constants(p.biases.data(), p.biases.size());
   args.to = plan_format(nodes.output(0).dtype);
   constexpr int64_t kTile = PlainTile<1>::kRows;
-  // Each branch may end with a tile that is not full.
+  // Each branch may end with a partial tile.
   const int64_t tiles = (parts(nodes.most_rows(nodes.output(0)), kTile) + std::ssize(p.weights)) *
                         parts<int64_t>(args.n, PlainTile<1>::kColumns);
   const int64_t blocks = nodes.blocks(tiles, 1);

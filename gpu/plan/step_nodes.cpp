@@ -313,7 +313,7 @@ void PlanBuilder::absent(int32_t at, int32_t word) {
   args.ref[AbsentArgs::kDecision] = ref(step.inputs[0], Access::read);
   args.count = static_cast<int32_t>(inner.size());
   args.inner = constants(inner.data(), inner.size());
-  // Within an absent branch the node of that one has made the decisions empty already.
+  // Within an absent branch, that branch's node has already made the decisions empty.
   add<AbsentKernel>(args, std::min<int64_t>(args.count, options_.multiprocessors), at, word, list);
 }
 
@@ -411,7 +411,8 @@ PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged) {
         scratch((args.decision.branches + 1) * int64_t{sizeof(int32_t)});
     made.offsets.access = Access::read;
   }
-  // In every branch: an absent one has an empty decision. In a body of a guard that is not due nobody has made one.
+  // Runs in every branch: an absent one has an empty decision. In a body of a guard that is not due, no decision was
+  // made.
   add<PlannedMapKernel>(args, 1, -1, guarded());
   return maps_[{leaf_, loop_, guarded(), rows}] = made;
 }

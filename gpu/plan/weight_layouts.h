@@ -1,4 +1,4 @@
-// How weights lie in a card's memory: row-major, in the format of the key.
+// Layout of weights in a card's memory: row-major, in the format of the key.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Capacity: within each (parent, branch) the first cells in order stay, the others are dropped. One choice a cell.
-// A cell's place is a running count that begins anew with each parent. Each tile says what it hands on, a scan carries
-// that through the tiles, and each tile ranks its own cells: so one parent of all cells takes as many blocks as many
-// short ones. Bound: reading choices twice; below some thousand cells the launches.
+// Capacity: within each (parent, branch) the first cells in order stay, the others are dropped. One choice a cell. A
+// cell's place is a running count that restarts with each parent. Each tile computes the count that it hands on, a scan
+// carries it through the tiles, and each tile ranks its own cells. Thus one parent of all cells takes as many blocks as
+// many short ones. Bound: reading choices twice; below some thousand cells the launches.
 #pragma once
 #include "gpu/routing/choice_tiles.h"
 

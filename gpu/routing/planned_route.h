@@ -24,8 +24,8 @@ enum class CellRule : uint8_t {
   residual,  ///< a cell takes the residual branch where the sum of its scores is below the threshold
 };
 
-/// The list: what the chain takes. kTurn: of the repeat that the router stands in. kCells: the ragged value of the
-/// router's cells, where capacity counts those of one parent.
+/// The list: inputs of the chain. kTurn: of the repeat around the router. kCells: the ragged value of the router's
+/// cells, if capacity counts those of one parent.
 struct RouteArgs : KernelArgs<6> {
   enum { kScores, kDecision, kWorkspace, kNotReplayed, kTurn, kCells };
   RaggedPlaces ragged;

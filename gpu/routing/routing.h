@@ -10,13 +10,13 @@
 
 namespace stormcell::gpu {
 
-/// One decision; all pointers are the device's. Protocols: those of device_choice().
+/// One decision; all pointers are device pointers. Protocols: those of device_choice().
 struct RouteCall {
   const float* scores = nullptr;  ///< [cells, branches]
   const float* bias = nullptr;    ///< [branches] correction bias of sigmoid_groups, nullable
   int64_t cells = 0;
   int32_t branches = 1;  ///< 1 to 1,024
-  ParentMap parents;     ///< what capacity is counted over
+  ParentMap parents;     ///< parents that capacity is counted over
   Rule rule;             ///< rule_of(protocol, branches)
   DecisionView decision;
 };

@@ -8,7 +8,7 @@ namespace stormcell::gpu {
 inline constexpr int32_t kMostBranches = 1024;  ///< fewer than core's: an index holds counts of all of them
 inline constexpr float kInfinity = __builtin_huge_valf();
 
-/// How a cell's choices are found: the kernels of choose.h.
+/// The kernels of choose.h that find a cell's choices.
 enum class DeviceChoice : uint8_t { none, largest, above_threshold, in_groups };
 
 /// The protocols that the device decides, each by the function of its choice; all others are the CPU's.

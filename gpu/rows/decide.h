@@ -1,5 +1,4 @@
-// Words that say which way a program goes: flags made from values, and the turns of repeats. Bound: latency of one
-// launch.
+// Words that control a program: flags made from values, and the turns of repeats. Bound: latency of one launch.
 #pragma once
 #include "gpu/rows/call.h"
 

@@ -13,11 +13,11 @@ enum class RowMap : uint8_t {
   by_id,      ///< the r-th of the ids: a look-up
   by_parent,  ///< the parent of r
   by_member,  ///< the cell in the base space of the output's r-th ragged cell
-  by_place,   ///< the ragged cell whose cell in the base space is r; where there is none, 0 is stored
+  by_place,   ///< the ragged cell whose cell in the base space is r; without one, 0 is stored
   fill,       ///< none: a constant
 };
 
-/// The list: outputs, each as the map says of its own rows.
+/// The list: outputs, each with a map for its own rows.
 struct MoveArgs : KernelArgs<2> {
   enum { kFrom, kTell };  ///< kTell: the decision, the ids, or the ragged value
   DecisionPlaces decision;
@@ -77,7 +77,7 @@ struct MoveKernel {
   STORMCELL_DEVICE static const char* source(const Args& a) {
     return a.table >= 0 ? a.weight<char>(a.table) : a.in<char>(a.ref[Args::kFrom]);
   }
-  /// -1: there is none; no map of rows that change their format gives that.
+  /// -1: there is no source; maps of rows that change their format never return it.
   STORMCELL_DEVICE static int64_t source_row(const Args& a, const RowsEntry& to, int64_t row) {
     switch (a.map) {
       case RowMap::by_slot:

@@ -15,7 +15,7 @@ struct SettleArgs : KernelArgs<7> {
   int64_t branches = 0;  ///< constants: the branch of each word
   int32_t first_entry = 0, entries = 0, words = 0;
   int32_t status_words = 0;  ///< of four bytes, that become 0
-  int32_t region = -1;       ///< place of the word of the region that the router stands in; -1: none
+  int32_t region = -1;       ///< place of the word of the router's region; -1: none
   DecisionPlaces decision;
   RaggedPlaces ragged;
 };

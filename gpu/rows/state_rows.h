@@ -1,5 +1,5 @@
-// Finds the rows of a state: in one piece, or in pages that the call block tells. What does not fit, or has no page, is a
-// failure of the step (core/runtime/step_failure.h): the first one stays, and whoever comes later is not due.
+// Finds the rows of a state: in one piece, or in pages from the call block. Rows that do not fit, or have no page, are
+// a failure of the step (core/runtime/step_failure.h): the first failure stays, and later kernels are not due.
 #pragma once
 #include "gpu/rows/call.h"
 

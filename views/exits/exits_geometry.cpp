@@ -43,7 +43,7 @@ ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double
     if (p.interval) values.insert(values.end(), p.interval->begin(), p.interval->end());
   }
   if (page.target_value) values.push_back(*page.target_value);
-  // A line of pixels from below: larger values stand higher.
+  // The axis starts a line of pixels from below: larger values are higher.
   values_ = ValueAxis::around(values, 0, plot.height(), 0.01);
   ticks_ = values_.ticks(std::max(2, static_cast<int>(plot.height() / (3 * line))));
   place_gallery();

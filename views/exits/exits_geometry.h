@@ -36,7 +36,7 @@ class ExitsLayout {
   QRectF gallery_row(size_t exit) const { return rows_[exit]; }
   /// The tile of an item; empty if its exit's row has no room for it.
   QRectF tile(size_t item) const { return tiles_[item]; }
-  /// Below the picture of an item.
+  /// Room below the picture of an item.
   QRectF caption(size_t item) const {
     return {tiles_[item].left(), tiles_[item].bottom(), tiles_[item].width(), line_};
   }

@@ -20,7 +20,7 @@ ShownPoint shown(const QString& name, const ExitPoint& p) {
   return {name, p.mean_cost, p.value.value_or(0), p.value_ci95, p.items, p.threshold, {}};
 }
 
-/// One number where it is the same at all exits.
+/// A single number if it is the same at all exits.
 QString numbers_of(const std::vector<double>& thresholds) {
   QStringList texts;
   for (const double threshold : thresholds) texts << to_qstring(exit_threshold_text(threshold));

@@ -41,11 +41,11 @@ struct ExitsPage {
   std::vector<ShownPoint> points;  ///< those that ran first, then one threshold for all exits, ascending
   std::vector<ShownClass> classes;
   std::vector<ExitItem> gallery;                    ///< of each exit those answered wrong first
-  QString no_curve, gallery_note;                   ///< why there is none, what is lacking; empty: all is there
+  QString no_curve, gallery_note;                   ///< why there is no curve; what is missing; empty: nothing
   QString target;                                   ///< in words; empty: no target was asked for
-  std::optional<double> target_value, target_cost;  ///< that the target bounds; one of them, none of a latency
+  std::optional<double> target_value, target_cost;  ///< bounds of the target; only one of them, neither for a latency
 
-  std::vector<QImage> pictures;  ///< of the gallery's items; null: none is kept. Empty: of none
+  std::vector<QImage> pictures;  ///< of the gallery's items; null: none is kept. Empty: the run keeps none
 
   bool has_curve() const { return points.size() > 1; }
 };

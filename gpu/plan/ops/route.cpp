@@ -46,7 +46,8 @@ std::vector<int32_t> hash_table(const Protocol& protocol, int32_t branches) {
   return table;
 }
 
-/// From choices to the index: one block for those of one tile. `above`: the decisions that a replay follows.
+/// Adds the nodes from choices to the index: one block if they fit one tile. `above`: the decisions that a replay
+/// follows.
 void add_index(StepNodes& nodes, const RouteArgs& replaying, int64_t tiles, const std::vector<Ref>& above) {
   if (tiles == 1) return nodes.add<RouteKernel<IndexOneTileKernel>>(replaying, 1, above);
   RouteArgs args = replaying;
