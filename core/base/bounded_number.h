@@ -18,7 +18,7 @@ struct Bounds {
 /// number, or the number is outside of the bounds or not finite.
 template <class T>
 T bounded_number(std::string_view option, std::string_view word, const Bounds& bounds);
-/// Throws the same where a number that is there lies outside.
+/// Throws the same if an existing number is outside.
 template <class T>
 void check_bounds(std::string_view option, T value, const Bounds& bounds);
 

@@ -1,4 +1,4 @@
-// The one exception type of Stormcell: where, what is wrong, what to do, and the exit code it leads to.
+// The one exception type of Stormcell: place, fault, remedy, and the exit code.
 #pragma once
 #include <stdexcept>
 #include <string>

@@ -31,8 +31,7 @@ class ThreadTeam {
   void set_cancel(const CancellationToken* token) { cancel_ = token; }
   bool cancelled() const { return cancel_ && cancel_->cancelled(); }
 
-  /// Calls f(member) once on each member and waits for all; then throws what the first that failed threw (memory that
-  /// is refused).
+  /// Calls f(member) once on each member and waits for all; then rethrows the first failure (memory that is refused).
   template <class F>
   void run(F&& f) {
     if (size_ == 1) {

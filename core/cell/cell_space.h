@@ -42,7 +42,7 @@ struct CellTable {
   int32_t per_sequence = 0;  ///< cells of one sequence, padding included
   int32_t step = 0;          ///< position of each sequence's first cell; the smallest of `starts` if there are any
   Phase phase = Phase::forward;
-  int32_t columns = 0;  ///< > 0: cells lie in a grid of so many columns (patches, maps); 0: in a sequence
+  int32_t columns = 0;  ///< > 0: cells are in a grid of so many columns (patches, maps); 0: in a sequence
   std::span<const int64_t> items = {};  ///< [sequences] number of each; empty: consecutive from first_sequence
   /// [sequences] position of its first cell, where they are unlike; empty: `step` for all
   std::span<const int32_t> starts = {};

@@ -18,8 +18,8 @@ struct ComparedFigure {
   /// A figure with an interval: the interval does not contain 0. A count: the two differ. Empty: a measured figure
   /// without an interval.
   std::optional<bool> significant;
-  /// For a time with an interval in both runs: whether both intervals hold the spread between runs. If not, a
-  /// difference cannot be told from chance, and `ci95` and `significant` are empty.
+  /// For a time with an interval in both runs: whether both intervals include the spread between runs. If not, a
+  /// difference cannot be distinguished from chance, and `ci95` and `significant` are empty.
   std::optional<bool> between_runs = {};
   bool comparable = true;  ///< false: a warning says that it must not be compared; then nothing is significant
 };

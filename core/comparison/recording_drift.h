@@ -1,4 +1,4 @@
-// Drift of what a session recorded: between its halves where it has counts alone, and against another recording.
+// Drift of a recording: between its halves if it has only counts, and against another recording.
 #pragma once
 #include <cstdint>
 #include <optional>

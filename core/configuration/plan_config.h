@@ -16,7 +16,7 @@ namespace stormcell {
 struct PlanConfig {
   std::string version;  ///< of the program that wrote it; empty: it does not say
   std::string model, fingerprint, device, dtype;
-  WorkPhase phase = WorkPhase::forward;       ///< forward or decode: what it was found for
+  WorkPhase phase = WorkPhase::forward;       ///< phase that it was found for: forward or decode
   bool bucket_by_length = false;              ///< it was found on batches of like length
   int64_t weight_budget = 0;                  ///< --weight-budget that it was found with, bytes; 0: none
   std::vector<std::string> annotations = {};  ///< given annotations, NAME.KEY=WORD each; passes find theirs again

@@ -303,7 +303,7 @@ class Predictor {
     return other_direction(own, sent);
   }
 
-  /// The line, through what was measured nearest with as many ranks.
+  /// The line through the nearest measured calls with as many ranks.
   Prediction on_line(const Line& line, const std::vector<size_t>& own, double sent) const {
     const double plain = line.t0 + line.slope * sent;
     if (sent > kFarthest * line.most || sent < line.least / kFarthest || !(plain > 0))

@@ -52,7 +52,7 @@ struct SummedRows {
 /// (RowCurve::reaches()).
 std::optional<SummedRows> sum_over_rows(const RowCurve& curve, int64_t experts, std::span<const AlikeRows> rows);
 
-/// A value: what it is made of stays as it is.
+/// An immutable set of measured calls, and predictions from them.
 class Calibration {
  public:
   explicit Calibration(std::vector<MeasuredCall> calls);

@@ -73,8 +73,8 @@ void add_falling_times(const std::vector<MeasuredCall>& calls, std::vector<std::
     out.push_back("times fall where there is more to do in " + std::to_string(found - kMost) + " more pairs of calls");
 }
 
-/// The farthest of each series, then the next without it: a wrong call makes its neighbours look wrong. Not over rows,
-/// where a curve may bend: what is off there falls.
+/// Adds the worst call of each series, then the next without it: a wrong call makes its neighbours look wrong. Calls
+/// over rows are excluded, since a curve may bend: wrong ones there show as falling times.
 void add_outliers(const Calibration& calibration, std::vector<std::string>& out) {
   const std::vector<MeasuredCall>& calls = calibration.calls();
   constexpr int kMost = 5;

@@ -1,4 +1,4 @@
-// Nodes, GPUs and what lies between them, as figures that a closed form takes.
+// Nodes, GPUs and the links between them, as figures for a closed form.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// Closed-form cost of a graph: what each operator computes and moves, and the time below which no machine with these
+// Closed-form cost of a graph: operations and bytes of each operator, and the time below which no machine with these
 // ceilings can run it.
 #pragma once
 #include <optional>

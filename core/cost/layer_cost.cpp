@@ -70,7 +70,7 @@ LayerCost cost_of_layer(std::span<const RankWork> ranks, std::span<const RankWor
                         const HomeCrowding& there, const HomeCrowding& back) {
   LayerCost cost;
   for (const RankWork& r : ranks) {
-    // A largest value passes over what is no number, so it is looked for here.
+    // std::max ignores NaN, so it is checked here.
     if (!std::isfinite(r.active + r.rows + r.expert_us + r.fabric_out + r.fabric_in + r.network_out + r.network_in +
                        r.dispatch_out + r.dispatch_in + r.combine_out + r.combine_in))
       failed("cost of a layer", "the work of a GPU is not finite");

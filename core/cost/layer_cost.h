@@ -84,8 +84,8 @@ double compute_s(const RankWork& rank, const CostModel& model);
 /// times. Dispatch, combine: the slowest of all ports, by what a rank sends and receives on its fabric and its network
 /// port, or by the costs between ranks, and by what a node does on its uplink. Error(failed): work that is not finite.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model);
-/// The same where what comes back goes elsewhere: `combined` is the dispatch whose ways back the combine takes. Homes
-/// are crowded as `there` and `back` say.
+/// The same if rows come back from elsewhere: `combined` is the dispatch whose ways back the combine takes. `there` and
+/// `back` give the crowding of homes.
 LayerCost cost_of_layer(std::span<const RankWork> ranks, std::span<const RankWork> combined, const CostModel& model,
                         const HomeCrowding& there = {}, const HomeCrowding& back = {});
 

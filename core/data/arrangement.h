@@ -32,7 +32,7 @@ class Arrangement {
   int64_t batches() const { return batches_; }
   /// Items in the order of the batch's rows.
   std::vector<int64_t> items_of(int64_t batch) const;
-  /// True if every batch holds what it would hold as the data has it.
+  /// True if every batch holds the same items as in the data's order.
   bool is_as_given() const;
   /// Leaves the first so many batches; those behind them are not there any more.
   void keep(int64_t most);

@@ -18,7 +18,7 @@ struct DataOptions {
   bool bucket_by_length = false;
   int64_t length = 0;                ///< every input sequence is padded or cut to it; 0: as the data
   int64_t max_length = 0;            ///< limit of the model for inputs and decoder inputs; 0: none
-  bool truncate = false;             ///< cut what is longer, instead of an error
+  bool truncate = false;             ///< cut longer inputs, instead of an error
   std::string field = "text";        ///< .jsonl: the key of the text
   std::string target_field;          ///< .jsonl: the key of the target, empty: none
   std::string label_field;           ///< .jsonl: the key of the label, empty: none

@@ -44,8 +44,8 @@ struct SizeCount {
 /// Cells over all batches: tokens where there are any, else items.
 struct CellTotals {
   int64_t cells = 0, real = 0;  ///< as the batches are, with and without padding
-  /// In batches in the data's order, and in batches of like length, without what the data pad themselves; padding
-  /// included.
+  /// Cells with padding, in batches in the data's order and in batches of like length; the latter without the data's
+  /// own padding.
   int64_t as_given = 0, by_length = 0;
 };
 

@@ -167,7 +167,7 @@ void FramesAhead::decode_until_stopped() {
     const int64_t number = cursor.next();
     VideoFrame frame = cursor.take();
     lock.lock();
-    // Somebody may have asked for another place meanwhile; frames on the way to one are passed over.
+    // Another place may have been requested meanwhile; frames on the way to it are dropped.
     if (jump_ || number != first_ + std::ssize(held_)) continue;
     held_.push_back(std::move(frame));
     changed_.notify_all();

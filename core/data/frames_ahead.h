@@ -50,8 +50,8 @@ class VideoCursor {
   bool jumped_ = false, may_jump_ = true;
 };
 
-/// Whoever asks for frames in ascending order waits for none that could have been decoded before. A frame further back,
-/// or behind a key frame that is further on, is jumped to. Any thread may ask; one is answered at a time.
+/// Decodes frames ahead, so that ascending reads never wait for a frame that could have been decoded before. A frame
+/// further back, or behind a later key frame, is reached by a jump. Any thread may ask; one is answered at a time.
 class FramesAhead {
  public:
   FramesAhead(std::string path, FramePlaces places) : path_(std::move(path)), places_(std::move(places)) {}

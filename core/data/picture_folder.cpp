@@ -1,6 +1,6 @@
-// A folder of pictures, one a file, each of its own size, with labels where a file says them or where each class has a
-// folder of its own, and with targets where two folders hold the pictures and what they should become. What cannot be
-// fed is skipped and counted, unless nothing is left (docs/decisions/033-pictures.md).
+// A folder of pictures, one a file, each of its own size. A file may hold their labels, or each class has a folder of
+// its own; or two folders hold the pictures and their targets. Files that cannot be fed are skipped and counted, unless
+// none is left (docs/decisions/033-pictures.md).
 #include <algorithm>
 #include <filesystem>
 #include <new>
@@ -86,7 +86,7 @@ class PictureFolder : public SequenceSource {
                        form_.channels, path);
   }
 
-  /// Pixels that lie in the file as they are cannot be wrong but where they are f32; others are decoded whole, once.
+  /// Pixels stored unpacked are always valid unless they are f32; other pictures are decoded completely, once.
   Sequence outline_of_file(const std::string& path) const {
     const PictureFile file = open(path);
     if (!file.decode && file.header.channels == form_.channels)

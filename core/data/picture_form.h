@@ -20,7 +20,8 @@ struct PictureForm {
   std::optional<PictureSizes> sizes;  ///< others that fit too; none: no others
 
   bool takes(PictureSize came, int64_t came_channels) const;
-  /// Throws Error(bad_input) naming `where` with `what` ("picture.npy holds a picture of"), what came and what fits.
+  /// Throws Error(bad_input) naming `where` with `what` ("picture.npy holds a picture of"), the size that came and the
+  /// size that fits.
   void check(const std::string& where, const std::string& what, PictureSize came, int64_t came_channels) const;
   /// Checks a file: its channels may differ from the model's if in_channels() can convert them. Those of an array must
   /// be equal.

@@ -120,8 +120,8 @@ bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t
   return true;
 }
 
-/// Batches of like length are those of what is real: padding that the data bring along behind it is left out. As given,
-/// it stays.
+/// Batches of like length hold only real cells: the data's own padding behind them is left out. In the data's order it
+/// stays.
 Dataset::Prepared Dataset::prepare(Sequence item, int64_t index) const {
   Prepared prepared = prepare_as_given(std::move(item), index);
   Sequence& s = prepared.sequence;

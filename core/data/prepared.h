@@ -9,7 +9,7 @@ struct Dataset::Prepared {
   Sequence sequence;
   bool cut = false;
   ItemLength given;  ///< with the padding behind its last real cells that the data have themselves
-  ItemLength real;   ///< without it; at least one cell of what is not empty
+  ItemLength real;   ///< without padding; at least one cell unless it is empty
 
   /// Lengths of the item as the model gets it: `given`, or `real` in batches of like length.
   ItemLength lengths() const {

@@ -12,7 +12,7 @@
 namespace stormcell {
 namespace {
 
-// 64-bit FNV-1a over words instead of bytes: no more than a label of what was fed.
+// 64-bit FNV-1a over words instead of bytes: it only labels the inputs.
 class Fingerprint {
  public:
   void add(int64_t value) {

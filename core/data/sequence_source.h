@@ -16,7 +16,7 @@ namespace stormcell {
 class Tokenizer;
 struct PictureForm;
 
-/// Folders of one folder: pictures, and what each should become.
+/// Folders of one folder: pictures, and their targets.
 inline constexpr std::string_view kInputsFolder = "inputs", kTargetsFolder = "targets";
 
 class SequenceSource {
@@ -101,7 +101,7 @@ std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& s
 struct DemoData {
   std::string file, target_field, label_field;
 };
-/// The lines behind demo:NAME; bad_input with what to run when they are not there.
+/// The lines behind demo:NAME; bad_input with the command that makes them if they are missing.
 DemoData find_demo_data(const std::string& spec, const DataOptions& options);
 /// "demo:NAME" for each demo.
 std::vector<std::string> demo_data_names();

@@ -1,4 +1,4 @@
-// The folder kTargetsFolder beside a folder of pictures: what each should become, in a file of the same name.
+// The folder kTargetsFolder beside a folder of pictures: the target of each, in a file of the same name.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// The tensor `targets` of a .safetensors file where it holds pictures: what each picture should become.
+// The tensor `targets` of a .safetensors file with pictures: the picture that each item should become.
 #pragma once
 #include <array>
 #include <optional>

@@ -9,8 +9,8 @@ namespace stormcell {
 
 class TensorFile;
 
-/// A warning about tensors that nobody reads: empty, or one sentence. Error(bad_input) naming `path` if a name is
-/// almost a known one: without a misspelt mask, for example, padding would be computed as data.
+/// A warning about unused tensors: empty, or one sentence. Error(bad_input) naming `path` if a name is almost a known
+/// one: without a misspelt mask, for example, padding would be computed as data.
 std::vector<std::string> check_tensor_names(const std::string& path, const TensorFile& file,
                                             std::span<const std::string_view> known);
 

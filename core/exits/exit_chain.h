@@ -1,7 +1,7 @@
-// A network with exits: a chain of routers that let items answer early, and what it costs to answer at each.
+// A network with exits: a chain of routers that let items answer early, and the cost of answering at each.
 //
-// This room answers all questions about early exits: what they cost, what they take, how good their answers are at each
-// threshold, and which thresholds meet a target.
+// This room answers all questions about early exits: their costs, the items that they take, the quality of their
+// answers at each threshold, and the thresholds that meet a target.
 #pragma once
 #include <optional>
 #include <string>

@@ -13,7 +13,7 @@
 namespace stormcell {
 namespace {
 
-/// 0.9, and not what is nearest to it in f32.
+/// 0.9, and not the nearest number in f32.
 double as_written(float threshold) { return std::stod(fmt::format("{}", threshold)); }
 
 /// The logits of one batch at every exit, and at the end.

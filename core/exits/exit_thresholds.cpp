@@ -225,7 +225,7 @@ class RealRun {
   int64_t elsewhere_ = 0;
 };
 
-/// The held-out batches as they run: who leaves where, what they answer.
+/// Runs the held-out batches: counts the exits of the items and judges their answers.
 void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, const std::vector<int64_t>& batches,
                   const Progress& progress, ExitTarget& t) {
   ExperimentState& s = work.state();

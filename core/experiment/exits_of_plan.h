@@ -11,7 +11,7 @@
 
 namespace stormcell {
 
-/// A verified plan, and what is known of it before its exits are recorded.
+/// A verified plan, and the facts known before its exits are recorded.
 struct ExitsOfPlan {
   const PipelineResult& passed;  ///< the passes that made the plan
   ReadyPlan& baseline;

@@ -16,7 +16,7 @@ struct SheetAnswer {
 /// folder with several models.
 SheetAnswer find_sheet(const std::string& name, bool measure = true);
 
-/// The sheet of a model that was opened from `path`, for its JSON. What is wrong with it was said already: nothing then.
+/// The sheet of a model that was opened from `path`, for its JSON. Empty if it has a fault, which was reported before.
 std::optional<ModelSheet> sheet_of_opened(const std::string& path);
 
 }  // namespace stormcell

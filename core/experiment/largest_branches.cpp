@@ -63,7 +63,7 @@ std::optional<LargestBranches> LargestBranches::of(const Graph& graph, const std
     if (gated_branch(route) || protocol_of(route.attributes).kind == ProtocolKind::threshold) return std::nullopt;
     of.shares.set(decision, std::vector<double>(graph.value(decision).branches, 1.0));
   }
-  // The innermost first: a branch with a router within is as large as what is chosen there.
+  // The innermost routers come first: a branch that contains a router is as large as the branches chosen there.
   for (auto at = routed.rbegin(); at != routed.rend(); ++at) {
     const ValueId decision = *at;
     const std::vector<double> operations = operations_by_branch(graph, decision, of);

@@ -53,8 +53,8 @@ class MeasurementRuns {
   /// Variation of the stated figure between the processes: of the speed-up, else of the plan's latency. Empty: not
   /// known.
   std::optional<Pooled> spread() const;
-  /// Writes into the figures what each process measured, how much they differ and how long it took, or why only one
-  /// process measured.
+  /// Writes into the figures the results of each process, their variation and the time it took, or why only one process
+  /// measured.
   void write_to(RunSummaryFigures& figures) const;
 
  private:

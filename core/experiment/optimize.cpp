@@ -103,7 +103,7 @@ class Optimization {
     });
   }
 
-  /// Fresh processes measure what is stated: the plan that was kept beside the baseline.
+  /// Fresh processes measure the stated figure: the kept plan beside the baseline.
   void measure_again() {
     bool repeats = false;
     measure_steadily([&] {

@@ -58,7 +58,7 @@ RunOptions options_of(RunOptions options, const Workload& work) {
   return options;
 }
 
-/// A graph as passes left it, and what they need to do the same again.
+/// A graph after its passes, and the configuration that repeats them.
 struct Replayed {
   std::shared_ptr<const Graph> graph;
   PassConfiguration configuration;

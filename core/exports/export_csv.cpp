@@ -55,7 +55,7 @@ struct Source {
   const SessionReader& session;
   RunSummary run;
   RunLayout layout;
-  bool grids = false;  ///< cells of some space lie in grids
+  bool grids = false;  ///< cells of some space are in grids
 };
 
 // Windows of the coarsest level: every batch of a short run, at most 256 windows of a long one.
@@ -108,7 +108,7 @@ void write_transitions(const Source& from, TextOutput& out, const Progress& prog
 struct CellPlaced {
   CellId id;
   bool real = true;
-  std::string in_grid;  ///< ",row,column"; ",," of cells in sequences; empty where no cells of the run lie in grids
+  std::string in_grid;  ///< ",row,column"; ",," for cells in sequences; empty if no cells of the run are in grids
 };
 CellPlaced place_of(const Source& from, const StoredDecision& d, int64_t cell, const BatchSpace& space) {
   const int64_t row = d.ancestor.empty() ? cell : d.ancestor[cell];

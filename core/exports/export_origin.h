@@ -18,7 +18,7 @@ struct ExportOrigin {
   std::string line() const;
 };
 ExportOrigin origin_of(const SessionReader& session, const RunSummary& run);
-/// The same from what a view knows, without the fingerprint.
+/// The same from a view's data, without the fingerprint.
 ExportOrigin origin_of(const SessionOverview& session, const RunLine& run);
 
 }  // namespace stormcell

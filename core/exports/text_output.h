@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-/// Whoever reads our standard output has gone (`| head`): no failure of ours.
+/// The reader of our standard output has gone (`| head`): that is no failure of ours.
 class ReaderGone : public Error {
  public:
   ReaderGone() : Error(ErrorKind::failed, "standard output", "its reader has gone") {}

@@ -6,7 +6,7 @@
 namespace stormcell {
 namespace {
 
-/// Numbers of a TIFF, in either byte order; what lies beyond the end is 0.
+/// Numbers of a TIFF, in either byte order; bytes beyond the end are 0.
 class Tiff {
  public:
   explicit Tiff(std::span<const std::byte> bytes) : bytes_(bytes), big_endian_(byte(0) == 'M') {}

@@ -1,5 +1,5 @@
-// Bytes of a file's header, taken in order and read a piece at a time: what a header claims costs no memory before its
-// bytes are there.
+// Bytes of a file's header, taken in order and read a piece at a time: sizes that a header claims take no memory before
+// its bytes are read.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -272,7 +272,7 @@ class Machine {
         return false;
     }
   }
-  // Picklers number what they keep one after the other: a place far beyond would only take memory.
+  // Picklers number kept values in order: a much larger number would only take memory.
   void keep(size_t at) {
     if (at > memo_.size()) wrong("it keeps values out of order");
     if (at == memo_.size()) memo_.emplace_back();

@@ -54,7 +54,7 @@ struct PickleNode {
 /// A class or function that a pickle names and that does not rebuild tensors.
 enum class UnknownGlobals : uint8_t {
   refused,
-  kept,  ///< as a name; what a call of it would make becomes an object, whose items are its arguments and its state
+  kept,  ///< as a name; a call of it becomes an object, whose items are its arguments and its state
 };
 
 class Pickle {

@@ -47,9 +47,9 @@ std::string size_text(int64_t height, int64_t width);
 /// A whole encoded picture in memory. Error(bad_input): empty, or of more than 1 GiB.
 std::shared_ptr<const std::vector<std::byte>> read_encoded(const std::string& path);
 
-/// The pixels with the channels that a model takes. Grey becomes three equal channels; opacity that is whole everywhere
-/// is left out. Error(bad_input) that names `where`: pixels that one can see through, whose colour depends on what lies
-/// behind them. `channels`: one that fits_channels() names.
+/// The pixels with the channels that a model takes. Grey becomes three equal channels; full opacity is left out.
+/// Error(bad_input) that names `where`: transparent pixels, whose colour depends on the background. `channels`: one
+/// that fits_channels() names.
 std::vector<float> in_channels(std::vector<float> pixels, int64_t came, int64_t channels, const std::string& where);
 bool fits_channels(int64_t came, int64_t channels);
 

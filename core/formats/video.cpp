@@ -312,7 +312,7 @@ class FfmpegVideo : public Video {
     ffmpeg().sws_setColorspaceDetails(scaler_, matrix, frame_->color_range == AVCOL_RANGE_JPEG,
                                       ffmpeg().sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16, 1 << 16);
     const size_t row = static_cast<size_t>(width) * 3;
-    // The library writes whole vectors: rows lie apart and each has room behind it.
+    // The library writes whole vectors: rows are apart and each has room behind it.
     const size_t stride = (row + 63) / 64 * 64 + 64;
     spread_.resize(stride * static_cast<size_t>(height));
     uint8_t* to[] = {spread_.data(), nullptr, nullptr, nullptr};

@@ -36,7 +36,7 @@ struct ImportFigures {
   int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
   int64_t empty_lines = 0;   ///< empty lines in texts, which are left out
   TracedShape model;
-  /// "complete", or what the recorders left out, in words; empty: a trace does not say
+  /// "complete", or the recorders' omissions in words; empty: a trace does not say
   std::string recorded;
   std::vector<TracedExits> exits;  ///< of each trace of a network with exits
   std::vector<std::string> lacks;  ///< contents that the traces do not have

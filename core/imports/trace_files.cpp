@@ -125,7 +125,7 @@ void add_known(const std::string& path, const KnownTrace& known, TraceFiles& out
     out.warnings.push_back(path + ": is the same trace as " + known.path + ", which is read once");
 }
 
-/// Says what the first files are: "a.html is an HTML page, b.bin, and 3 more".
+/// Names the kinds of the first files: "a.html is an HTML page, b.bin, and 3 more".
 std::string kinds_text(const std::vector<std::string>& files) {
   constexpr size_t kMostNamed = 3;
   std::string list;
@@ -212,7 +212,7 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
 }
 
 /// A file counts as known only if it was read with the same options, and in the format that --format names, if any. A
-/// large file, of which only parts are hashed, must also have the same time of writing.
+/// large file, which is hashed only in parts, must also have the same time of writing.
 void add_file(const std::string& path, const ImportOptions& options, const std::string& told, const Progress& progress,
               KnownTraces& known, TraceFiles& out) {
   const auto file = open_trace(path, progress);

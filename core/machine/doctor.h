@@ -24,7 +24,7 @@ struct DoctorReport {
   int64_t l2_bytes = 0, l3_bytes = 0;
   std::string isa;                          ///< kernels in use
   std::vector<std::string> available_isas;  ///< best first
-  std::vector<std::string> not_used;        ///< of what the processor could do: "avx512_bf16: ..."
+  std::vector<std::string> not_used;        ///< abilities of the processor, with reasons: "avx512_bf16: ..."
   int64_t memory_bytes = 0, available_bytes = 0;
   int64_t memory_limit_bytes = 0;  ///< of the control group; 0: none
   double cpu_limit = 0;            ///< cores of the control group's quota; 0: none

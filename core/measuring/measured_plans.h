@@ -1,7 +1,7 @@
-// Plans while they are measured, and what comes of it in the results: alike in run and optimize.
+// Measures plans, and writes their results in the same way for run and optimize.
 //
-// This room times plans: mirrored rounds, paired speed-ups, intervals over several processes, ceilings that hold while
-// plans are measured, passes that are left out, and plans of the time that all this takes.
+// This room times plans: mirrored rounds, paired speed-ups, intervals over several processes, ceilings measured along
+// with plans, passes that are left out, and plans of the time for all this.
 #pragma once
 #include <functional>
 #include <optional>

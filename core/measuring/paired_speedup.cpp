@@ -64,8 +64,8 @@ class AllPairs {
   std::vector<Pair> pairs_;
 };
 
-/// Batches unlike, each visited often: sum(w) / sum(w / r). Where a neighbour computes half of the time, it decides
-/// what the median of a batch's times is; the shortest one is the batch's own.
+/// Batches that gain unlike, each visited often: sum(w) / sum(w / r). If a neighbour computes half of the time, it
+/// decides the median of a batch's times; the shortest one is the batch's own.
 class BatchByBatch {
  public:
   explicit BatchByBatch(const std::vector<PairedVisit>& visits) {

@@ -34,7 +34,7 @@ namespace stormcell {
 /// One execution of the second plan, with the neighbouring ones of the first on the same batch.
 struct PairedVisit {
   int64_t batch = 0;
-  int32_t round = 0;          ///< from 0 on; what the bootstrap draws
+  int32_t round = 0;          ///< from 0 on; the bootstrap draws rounds
   double weight = 1;          ///< the batch's time on the baseline: what its log ratios weigh in a median of all
   std::vector<double> first;  ///< milliseconds; at least one
   double second = 1;          ///< milliseconds

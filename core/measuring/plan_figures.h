@@ -1,4 +1,4 @@
-// A plan's figures, from how it was measured and from what it does.
+// A plan's figures, from its measured times and from its work.
 #pragma once
 #include <vector>
 

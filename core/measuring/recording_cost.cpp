@@ -19,7 +19,7 @@ class RecordedPlan {
   RecordedPlan(ExperimentState& s, ReadyPlan& plan, const RunAbout& about, const Progress& progress)
       : s_(s), plan_(plan), recording_(s, plan, about), progress_(progress) {}
 
-  /// Milliseconds, with what the run's thread does to record it.
+  /// Milliseconds, including the work of the run's thread to record it.
   double run(const Batch& batch, bool recorded) {
     progress_.cancel.check();
     plan_.use(batch.picture);  // compiling it is no cost of recording

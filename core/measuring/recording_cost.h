@@ -21,9 +21,9 @@ struct RecordingCost {
   std::string not_stated;  ///< why times under a budget give no overhead; empty: they do
 };
 
-/// Whole ways through some of the batches are one execution each: what is still being written belongs to the way that
-/// recorded it. As many batches, evenly spread, as fit into `seconds`, where all take `all_ms` once. Under a budget in
-/// the data's order, batch by batch.
+/// Whole ways through some of the batches are one execution each: pending writes count for the way that recorded them.
+/// It takes as many batches, evenly spread, as fit into `seconds`, if all take `all_ms` once. Under a budget they are
+/// in the data's order, batch by batch.
 RecordingCost measure_recording(ExperimentState& state, ReadyPlan& plan, const RunAbout& about, double all_ms,
                                 double seconds, const Progress& progress);
 

@@ -33,7 +33,7 @@ class TimePlan {
   /// Keeps time for the work that is never left out: stages before it share only the rest. `batch`: seconds of one
   /// execution; `compile`: seconds to make one plan and load its weights; `sizes`: different sizes of pictures, each of which is verified.
   void reserve_least(double batch, double compile, double sizes, bool ordered);
-  /// Seconds of that work, without what is spent; 0: none was reserved.
+  /// Seconds of that work, without the spent ones; 0: none was reserved.
   double least() const;
   /// The part of the limit that the work before the first stage can take without an overrun, in seconds.
   double share_of_opening() const { return std::max(0.0, limit_ - least()); }
@@ -66,8 +66,8 @@ struct ExpectedSeconds {
   double likely = 0;  ///< half of the passes apply, and none is left out again
   double middle() const { return (low + high) / 2; }
 };
-/// The time of the whole command, including what is spent already. `low`: no pass applies; `high`: all apply and some
-/// are left out again. The range is wide; `likely` is what a person plans by.
+/// The time of the whole command, including the time already spent. `low`: no pass applies; `high`: all apply and some
+/// are left out again. The range is wide; `likely` is the value to plan by.
 ExpectedSeconds expected_seconds(const ExpectedWork& work);
 /// The number of executions in one round that measures `plans` beside the baseline.
 double executions_of_round(size_t plans, bool ordered);

@@ -21,7 +21,7 @@ inline int64_t step_of(Way way) { return way == Way::keep ? 0 : way == Way::up ?
 struct Place {
   int64_t layer = 0, level = 0;
 };
-/// "cells.3.1": what the node's tensors and graph nodes begin with.
+/// "cells.3.1": prefix of the node's tensors and graph nodes.
 std::string name_of(const Place& at);
 
 struct Settings {

@@ -19,7 +19,7 @@ namespace stormcell {
 class Architecture {
  public:
   virtual ~Architecture() = default;
-  /// Fills what the configuration says: vocabulary, lengths, token ids, sizes of pictures, what parts there are.
+  /// Fills the facts of the configuration: vocabulary, lengths, token ids, sizes of pictures, parts of the model.
   virtual void describe(Model& model) const = 0;
   /// `picture`: the size that the graph is built for, one of those that describe() states; families without pictures
   /// pass over it.

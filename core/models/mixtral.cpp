@@ -130,16 +130,16 @@ class MixtralBuilder : public LayerBuilder {
     return finish();
   }
 
-  /// The prompt in one pass, which gives the first token, then one token a turn. A sequence's caches hold its real
-  /// cells alone: what the mask leaves out is not computed, and each sequence decodes at a place of its own, behind
-  /// what it has already (P cells at most).
+  /// Computes the prompt in one pass, which gives the first token, then one token a turn. A sequence's caches hold only
+  /// its real cells: masked cells are not computed, and each sequence decodes at its own place, behind the cells that
+  /// it has already (at most P).
   Graph generate(bool with_logits) {
     const Dim most = symbol(kDecoderLength);
     const SpaceId step = dense_space("step", sequences_, 1),
                   cache = dense_space("cache", sequences_, symbol(kPastLength) + symbol(kLength) + most),
                   written = dense_space("generated", sequences_, most);
     const ValueId token = state("token", DType::i32, sequences_), done = state("done", DType::i32, sequences_);
-    // Begins as what the sequence has; the turn counts from 0.
+    // Begins at the sequence's length; the turn counts from 0.
     const ValueId place = state("place", DType::i32, sequences_), turn = state("turn", DType::i32, sequences_);
     const ValueId generated = state("written_tokens", DType::i32, written);
     for (int64_t i = 0; i < s_.layers; ++i) {

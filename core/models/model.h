@@ -89,7 +89,7 @@ struct Model {
   std::optional<Error> tokenizer_fault;
   std::shared_ptr<const WeightSource> weights;
   std::vector<std::string> classes;  ///< names of the labels that data may give, by their numbers; empty: it knows none
-  std::vector<InputSpec> inputs;     ///< of the forward graph: what the data has to bring
+  std::vector<InputSpec> inputs;     ///< inputs of the forward graph that the data must have
   PictureSize picture;               ///< size that `forward` is built for, by config.json; 0x0: it takes no pictures
   std::optional<PictureSizes> sizes;  ///< other sizes that it takes; none: no others
   std::shared_ptr<const Graph> forward;
@@ -107,7 +107,7 @@ struct Model {
   std::function<std::vector<std::string>()> changed_files;
 
   int64_t unread_tensors = 0;  ///< tensors of its files; a warning counts them
-  /// what the files ask for and this version does not do, said where it does not matter
+  /// requests of the files that this version ignores, stated where they do not matter
   std::vector<std::string> unsupported;
   std::vector<std::string> warnings;  ///< tensors in the files that the family does not know, and the like
 
@@ -124,8 +124,8 @@ struct ModelOptions {
 };
 
 /// Opens FOLDER, FILE.safetensors, preset:NAME or demo:NAME. Reads headers, configuration and tokenizer; weights only
-/// to check them, and presets generate none. Everything wrong is an Error(bad_input) that names the file, what was
-/// expected and what came.
+/// to check them, and presets generate none. Every fault is an Error(bad_input) that names the file, what was expected
+/// and what came.
 std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOptions& options = {});
 
 /// $STORMCELL_RESOURCES, else ../share/stormcell beside the program, else the source tree of the build.

@@ -310,8 +310,8 @@ class SwinMoe final : public Architecture {
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return SwinMoeBuilder(s_, weights).forward(); }
 
-  /// Second moments are about 1 behind every norm and every layer: pixels are as uniform ones from 0 to 1 are. What a
-  /// block adds is drawn so small that all of a stage together double the moment.
+  /// Second moments are about 1 behind every norm and every layer: pixels are as uniform ones from 0 to 1. Residuals
+  /// are drawn so small that all of a stage together double the moment.
   Initialisation initialisation(std::string_view name) const override {
     if (name.ends_with("norm.weight")) return {s_.norm_after && name.starts_with("stages.") ? added() : 1, 0};
     if (const auto neutral = neutral_initialisation(name)) return *neutral;

@@ -30,7 +30,7 @@ struct OracleDecision {
   int64_t execution = 0;             ///< earlier decisions of a router of this name (in a repeat region: the turn)
   DecisionShape shape;               ///< cells: those that came
   std::vector<int32_t> choice;       ///< [cells, fan_out] as DecisionView::choice
-  std::vector<int32_t> free_choice;  ///< [cells, fan_out] of a replayed decision: what it would have chosen; else empty
+  std::vector<int32_t> free_choice;  ///< [cells, fan_out] of a replayed decision: its own choices; else empty
   std::vector<float> weight;         ///< [cells, fan_out]
   std::vector<float> margin;         ///< [cells]
   std::vector<float> scores;         ///< [cells, columns], with keep_scores

@@ -181,7 +181,7 @@ class BatchRecord {
   std::vector<char> chars_;
 };
 
-/// Takes what a run leaves behind; sessions implement it. Called by one thread at a time.
+/// Receives the records of a run; sessions implement it. Called by one thread at a time.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;

@@ -15,7 +15,7 @@ struct Heatmap {
   bool shares = false;                      ///< values are shares: shown in percent
   std::string columns = "branch";
   std::string mark;          ///< drawn below the map, so that the picture is complete by itself; empty: none
-  int64_t columns_each = 1;  ///< branches that one column stands for
+  int64_t columns_each = 1;  ///< branches of one column
 };
 std::string draw(const Heatmap& map);
 

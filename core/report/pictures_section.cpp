@@ -86,7 +86,7 @@ std::string patches_of(const RoutedPicture& p, double width, double height) {
   return washes + borders;
 }
 
-/// The picture, below it a bar of its colour where it is one cell, and what it is in words.
+/// The picture, below it a bar of its colour if it is one cell, and its text.
 std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
   constexpr double kBar = 6;
   // Pixels of a small picture are visible as squares. Patches must be distinguishable.

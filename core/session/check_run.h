@@ -1,4 +1,4 @@
-// The parts of SessionReader::check(): what was computed while a run was recorded has to be what its records give. Each
+// The parts of SessionReader::check(): everything computed while a run was recorded must follow from its records. Each
 // throws Error(bad_input) that names the file and the first damage.
 #pragma once
 #include <map>
@@ -71,7 +71,7 @@ class LoadsCheck {
   std::vector<Router> routers_;
 };
 
-/// Loads by label and by token: each stored row, less what the decisions count for it, leaves nothing.
+/// Checks loads by label and by token: each stored row must equal the count of the decisions.
 class KeyedLoadsCheck {
  public:
   explicit KeyedLoadsCheck(const CheckedRun& run);

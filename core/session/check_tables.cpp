@@ -48,7 +48,7 @@ constexpr Owned kOwned[] = {
     {"token_load", kNoRouter},
 };
 
-/// Queries whose rows are the words for what is wrong.
+/// Queries whose rows describe faults.
 constexpr const char* kRules[] = {
     "SELECT 'its ' || k || ' is not told' FROM (SELECT 'id' AS k UNION SELECT 'created' UNION SELECT 'program') "
     "WHERE k NOT IN (SELECT key FROM meta WHERE value <> '')",

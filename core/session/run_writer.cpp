@@ -328,7 +328,7 @@ void RunWriter::State::write_pieces(std::span<const int32_t> tokens_of_batch) {
   }
 }
 
-// Loads by label and by token, whole: they replace what an earlier flush wrote.
+// Writes all loads by label and by token; they replace those of an earlier flush.
 void RunWriter::State::write_keyed_loads() {
   if (!keyed_loads_pending) return;
   keyed_loads_pending = false;

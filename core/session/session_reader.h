@@ -95,9 +95,8 @@ class SessionReader {
   std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const;
   bool has_pieces() const;
 
-  /// Reads all of the file, page by page and table by table, and counts again what was counted while it was recorded:
-  /// windows, loads by label and token and real cells from decisions and masks. Throws Error(bad_input) at the first
-  /// damage.
+  /// Reads all of the file, page by page and table by table, and repeats the counts made while recording: windows,
+  /// loads by label and token and real cells, from decisions and masks. Throws Error(bad_input) at the first damage.
   struct Checked {
     int64_t pages = 0, runs = 0, batches = 0, decisions = 0;
   };

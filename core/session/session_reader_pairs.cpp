@@ -67,7 +67,7 @@ void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t route
     add_coactivation({to_decision->record(to), to_decision->fan_out}, mask, counter);
 }
 
-// The range is cut into the largest windows that are stored; what no window covers is counted again from the decisions.
+// The range is cut into the largest stored windows; the rest is counted again from the decisions.
 PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router, int32_t to, BatchRange of) const {
   const int32_t edge = kind == PairKind::coactivation ? -1 : find_edge(layout(run), router, to);
   const std::vector<uint8_t> branches =

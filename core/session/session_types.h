@@ -122,7 +122,7 @@ struct StoredDecision {
   std::vector<float> margin;        ///< [cells] or empty
   std::vector<uint8_t> residency;   ///< [cells, fan_out] Residency, or empty
   std::vector<int64_t> bytes_read;  ///< [cells, fan_out] or empty, as in DecisionRecord
-  int32_t score_columns = 0;        ///< branches, or what a threshold compares
+  int32_t score_columns = 0;        ///< branches, or numbers that a threshold compares
   /// Cells of all branches one after another: those of branch b are [offsets[b], offsets[b + 1]).
   std::vector<int32_t> cells_by_branch() const;
   /// Spans over this value.
@@ -135,7 +135,7 @@ struct PathStep {
   int32_t router = 0;
   std::vector<int32_t> choice;  ///< [fan_out]
   std::vector<float> weight;
-  /// of the cell that it decided about, in its own space: the cell, or what the cell is a member of
+  /// of the cell that the decision is about, in its own space: the cell, or the cell's parent
   int32_t position = 0;
 };
 

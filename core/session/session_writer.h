@@ -20,8 +20,8 @@ class RunWriter : public RecordSink {
   void commit() override;
   /// Counts so far. Read it only when the run's Recorder has finished or is flushed.
   const ProfileAccumulator& profile() const;
-  /// Writes what is pending, the summary (JSON of the verb, or "") and the status. Call it when the run's Recorder has
-  /// finished.
+  /// Writes everything pending, the summary (JSON of the verb, or "") and the status. Call it when the run's Recorder
+  /// has finished.
   void finish(RunStatus status, const std::string& summary = {});
 
  private:
@@ -47,9 +47,10 @@ class SessionWriter {
   /// Commits nothing from now on, so that all of it can be taken back: an import is there completely, as far as it was
   /// kept, or not at all. Meanwhile other writers of the file wait, and its readers see the state before.
   void hold();
-  /// Commits what was held; later commits are as usual.
+  /// Commits everything held; later commits are as usual.
   void keep();
-  /// Undoes what was held. Nothing can be written any more; a file that this writer made goes away when it is closed.
+  /// Undoes everything held. Nothing can be written afterwards; a file that this writer made is removed when it is
+  /// closed.
   void take_back();
   /// Leaves one plain file. A reader that holds it is waited for, 2 s at most; then the file stays as it is, with its
   /// -wal beside it, and the last reader converts it. Returns whether it is one plain file.

@@ -14,7 +14,7 @@ enum class OpenMode : uint8_t {
   create,  ///< read and write; made where it is not there
   read,    ///< refuses changes; opened for writing where the file allows it, because a -wal that a killed run left must
            ///< be recovered
-  immutable,  ///< nobody can change the file: read-only media
+  immutable,  ///< the file cannot change: read-only media
 };
 
 class Database {

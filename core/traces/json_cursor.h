@@ -46,7 +46,7 @@ class JsonCursor {
   void expect(char c, const std::string& where) {
     if (!take(c)) wrong(where + ": expected '" + std::string(1, c) + "', got " + in_quotes(text_.substr(at_, 12)));
   }
-  /// Whole values may be written as 4.0 or 1e3. `name`: what the number is, for the complaint.
+  /// Reads a whole number, which may be written as 4.0 or 1e3. `name`: its name in errors.
   int64_t whole_number(std::string_view name, int64_t below) {
     peek();
     int64_t value = 0;

@@ -116,7 +116,7 @@ class SglangDump {
     }
   }
 
-  /// The buffer is a ring: only while it is not full its rows are in the order of time. What is not filled yet is zero.
+  /// The buffer is a ring: its rows are in the order of time only until it is full. Unfilled rows are zero.
   static bool in_order(const std::vector<uint8_t>& filled) {
     return filled.size() == 1 || (!filled.back() && std::is_sorted(filled.rbegin(), filled.rend()));
   }

@@ -63,7 +63,7 @@ struct TraceHeader {
   RecordedSlots recorded_slots;
   bool tokens = false;                    ///< batches may hold token ids
   std::map<int32_t, std::string> pieces;  ///< texts of tokens, as in the vocabulary
-  std::string recorder;                   ///< the recorder that states what it left out; empty: the trace does not say
+  std::string recorder;                   ///< the recorder that states its omissions; empty: the trace names none
   std::string cut;                        ///< content that this recorder left out; empty: none
   TracedExits exits;                      ///< of a network with exits
 };
@@ -166,7 +166,7 @@ struct TraceFormat {
   std::string_view suffix;
   /// Looks at the content alone, at its begin where that is enough.
   bool (*recognize)(std::string_view content) = nullptr;
-  /// Throws Error(bad_input) with file, line or element, what is wrong and what to do.
+  /// Throws Error(bad_input) with file, line or element, fault and remedy.
   TraceCounts (*read)(const TraceSource& source, TraceSink& sink, const Progress& progress) = nullptr;
   /// Files beside the one of this path that are read with it; null: it is one file.
   std::vector<std::string> (*companions)(const std::string& path) = nullptr;
@@ -181,7 +181,7 @@ std::span<const TraceFormat> trace_formats();
 const TraceFormat& find_trace_format(std::string_view id);
 /// Finds the format by the file's content. Null if it has none of them or is not UTF-8.
 const TraceFormat* find_trace_format(const MappedFile& file);
-/// The same, but throws Error(bad_input), which says what the file is, instead of returning null.
+/// The same, but throws Error(bad_input) with the kind of the file, instead of returning null.
 const TraceFormat& recognize_trace(const MappedFile& file);
 
 /// For traces that list all layers of the model: [layers] the router of each, -1: a layer without branches. The layers
@@ -201,7 +201,7 @@ std::string missing_layers(const TracedModel& model, const std::vector<int32_t>&
 /// One for each layer that has one, named by the layer's number.
 std::vector<TraceRouter> routers_by_layer(const std::vector<int32_t>& router_of, int64_t branches, int64_t fan_out);
 
-// The readers, a file each; core/formats/trace_marks.h recognises what they read.
+// The readers, a file each; core/formats/trace_marks.h recognises their formats.
 TraceCounts read_route_trace_csv(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_router_trace_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_logical_count_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
@@ -209,7 +209,7 @@ TraceCounts read_sglang_dump(const TraceSource& source, TraceSink& sink, const P
 TraceCounts read_routed_experts_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_vllm_eplb_jsonl(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_trtllm_statistics(const TraceSource& source, TraceSink& sink, const Progress& progress);
-/// The files of the ranks that lie beside it.
+/// The files of the ranks in its folder.
 std::vector<std::string> trtllm_rank_files(const std::string& meta_info);
 TraceCounts read_megatron_jsonl(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress& progress);

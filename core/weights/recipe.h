@@ -82,9 +82,8 @@ std::string weight_text(const Recipe& recipe);
 
 /// Format and shape of a stored tensor; nullptr: there is none.
 using FindStored = std::function<const WeightInfo*(std::string_view name)>;
-/// Format and shape of what a recipe makes; its name is the recipe's text. Throws Error(bad_input) that names the
-/// recipe, the step, what was expected and what came: a missing tensor, a slice beyond its extent, operands that do not
-/// fit.
+/// Format and shape of a recipe's result; its name is the recipe's text. Throws Error(bad_input) that names the recipe,
+/// the step, what was expected and what came: a missing tensor, a slice beyond its extent, operands that do not fit.
 WeightInfo info_of(const Recipe& recipe, const FindStored& stored);
 WeightInfo info_of(const Recipe& recipe, const WeightSource& stored);
 

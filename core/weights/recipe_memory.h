@@ -10,8 +10,8 @@ namespace stormcell {
 /// operands.
 int64_t bytes_while_made(const Recipe& recipe, const WeightSource& stored);
 
-/// Bytes of stored tensors that are read for it: its own if it lies in a tensor in one piece, else those of all tensors
-/// that it names.
+/// Bytes of stored tensors that are read for it: its own if it is one piece of a tensor, else those of all tensors that
+/// it names.
 int64_t bytes_stored_of(const Recipe& recipe, const WeightSource& stored);
 
 }  // namespace stormcell

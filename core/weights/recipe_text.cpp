@@ -1,4 +1,4 @@
-// Recipes as text and back. WORD(operands, numbers, key=value...); what has its default is not written.
+// Recipes as text and back: WORD(operands, numbers, key=value...); defaults are not written.
 #include <algorithm>
 #include <array>
 #include <charconv>

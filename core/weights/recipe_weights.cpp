@@ -232,7 +232,7 @@ class Maker {
   Made convert(const Recipe& r) const {
     const WeightInfo from = info(r.of[0]);
     if (from.dtype == r.dtype) return make(r.of[0]);
-    // A row at a time, so that no copy in f32 of the whole lies beside it.
+    // Works row by row, so that there is no second copy in f32 of the whole.
     return rewrite(r, from.shape.empty() ? 1 : from.shape[0], [](int64_t, std::span<float>) {});
   }
 

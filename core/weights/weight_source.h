@@ -36,7 +36,7 @@ class WeightSource {
   /// The stored bytes, row-major. Letting go of the last handle gives the memory back that they were read or generated
   /// into. Thread-safe. Throws Error when there is no such weight.
   virtual std::shared_ptr<const std::byte> bytes(std::string_view name) const = 0;
-  /// Bytes held at most from the call of bytes() until its last handle goes: the weight, and what it is made from.
+  /// Bytes held at most from the call of bytes() until its last handle goes: the weight, and its operands.
   virtual int64_t bytes_while_read(std::string_view name) const { return find(name)->bytes(); }
   /// `count` bytes from byte `first` on, which must lie within the weight; as bytes(). A source that can read a range
   /// alone does.

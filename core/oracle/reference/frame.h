@@ -30,7 +30,7 @@
 
 namespace stormcell::reference {
 
-/// A decision and the memory that it lies in.
+/// A decision and its memory.
 struct HeldDecision {
   struct alignas(64) Line {
     std::byte bytes[64];

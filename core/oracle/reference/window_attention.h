@@ -46,7 +46,7 @@ struct WindowHead {
     for (int64_t i = 0; i < dim; ++i) sum += x[i] * x[i];
     return at_least(sqrt(sum), Scalar(1e-12));
   }
-  /// Keys lie dimension by dimension, so that a query's scores of all keys are summed side by side.
+  /// Keys are stored dimension by dimension, so that a query's scores of all keys are summed side by side.
   std::vector<Scalar> keys(const std::vector<WindowCell>& cells) const {
     std::vector<Scalar> kt(cells.size() * static_cast<size_t>(dim));
     for (size_t j = 0; j < cells.size(); ++j) {
