@@ -42,7 +42,7 @@ std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   return text + "\n" + table_text(groups, {1, 2, 3});
 }
 
-/// Early exits: who leaves where, at what cost, and what other thresholds would give.
+/// Early exits: items at each exit, their costs, and the results of other thresholds.
 std::string exits_block(const RunSummaryFigures& f, bool verbose) {
   constexpr size_t kPoints = 8;
   if (!f.exits || f.exits->exits.empty()) return {};

@@ -12,7 +12,7 @@
 namespace stormcell::cli {
 
 struct ConsoleOptions {
-  bool quiet = false;    ///< errors only, and what was asked for by an option
+  bool quiet = false;    ///< only errors, and output that an option asks for
   bool verbose = false;  ///< also each stage with its time, and details
   std::string log_file;
 };

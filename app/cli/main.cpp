@@ -104,8 +104,8 @@ std::string stopped_text(ErrorKind kind, const std::string& session) {
              : session + ": " + what + " (it holds every batch that was finished)";
 }
 
-/// Says what a failed call left in its session: "S.storm#3 holds every batch that was finished". Empty: nothing, or the
-/// session itself could not be written.
+/// Describes the rest of a failed call in its session: "S.storm#3 holds every batch that was finished". Empty: nothing,
+/// or the session itself could not be written.
 std::string kept_text(const Console& console, std::string_view error) {
   try {
     if (console.session().empty() || error.starts_with(console.session() + ":") ||

@@ -45,8 +45,8 @@ class RunResult {
   TextOutput json_;
 };
 
-/// Throws Error(failed) that names the model: its run could not be verified, the first of `reasons` and what to do;
-/// empty: to report it.
+/// Throws Error(failed) that names the model: its run could not be verified; with the first of `reasons` and the
+/// remedy; empty: to report it.
 [[noreturn]] void fail_verification(const std::string& model, const std::vector<std::string>& reasons,
                                     const std::string& what_to_do);
 /// File for decoding with --phase both: "plan.decode.json" for "plan.json".

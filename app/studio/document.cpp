@@ -127,7 +127,7 @@ void Document::close() {
   emit selection_changed();
 }
 
-// Views read a part of the file each: what is wrong elsewhere is said here, once.
+// Views read only a part of the file each: damage elsewhere is reported here, once.
 void Document::look_over() {
   background_.start(
       Job::look_over,
@@ -138,7 +138,7 @@ void Document::look_over() {
             emit looked_over(QString::fromStdString(damage.value_or(std::string())));
         };
       },
-      // Whoever reads it next says why it cannot be read.
+      // The next reader reports why it cannot be read.
       [this](const QString&) { emit looked_over({}); });
 }
 

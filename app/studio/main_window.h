@@ -39,13 +39,13 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void open(const QString& session) { document_.open(session); }
-  /// Opens what was dropped or named: sessions, models, traces, or data for the model on show.
+  /// Opens dropped or named paths: sessions, models, traces, or data for the shown model.
   void open_anything(const QStringList& paths);
   void open_anything(const QString& path) { open_anything(QStringList{path}); }
   void show_view(const QString& id);
   /// Keeps for the next start what restore() takes up.
   void keep() const;
-  /// Windows, theme, recent files and what was open when the program ended. Off in tests.
+  /// Restores windows, theme, recent files and the sessions that were open when the program ended. Off in tests.
   void restore(bool session_too);
   void say(const QString& message);
   /// Something went wrong: stays on show until it is put away.

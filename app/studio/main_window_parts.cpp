@@ -1,4 +1,4 @@
-// The window's parts, and what each tells the others.
+// The window's parts, and their connections.
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QLabel>

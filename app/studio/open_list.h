@@ -1,4 +1,4 @@
-// The list of what is open in the window: sessions, and models with the session of their runs.
+// The list of open sessions, and of open models with the session of their runs.
 #pragma once
 #include <QList>
 #include <QListWidget>

@@ -1,4 +1,4 @@
-// Decides what a window does with a file or folder that is dropped on it or named. The content decides, not the name.
+// Decides how a window opens a dropped or named file or folder. The content decides, not the name.
 #pragma once
 #include <QString>
 #include <cstdint>

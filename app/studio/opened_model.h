@@ -1,5 +1,5 @@
-// A model as its page shows it, read from headers before anything is run: its sheet, its routers, what is missing to
-// run it.
+// A model as its page shows it, read from headers before anything is run: its sheet, its routers, and anything missing
+// for a run.
 #pragma once
 #include <QString>
 #include <cstdint>

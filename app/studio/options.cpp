@@ -11,7 +11,7 @@
 namespace stormcell::studio {
 namespace {
 
-/// The options, by what they are.
+/// The known options.
 struct Known {
   QStringList views;
   QCommandLineOption view, file{"o", "The picture, .png or .svg; .csv writes the view's figures.", "FILE"},

@@ -20,7 +20,7 @@ struct DrawnPicture {
 /// suffix.
 DrawnPicture draw_picture(views::View& view, const QSize& size, double scale, const QString& suffix);
 /// The lines above the figures of a view in a file: program, device, date and session, as in all exported tables, and
-/// what the view says.
+/// the view's notes.
 QStringList table_comments(const views::View& view);
 /// Replaces the file when all bytes are written. Throws Error. May block.
 void write_file(const QString& file, const QByteArray& bytes);

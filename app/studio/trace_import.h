@@ -15,7 +15,7 @@ QStringList trace_suffixes();
 
 struct ImportResult {
   QString session;                       ///< empty: stopped before anything was read
-  std::optional<ImportFigures> figures;  ///< nothing: stopped; what was read is in the session
+  std::optional<ImportFigures> figures;  ///< nothing: stopped; the part that was read is in the session
 };
 /// Imports into a new session beside the first trace, or in the home folder if that folder is read-only. Throws Error.
 /// May block.

@@ -97,7 +97,7 @@ struct AttentionKernel {
     if (a.window > 0 && place <= q.place - a.window) return false;
     return !mask || mask[q.first + key] != 0;
   }
-  /// Rows of ragged cells lie one parent after another, those of a cache as the state says.
+  /// Rows of ragged cells are contiguous by parent; those of a cache follow the state's layout.
   STORMCELL_DEVICE static const char* row_of(const Args& a, const StateRowsOf& rows, const Query& q, int32_t key) {
     return a.has(Args::kKeyCells) ? rows.data + (q.first + key) * rows.row_bytes : rows.row(q.parent, key);
   }

@@ -14,12 +14,12 @@ struct SineAndCosine {
 
 /// Exact to a little over half a unit of the last place of f32, for angles below 2^33.
 STORMCELL_BOTH inline SineAndCosine sine_and_cosine(float angle) {
-  // Half pi in two pieces: what is left of an angle is exact to 2^-53, however often half pi goes into it.
+  // Half pi in two pieces: the rest of an angle is exact to 2^-53, however often half pi goes into it.
   constexpr double kHalfPi = 1.5707963267948966, kHalfPiRest = 6.123233995736766e-17;
   const double times = rint(static_cast<double>(angle) * (1 / kHalfPi));
   const double x = fma(-times, kHalfPiRest, fma(-times, kHalfPi, static_cast<double>(angle)));
   const int quarter = static_cast<int>(static_cast<int64_t>(times) & 3);
-  // Taylor's series: |x| is at most pi / 4, so what is left out is below 1e-12.
+  // Taylor's series: |x| is at most pi / 4, so the omitted terms are below 1e-12.
   const double s = x * x;
   const double sine =
       x *

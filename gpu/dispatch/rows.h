@@ -49,7 +49,7 @@ struct CombineArgs {
   const int32_t* choice = nullptr;       ///< [cells, fan_out], with `dropped`
   const float* choice_weight = nullptr;  ///< [cells, fan_out]; null: every weight is 1
   const Sixteen* from = nullptr;         ///< [slots, pieces]
-  const Sixteen* dropped = nullptr;      ///< [cells, pieces]: what a dropped choice contributes; null: nothing
+  const Sixteen* dropped = nullptr;      ///< [cells, pieces]: contribution of a dropped choice; null: nothing
   Sixteen* to = nullptr;                 ///< [cells, pieces]
   int32_t cells = 0, fan_out = 1, pieces = 0;
   bool unrouted_only = false;  ///< leave cells with a slot alone: a product has stored them

@@ -1,4 +1,4 @@
-// wgmma, TMA and mbarrier by their names in PTX. Only what the kernels here use; sm_90a alone.
+// wgmma, TMA and mbarrier by their names in PTX. Only those that the kernels here use; only for sm_90a.
 #pragma once
 #include <cuda.h>
 

@@ -8,7 +8,7 @@
 namespace stormcell::gpu {
 
 /// Operands are K-major: a tile is rows of 64 bf16 numbers, 128 bytes each, in groups of eight rows (1,024 bytes, so
-/// aligned), whose sixteen-byte pieces are swizzled: piece c of row r lies where piece c ^ (r % 8) would.
+/// aligned). The sixteen-byte pieces of a row are swizzled: piece c of row r is at the place of piece c ^ (r % 8).
 inline constexpr int32_t kTileDepth = 64, kRowBytes = 128, kGroupRows = 8, kGroupBytes = kGroupRows * kRowBytes;
 STORMCELL_BOTH constexpr int32_t swizzled_offset(int32_t row, int32_t piece) {
   return row * kRowBytes + ((piece ^ row % kGroupRows) << 4);

@@ -37,8 +37,8 @@ struct TensorShape {
   static constexpr int kWeightBlockBytes = kBoxes * kBoxBytes, kRowBlockBytes = kRows * kRowBytes;
   static constexpr int kWeightBytes = kBlocks * kWeightBlockBytes,
                        kStageBytes = kWeightBytes + kBlocks * kRowBlockBytes;
-  /// Stages, two barriers each, where rows are the narrow side what the slots of a tile have of their own, and slack to
-  /// align the first.
+  /// Stages, two barriers each; the data of a tile's slots if rows are the narrow side; and slack to align the first
+  /// stage.
   static constexpr int kSlotsAt = kStages * (kStageBytes + 16);
   static constexpr int kSharedBytes =
       kSlotsAt + (kRows == kNarrowRows ? static_cast<int>(sizeof(TileSlots)) : 0) + 1024;

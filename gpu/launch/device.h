@@ -24,7 +24,7 @@ Status current_device(const Device*& device);
 /// For checks: limits the blocks of kernels that take one block a multiprocessor. Call it before the first use of a
 /// card in this process.
 void limit_multiprocessors(int most);
-/// A status from a cudaError_t (0 is fine) of the named call; `sizes` may be empty. What it tells is taken back from
+/// A status from a cudaError_t (0 is fine) of the named call; `sizes` may be empty. An error is also removed from
 /// cudaGetLastError().
 Status check_cuda(int error, const char* call, const char* sizes);
 

@@ -32,8 +32,7 @@ struct Grid {
   int64_t blocks;
   int threads, shared_bytes;  ///< a block
 };
-/// Queues a kernel. What it returns is this launch's own error: cudaGetLastError() would also give what another call
-/// has left behind.
+/// Queues a kernel. The result is this launch's own error: cudaGetLastError() could also return an earlier call's.
 template <class... Parameters, class... Arguments>
 Status launch_grid(const char* call, const char* sizes, void (*kernel)(Parameters...), const Grid& grid, Stream stream,
                    const Arguments&... arguments) {

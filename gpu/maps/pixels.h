@@ -89,7 +89,7 @@ struct PixelKernel {
     return static_cast<int32_t>(least<int64_t>(static_cast<int64_t>(patch) * stride, last));
   }
 
-  /// The pixels of a side that a pixel of the result lies between, and the share of the second.
+  /// The pixels of a side on both sides of a pixel of the result, and the share of the second.
   struct Between {
     int32_t first, second;
     float share;

@@ -80,7 +80,8 @@ void find_edges(std::vector<PlanNode>& nodes) {
     }
     for (const ByteRange& range : node.ranges) {
       std::vector<Touch>& of = touched[static_cast<size_t>(range.memory)];
-      // Whoever conflicts with what lies within a whole write conflicts with the write, which comes later.
+      // A later node that conflicts with a touch within a whole write conflicts with the write too, so the touch is
+      // dropped.
       if (range.writes && range.branch < 0)
         std::erase_if(of, [&](const Touch& t) {
           return t.node != n && t.range.begin >= range.begin && t.range.end <= range.end;

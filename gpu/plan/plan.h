@@ -52,7 +52,7 @@ struct PlanLoop {
 /// Bytes of each kind of memory.
 struct PlanBytes {
   int64_t control = 0;  ///< behind the arena, in the memory of the activations
-  int64_t call = 0;     ///< of a call block with what it points to
+  int64_t call = 0;     ///< bytes of a call block, with everything that it points to
 };
 
 /// A submission launches the graph of its leaf and those of all leaves behind it, one after another: where one of them
@@ -69,8 +69,8 @@ struct Plan {
   int64_t edges() const;
 };
 
-/// Sets PlanNode::after from the ranges: a node waits for those before it in the same leaf and loop that write what it
-/// touches, or touch what it writes.
+/// Sets PlanNode::after from the ranges: a node waits for earlier ones in the same leaf and loop that write its ranges,
+/// or use the ranges that it writes.
 void find_edges(std::vector<PlanNode>& nodes);
 /// The nodes of a loop, -1: those of none, in a leaf, in the order of the program.
 std::vector<int32_t> nodes_of(const std::vector<PlanNode>& nodes, int32_t leaf, int32_t loop);
@@ -78,7 +78,7 @@ std::vector<int32_t> nodes_of(const std::vector<PlanNode>& nodes, int32_t leaf, 
 /// Options for cutting a plan for a card.
 struct PlanOptions {
   int32_t multiprocessors = 132;
-  /// Changes where buffers lie before nodes are made, for tests that plant a fault.
+  /// Moves buffers before nodes are made, for tests that plant a fault.
   std::function<void(const Program&, MemoryPlan&)> change_memory = {};
 };
 

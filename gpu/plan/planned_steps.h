@@ -1,5 +1,5 @@
-// The steps of a program as a card will run them, without CUDA: which kernel each step has, what it reads, and the
-// layout of memory. Chosen and laid out by core/runtime, as on every device.
+// The steps of a program for a card, without CUDA: the kernel of each step, the operands that it reads, and the layout
+// of memory. They are chosen and laid out by core/runtime, as on every device.
 #pragma once
 #include <algorithm>
 #include <cstdint>

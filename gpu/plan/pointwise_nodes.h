@@ -28,7 +28,7 @@ class PointwiseNode {
           .format = plan_format(from.dtype),
           .at = take(nodes_.reads(i))});
   }
-  /// Loads what the weight has for the number's column.
+  /// Loads the weight's number for the column.
   void load_column(uint8_t to, WeightHandle weight) {
     step({.op = PointwiseOp::load_of_column, .to = to, .at = static_cast<int32_t>(weight)});
   }

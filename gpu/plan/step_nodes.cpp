@@ -85,7 +85,7 @@ void PlanBuilder::refuse_what_is_missing() const {
     if (!leaf.repeats.empty()) not_yet("plan", "fallbacks within repeats");
 }
 
-// Entries of one decision, or of one ragged value, lie together, so that the node that fills them declares one range.
+// Entries of one decision, or of one ragged value, are contiguous, so that the node that fills them declares one range.
 void PlanBuilder::place_entries() {
   entry_of_.assign(program_.operands.size(), -1);
   const auto has_rows = [](const Operand& o) { return !o.is_decision && !o.is_ragged && o.kind != BufferKind::weight; };

@@ -165,8 +165,7 @@ class StepNodes {
   /// A state that is an input and is changed.
   Ref changes(size_t input) const { return plan_.ref(step().inputs[input], Access::write); }
   DecisionPlaces decision(size_t input) const { return plan_.places(step().inputs[input]); }
-  /// The ragged value that says how the cells of an operand lie below their parents, and its places; nothing where they
-  /// lie in equal groups.
+  /// The ragged value that groups an operand's cells by parent, and its places; empty if the groups are equal.
   Ref cells_of(const Operand& of, RaggedPlaces& places) const {
     if (of.ragged == kNone || of.per_parent != kNone) return {};
     places = plan_.ragged_places(of.ragged);

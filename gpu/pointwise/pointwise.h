@@ -56,7 +56,7 @@ STORMCELL_BOTH inline float activated(PointwiseOp op, float x) {
 struct PointwiseStep {
   PointwiseOp op = PointwiseOp::load;
   uint8_t to = 0, a = 0, b = 0;  ///< registers
-  Format format = Format::f32;   ///< of what is loaded or stored; integers are as f32
+  Format format = Format::f32;   ///< of the loaded or stored number; integers are as f32
   int32_t at = 0;
   union {
     float number = 0;

@@ -26,7 +26,7 @@ STORMCELL_BOTH inline float distance(float chosen, float other) {
 }
 STORMCELL_BOTH inline float sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
-/// A score with its index; the larger score wins, then the lower index. {-inf, INT32_MAX} stands for none.
+/// A score with its index; the larger score wins, then the lower index. {-inf, INT32_MAX}: none.
 struct Best {
   float score = -kInfinity;
   int32_t index = INT32_MAX;
@@ -88,7 +88,7 @@ struct ChooseKernel {
   using Args = ChooseArgs;
   static constexpr int kThreads = 256, kCells = kThreads / kLanes;  // a block, at once
   struct Shared {
-    // Choice in groups alone: what each cell's lanes tell each other.
+    // Only for choices in groups: numbers that a cell's lanes exchange.
     float corrected[kCells][kLanes * kHeld];
     uint8_t group_is_kept[kCells][kLanes * kHeld];
   };

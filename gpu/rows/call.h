@@ -96,7 +96,7 @@ struct KernelArgs {
   int64_t list = 0;    ///< Refs among the constants, beside those below: place of the first
   int32_t listed = 0;  ///< how many
   int32_t word = -1;   ///< place of the region's word in control memory; -1: the kernel is always due
-  bool asks = false;   ///< a kernel before may have failed: what it would have made must not be read
+  bool asks = false;   ///< a kernel before may have failed: its results must then not be read
   Ref ref[kRefs_];
 
   /// A failure needs no edge of its own: readers of the failed kernel's result have one, and other results are not

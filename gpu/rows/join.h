@@ -28,7 +28,7 @@ struct JoinInput {
 
 /// The list: joined values, factors, decisions.
 struct JoinArgs : KernelArgs<5> {
-  /// kDecision: of the joined slots. kCells: the ragged value of the result's cells, of which members are joined.
+  /// kDecision: of the joined slots. kCells: the ragged value of the result's cells, whose members are joined.
   enum { kTo, kOtherwise, kResidual, kDecision, kCells };
   RaggedPlaces ragged;
   int64_t inputs = 0;     ///< constants: JoinInput

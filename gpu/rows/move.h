@@ -25,7 +25,7 @@ struct MoveArgs : KernelArgs<2> {
   int32_t table = -1;  ///< handle of the weight that is the source instead of kFrom
   int32_t width = 1;   ///< numbers of a row
   int32_t pixels = 1;  ///< of a row of the operands: each is a row here, of the maps `same` and `fill` alone
-  int32_t from_column = 0, to_column = 0, from_width = 1, to_width = 1;  ///< rows of which `width` numbers are moved
+  int32_t from_column = 0, to_column = 0, from_width = 1, to_width = 1;  ///< of rows, `width` numbers are moved
   int32_t piece = 4;         ///< bytes at once, where the formats are the same
   int32_t number_bytes = 4;  ///< of the output
   uint32_t fill = 0;         ///< bits of a constant, of number_bytes

@@ -1,8 +1,9 @@
-// Fills the rows table: where the rows of each operand begin and how many came. One node at the beginning does it for
-// what the extents tell, and clears the status. One node behind each router does it for what its decision tells, and
-// writes the words of the regions that its branches are. It runs in every region: behind a router that was skipped no
-// operand has rows, and no branch is due. It counts the router's execution too, before that is recorded. One node behind
-// each ragged value does the same for the operands over its cells, and counts those cells. Bound: latency of one launch.
+// Fills the rows table: the first row of each operand, and the number of rows that came. One node at the beginning does
+// it for operands whose extents are known, and clears the status. One node behind each router does it for operands that
+// depend on its decision, and writes the words of its branches' regions. It runs in every region: behind a skipped
+// router no operand has rows, and no branch is due. It also counts the router's execution, before that is recorded. One
+// node behind each ragged value does the same for the operands over its cells, and counts those cells. Bound: latency
+// of one launch.
 #pragma once
 #include "gpu/rows/groups.h"
 

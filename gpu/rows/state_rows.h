@@ -42,7 +42,7 @@ struct StateRowsOf {
   }
 };
 
-/// `paged`: the state's place among those in pages; -1: it lies in one piece.
+/// `paged`: the state's place among those in pages; -1: it is in one piece.
 template <class Args>
 STORMCELL_DEVICE StateRowsOf state_rows(const Args& a, const Ref& state, int32_t paged, int64_t row_bytes) {
   const RowsEntry rows = a.rows(state);

@@ -6,7 +6,7 @@
 namespace stormcell {
 namespace {
 
-/// Messages that end so close to the first one end with it: rounding parts what is equal.
+/// Messages that end so close to the first one end with it: rounding separates equal times.
 constexpr double kSameEnd = 1e-12;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 

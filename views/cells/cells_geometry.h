@@ -33,7 +33,7 @@ struct LineLayout {
   QRectF picture;        ///< below the chips, which then tile it; empty: there is none
   /// -1: none. Between chips: none.
   int at(QPointF point) const;
-  /// The chip of another row that lies nearest below or above; -1: there is no such row.
+  /// The nearest chip of another row, below or above; -1: there is no such row.
   int neighbour(int chip, int rows) const;
 };
 /// `words`: the chip has a gap before it unless it begins a row. No chip is wider than the column.

@@ -135,7 +135,7 @@ bool lies_on_picture(const CellLine& line) {
   return all_listed && (line.columns > 0 || line.cells == 1);
 }
 
-/// Patches of one branch that lie side by side are framed together. Other figures differ from cell to cell.
+/// Neighbouring patches of one branch are framed together. Other figures differ from cell to cell.
 void join_patches(const CellLine& line, const CellOptions& options, std::vector<Chip>& chips) {
   constexpr int32_t kStepsBack = -2, kDropped = -3;
   if (options.color != CellColor::branch || chips.size() != static_cast<size_t>(line.cells)) return;

@@ -63,7 +63,7 @@ struct ShownLine {
   QString title;  ///< number and label
   QString text;   ///< of the sequence, where inputs were recorded
   std::vector<Chip> chips;
-  QImage picture;       ///< below the cells, which then lie on it; null: none is kept, or they have no places on it
+  QImage picture;       ///< below the cells, which are then on it; null: none is kept, or they have no places on it
   bool placed = false;  ///< its cells have places on a picture, kept or not
   QString left_out;     ///< names what is missing; empty: nothing is
   int compared = 0, differing = 0;

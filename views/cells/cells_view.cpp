@@ -183,7 +183,7 @@ CellOptions CellsView::options() const {
           static_cast<PictureTint>(pictures_->currentIndex())};
 }
 
-/// Lines of text, or the smallest pictures side by side and what lies between those that are kept.
+/// Lines of text, or the smallest pictures side by side, including the sequences between kept ones.
 CellsView::OnShow CellsView::on_show() const {
   const int64_t wide = std::max(width(), picture_->width()), high = std::max(height(), picture_->height());
   return {std::clamp<int64_t>(high / 38, 20, 128), (wide / 100 + 1) * (high / 130 + 1)};

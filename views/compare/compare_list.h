@@ -1,4 +1,4 @@
-// The lines of a comparison on a scrolled surface: only what is on show is painted, however many figures there are.
+// The lines of a comparison on a scrolled surface: only visible ones are painted, however many figures there are.
 #pragma once
 #include <QAbstractScrollArea>
 

@@ -60,7 +60,7 @@ void set_tones(HeatMatrix& m, double high) {
     for (size_t c = 0; c < row.value.size(); ++c) {
       const double v = row.value[c];
       double t = std::clamp(v / (v < 0 && ends_low ? 1 : top), -1.0, 1.0);
-      // Three decades: what is a thousandth of the largest is as pale as nothing.
+      // Three decades: a thousandth of the largest value is as pale as nothing.
       if (o.scale == HeatScale::logarithmic)
         t = std::copysign(std::max(0.0, 1 + std::log10(std::max(1e-12, std::abs(t))) / 3), v);
       row.tone[c] = static_cast<float>(t);

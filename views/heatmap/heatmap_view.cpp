@@ -433,7 +433,7 @@ std::vector<HeatmapPicture::Panel> HeatmapView::make_panels(HeatOptions o) {
   if (o.pair == HeatPair::single)
     return {panel(QString(),
                   make_matrix(from, range_of(from), o, high, o.order == HeatOrder::index ? nullptr : data_.all.get()))};
-  // The same scale for both, or the eye compares what is not alike.
+  // Both have the same scale, so that equal tones mean equal values.
   const auto matrix = [&](const LoadWindows& of, double up_to) {
     return make_matrix(of, range_of(of), o, up_to, data_.all.get());
   };

@@ -118,7 +118,7 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
   std::string settings;
   for (const RunLine& run : session.runs)
     if (run.id == settings_of) settings = run.settings;
-  // Newest first: what it says is nearest to what a run would say now.
+  // Newest first: its results are closest to those of a run now.
   for (size_t i = session.runs.size(); i-- > 0;) {
     const RunLine& run = session.runs[i];
     const auto chosen = chosen_passes(run);

@@ -1,4 +1,4 @@
-// Switches and parameters of the passes, what each was measured to bring, and a run of the choice.
+// Switches and parameters of the passes, the measured gain of each, and a run of the choice.
 #pragma once
 #include <QHash>
 #include <functional>
@@ -44,7 +44,7 @@ class OptimisationsView : public View {
 
   ImGuiWidget* canvas_;
   QHash<QString, QCheckBox*> boxes_;
-  std::vector<std::function<void()>> refresh_options_;  ///< of the controls: what the state says
+  std::vector<std::function<void()>> refresh_options_;  ///< set the controls to the state
   QComboBox* preset_;
   QPushButton *run_, *save_;
   Context context_;

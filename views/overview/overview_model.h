@@ -37,7 +37,7 @@ struct FigureRow {
   QString remark = {};  ///< replaces bars and change if the ratio is not stated; empty: it is stated, or there is none
 };
 
-/// A row of the waterfall: from what was reached before to what is reached with this pass.
+/// A row of the waterfall: from the speed before this pass to the speed with it.
 struct WaterfallRow {
   QString name, reason, value, tip;
   bool applied = false;

@@ -182,7 +182,7 @@ View::Load PlacementView::load(const Context& context, const Selection&) {
   const Wanted want = wanted(context);
   const bool same = edited_ && want == shown_;
   if (same && !(unread() & (Part::run | Part::session))) return nullptr;
-  // A session that grew, by what was stored for instance, leaves what a hand has changed alone.
+  // If the session has only grown, for example by a stored placement, changes made by hand stay.
   const bool only_list = same && !(edited_->placement() == edited_->start());
   const bool replaces = edited_ && want.file == shown_.file && want.run == shown_.run;
   return [this, want, only_list, replaces](const Progress& progress) -> Deliver {

@@ -128,7 +128,7 @@ void paint_assumed(QPainter& p, const SimulationLayout& layout, const Theme& the
   }
 }
 
-/// A title, and what is added where it has room.
+/// A title, and an addition that is shown if it has room.
 struct ChartTitle {
   QString text, more;
 };

@@ -1,4 +1,4 @@
-// Simulation: what a recorded routing would cost on GPUs that one does not have, and what that depends on.
+// Simulation: cost of a recorded routing on GPUs that are not at hand, and the figures that it depends on.
 #pragma once
 #include <memory>
 #include <optional>

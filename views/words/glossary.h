@@ -1,5 +1,4 @@
-// The words of all views: what each means, how it is computed, where it comes from. One table, shown on hover and as a
-// page.
+// The words of all views: meaning, computation and origin of each. One table, shown on hover and as a page.
 #pragma once
 #include <QString>
 #include <vector>

@@ -80,7 +80,7 @@ bool add_one_block(StepNodes& nodes, const RouteArgs& args, int64_t cells, int64
   });
 }
 
-/// Drops what has no place, between the choices and the index.
+/// Drops choices without a place, between the choices and the index.
 void add_priority(StepNodes& nodes, const RouteArgs& route, double factor, int64_t cells) {
   PriorityArgs args;
   args.decision = route.decision;
