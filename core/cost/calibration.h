@@ -17,8 +17,8 @@ struct Prediction {
   PredictionKind kind = PredictionKind::none;
   std::optional<double> us;
   double low_us = 0,
-         high_us = 0;        ///< of a borrowed time: with the difference as addend and as factor
-  std::vector<size_t> from;  ///< numbers of the calls that it is made from
+         high_us = 0;              ///< of a borrowed time: with the difference as addend and as factor
+  std::vector<size_t> from;        ///< numbers of the calls that it is made from
   std::optional<double> held_out;  ///< predicted / measured - 1 of the nearest call of these series, left out; null:
                                    ///< none can be predicted
   std::optional<double> laboratories;  ///< of a borrowed time: slowest / fastest laboratory at the nearest common call,

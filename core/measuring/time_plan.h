@@ -26,12 +26,13 @@ class TimePlan {
   /// Infinity without a limit; 0 if it is spent.
   double remaining() const;
   /// Seconds that a stage may take. The time left is divided by weight among this stage and the later ones, so that
-  /// they also share what earlier stages did not need. Infinity without a limit.
+  /// they also share the time that earlier stages did not need. Infinity without a limit.
   double allowed(Stage stage) const;
   /// Gives the share of a stage that does not run to the others.
   void skip(Stage stage) { weight_[static_cast<size_t>(stage)] = 0, least_[static_cast<size_t>(stage)] = 0; }
   /// Keeps time for the work that is never left out: stages before it share only the rest. `batch`: seconds of one
-  /// execution; `compile`: seconds to make one plan and load its weights; `sizes`: different sizes of pictures, each of which is verified.
+  /// execution; `compile`: seconds to make one plan and load its weights; `sizes`: number of different sizes of
+  /// pictures, each of which is verified.
   void reserve_least(double batch, double compile, double sizes, bool ordered);
   /// Seconds of that work, without the spent ones; 0: none was reserved.
   double least() const;

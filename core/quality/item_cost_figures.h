@@ -17,7 +17,7 @@ struct ItemCost {
   std::vector<std::string> classes = {};  ///< classes that the data give it
   double parts = 0;                       ///< computed parts, of those that gates may leave out
   int64_t of_parts = 0;                   ///< number of these parts, the same for all items
-  double of_largest = 0;  ///< if all its cells went through only the largest branch; 0: not known
+  double of_largest = 0;                  ///< if all its cells went through only the largest branch; 0: not known
 
   double share() const { return of_all > 0 ? operations / of_all : 1; }
 };

@@ -40,7 +40,7 @@ struct PlacementPage {
   std::vector<double> layers;                       ///< [layers] imbalance of each
   std::vector<FrontPoint> front;                    ///< the most even one first; empty: nothing was searched
   QString front_of;                                 ///< placement that the front belongs to: "#4 joint"
-  std::optional<FrontPoint> here, start;  ///< on the fitted part, as the front; none: there are only counts
+  std::optional<FrontPoint> here, start;            ///< on the fitted part, as the front; none: there are only counts
 
   size_t rank_of(size_t slot) const { return slot / static_cast<size_t>(slots_of_rank); }
 };

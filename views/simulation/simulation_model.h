@@ -93,7 +93,7 @@ struct SimulationPage {
   std::vector<SimulatedFigure> calibrated;
   std::vector<ShownSensitivity> sensitivity;  ///< the largest first
   std::vector<ShownCluster> clusters;
-  bool any_calibrated = false;  ///< of these; phases of the others go by data sheets and are not comparable
+  bool any_calibrated = false;           ///< of these; phases of the others go by data sheets and are not comparable
   std::vector<ShownExchange> exchanges;  ///< dispatch, combine
   QString no_exchange;                   ///< why there are none
   std::vector<QString> assumptions;
