@@ -21,9 +21,9 @@ struct SimulateOptions {
                           ///< placement says
   std::string phase;      ///< "prefill", "decode": only these batches; empty: all
   StepOptions step;       ///< source of the steps
-  SizeOptions sizes;      ///< of the model, where the session does not say them
+  SizeOptions sizes;      ///< of the model, if the session does not have them
   std::string overlap;    ///< of overlaps(); empty: none
-  /// a calibration's file: measured calls say rates and start-up times where they can; may be empty
+  /// a calibration's file: measured calls give rates and start-up times if they can; may be empty
   std::string calibration;
   double oversubscription = 1;  ///< rate of a node's network ports together / rate of its uplink
   /// Milliseconds of a step that are neither experts nor exchange: attention, norms, sampling. Nothing: not stated.

@@ -44,7 +44,7 @@ std::string strongest_text(const std::vector<Pair>& strongest, Text text) {
 
 std::string branch_text(int32_t branch) { return "#" + std::to_string(branch); }
 
-/// Empty where nothing is known.
+/// Empty if nothing is known.
 std::string pairs_text(const AnalyzeFigures& f) {
   std::string text;
   std::vector<std::vector<std::string>> next = {{"transitions from", "to", "likeliest", "by load", "strongest"}};
@@ -95,7 +95,7 @@ std::string reuse_and_drift_text(const AnalyzeFigures& f) {
   return text;
 }
 
-/// Empty where nothing is known.
+/// Empty if nothing is known.
 std::string choices_text(const AnalyzeFigures& f) {
   const PredictabilityFigures& p = f.predictability;
   std::vector<std::vector<std::string>> rows;

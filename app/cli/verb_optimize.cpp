@@ -50,7 +50,7 @@ class OptimizeVerb : public Verb {
     if (!report_.empty()) check_output_path(report_);
     if (both && !report_.empty()) check_output_path(file_of_decoding(report_));
     RunResult result(json_, optimize_.session, console);
-    // A report is made from a session: where none is asked for, from one that is thrown away.
+    // A report is made from a session: without one, from a temporary session.
     std::optional<ScratchFolder> scratch;
     if (!report_.empty() && optimize_.session.empty()) optimize_.session = scratch.emplace().path() + "/report.storm";
     TextOutput config(config_out_), decode_config(both && !config_out_.empty() ? file_of_decoding(config_out_) : "");

@@ -64,7 +64,7 @@ std::string layouts_text(const std::string& what, const std::vector<LayoutLine>&
   return table_text(rows, {1, 2, 3, 4, 5, 6});
 }
 
-/// Empty where nothing was traded.
+/// Empty without a trade of traffic for balance.
 std::string front_text(const PlaceFigures& f) {
   return f.front.size() < 2 ? std::string() : "\n" + layouts_text("less traffic for less balance", f.front);
 }

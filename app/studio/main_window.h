@@ -108,7 +108,7 @@ class MainWindow : public QMainWindow {
   PassSelection passes_of_run() const;
   void run_again(const Again& again);
   void run_into_session(const Again& again);
-  /// A try: answered by the session where it has one, else by a run.
+  /// A try: answered by the session if it has one, else by a run.
   void try_out(const TrySettings& wanted);
   void start_try(const TrySettings& wanted);
   void update_what_if();

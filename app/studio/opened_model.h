@@ -38,7 +38,7 @@ struct OpenedModel {
 OpenedModel read_model(const QString& path);
 
 /// The session for the runs of `model` in the folder for this program's data: "NAME.storm", with a number behind NAME
-/// where that file holds runs of another model. May block.
+/// if that file holds runs of another model. May block.
 QString kept_session(const QString& name, const QString& model);
 /// The folder for this program's data.
 QString sessions_folder();

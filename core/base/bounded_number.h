@@ -1,4 +1,4 @@
-// Numbers that a user gives, within bounds, with one wording where they are not.
+// Numbers from users, within bounds, with one wording of errors.
 #pragma once
 #include <limits>
 #include <string>

@@ -51,7 +51,7 @@ const NumberFormat& format_of(DType type);
 
 /// True if rows of `n` elements are whole blocks.
 bool is_whole_blocks(DType type, int64_t n);
-/// Bytes of a row of `n` elements. Throws Error(bad_input) that names the format where the row is not whole blocks, or
+/// Bytes of a row of `n` elements. Throws Error(bad_input) that names the format if the row is not whole blocks, or
 /// takes 2^63 bytes.
 int64_t row_bytes(DType type, int64_t n);
 /// Bytes of a tensor, row by row along its last extent; a scalar is a row of one element. Throws as row_bytes().

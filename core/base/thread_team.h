@@ -45,7 +45,7 @@ class ThreadTeam {
     join();
   }
 
-  /// Splits [0, n) into one contiguous part a member, each a multiple of `grain` but the last: f(begin, end, member).
+  /// Splits [0, n) into one contiguous part a member, all but the last a multiple of `grain`: f(begin, end, member).
   template <class F>
   void split(int64_t n, int64_t grain, F&& f) {
     const int64_t units = (n + grain - 1) / grain;

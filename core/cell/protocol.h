@@ -20,8 +20,8 @@ enum class ProtocolKind : uint8_t {
   label,               ///< the branch that a given label names
 };
 
-/// A router over more branches or with more choices a cell is refused by its shape rule, so that small stacks suffice.
-/// A protocol that may choose every branch has no bound but that of the branches.
+/// A router with more branches or more choices a cell is refused by its shape rule, so that small arrays on the stack
+/// suffice. For a protocol that may choose every branch, only the limit of branches holds.
 inline constexpr int32_t kMostBranches = 4096, kMostChoices = 64;
 
 enum class SoftmaxPlace : uint8_t { none, before, after };  ///< over all scores before the choice, or over the k chosen

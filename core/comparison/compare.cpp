@@ -135,7 +135,7 @@ std::set<std::string> figures_with_padding_in_one(const SummaryFigures& a, const
   return figures;
 }
 
-/// Shares of a router's branches by its name; empty where it has no loads.
+/// Shares of a router's branches by its name; empty if it has no loads.
 std::map<std::string, std::vector<double>> shares_of(const Json& summary) {
   std::map<std::string, std::vector<double>> shares;
   const auto routing = summary.find("routing");

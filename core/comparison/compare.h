@@ -13,8 +13,8 @@ namespace stormcell {
 struct ComparedFigure {
   std::string figure;
   std::optional<double> a, b;        ///< empty: that run lacks the figure; both: it is null in B and A has no value
-  std::optional<double> difference;  ///< b - a, where both are there and of the same thing
-  std::optional<std::array<double, 2>> ci95;  ///< of the difference, where both figures come with an interval
+  std::optional<double> difference;  ///< b - a, if both exist and are of the same thing
+  std::optional<std::array<double, 2>> ci95;  ///< of the difference, if both figures have an interval
   /// A figure with an interval: the interval does not contain 0. A count: the two differ. Empty: a measured figure
   /// without an interval.
   std::optional<bool> significant;

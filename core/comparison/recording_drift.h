@@ -40,7 +40,7 @@ std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Pr
 /// The doubt whether the other one is of this model; empty: it is. Throws Error(bad_input), which names the other one,
 /// if it is of another model or has other routers.
 std::string check_same_routers(const Recording& recording, const Recording& other);
-/// `routes`: the choices of `recording`, null where they were not read. Where either has no choices its batches are its
+/// `routes`: the choices of `recording`, null if they were not read. If either has no choices, its batches are its
 /// steps.
 AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other,
                              const Progress& progress);

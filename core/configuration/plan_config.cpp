@@ -111,7 +111,7 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
   const auto expect = [&](bool holds, const char* what) {
     if (!holds) bad_input(where, std::string("expected ") + what, "a file that optimize --config-out wrote");
   };
-  // The text of a key, `otherwise` where it is absent.
+  // The text of a key, `otherwise` if it is absent.
   const auto text_at = [&](const nlohmann::json& object, const char* key, const char* otherwise) {
     const auto at = object.find(key);
     if (at == object.end() || at->is_null()) return std::string(otherwise);

@@ -20,9 +20,9 @@ class Arrangement {
  public:
   Arrangement() = default;
   static Arrangement as_given(int64_t items, int64_t batch) { return Arrangement(items, batch); }
-  /// Pictures of one size in each batch, in the data's order among themselves; as given where all have one size. With
-  /// several the batches come in spread_order(), sizes ascending: those that an optimisation profiles, those that it
-  /// measures and the first ones are of all sizes.
+  /// Pictures of one size in each batch, in the data's order among themselves; the data's batches if all have one size.
+  /// With several sizes the batches come in spread_order(), sizes ascending: thus the batches that an optimisation
+  /// profiles, those that it measures, and the first ones are of all sizes.
   static Arrangement by_size(std::span<const ItemLength> lengths, int64_t batch);
   /// Items sorted by size of picture, then by length (ids, then the decoder's; those alike stay in their order), and
   /// cut into batches of one size. The batches come in spread_order(): those that an optimisation profiles, those that
@@ -43,7 +43,8 @@ class Arrangement {
   static Arrangement sorted(std::span<const ItemLength> lengths, int64_t batch, const Before& before);
 
   int64_t items_ = 0, batch_ = 1, batches_ = 0;
-  // Items part after part, where each part begins and the last ends; by batch: which part. All empty: as given.
+  // Items part after part; the beginning of each part and the end of the last; the part of each batch. All empty: as
+  // given.
   std::vector<int64_t> sorted_, begin_, part_of_;
 };
 

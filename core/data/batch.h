@@ -42,9 +42,9 @@ struct Batch {
   /// Null if there is no such input.
   const BatchInput* find_input(std::string_view name) const;
   const BatchCells* find_space(std::string_view name) const;
-  /// Values of an i32 input; empty where the batch has none.
+  /// Values of an i32 input; empty if the batch has none.
   const std::vector<int32_t>& integers(std::string_view input) const;
-  /// Real cells of the spaces that hold tokens; where none does, items.
+  /// Real cells of the spaces that hold tokens; if none does, items.
   int64_t real_cells() const;
   /// True if the items' numbers follow each other.
   bool is_consecutive() const;

@@ -41,7 +41,7 @@ struct SizeCount {
   int64_t largest_batch = 0;  ///< items of the batch that has most
 };
 
-/// Cells over all batches: tokens where there are any, else items.
+/// Cells over all batches: tokens if there are any, else items.
 struct CellTotals {
   int64_t cells = 0, real = 0;  ///< as the batches are, with and without padding
   /// Cells with padding, in batches in the data's order and in batches of like length; the latter without the data's

@@ -59,7 +59,7 @@ class FramesAhead {
   FramesAhead(const FramesAhead&) = delete;
   FramesAhead& operator=(const FramesAhead&) = delete;
 
-  /// Throws Error(bad_input) that names the file where the frame is not there any more.
+  /// Throws Error(bad_input) that names the file if the frame is gone.
   VideoFrame frame(int64_t index);
   /// Returns when the frame is there, or throws what cancel.check() throws: then it is decoded all the same, for
   /// whoever asks next.

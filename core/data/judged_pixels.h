@@ -12,7 +12,7 @@ namespace stormcell {
 class TensorFile;
 struct TensorPlace;
 
-/// u8 [items, height, width], 0: the pixel does not count. Where the file has none, all do.
+/// u8 [items, height, width], 0: the pixel does not count. Without it, all pixels count.
 class JudgedPixels {
  public:
   JudgedPixels() = default;

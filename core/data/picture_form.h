@@ -30,7 +30,7 @@ struct PictureForm {
   std::string to_text() const;
 };
 
-/// Throws Error(bad_input) where a batch of so many pictures has more than 2^31 values: it could not be run.
+/// Throws Error(bad_input) if a batch of so many pictures has more than 2^31 values: it could not be run.
 void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels);
 
 /// Pixels from the bytes of an array: u8 become 0 to 1, f32 stay. Error(bad_input) naming `where` and the array for

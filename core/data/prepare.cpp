@@ -29,7 +29,7 @@ void check_form(const InputSpec& spec) {
     refuse("is not one number a cell", "declare it i32 without content");
 }
 
-/// Cells up to the last real one, at least one where there are any.
+/// Cells up to the last real one, at least one if there are any.
 size_t real_length(const std::vector<int32_t>& mask) {
   size_t length = mask.size();
   while (length > 1 && mask[length - 1] == 0) --length;

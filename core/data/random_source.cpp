@@ -90,8 +90,8 @@ class RandomSource : public SequenceSource {
   uint64_t range_ = 1;
 };
 
-/// Pixels from 0 up to 1: half of it noise, half of it the same in squares of 16 pixels, so that parts of a picture are
-/// unlike one another.
+/// Pixels from 0 up to 1: the mean of noise for each pixel and noise for squares of 16 pixels, so that parts of a
+/// picture differ.
 class RandomPictures : public SequenceSource {
  public:
   RandomPictures(std::string spec, int64_t items, uint64_t seed, PictureSize size, int64_t channels)

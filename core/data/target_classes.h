@@ -19,7 +19,7 @@ struct TensorPlace;
 class TargetClasses {
  public:
   TargetClasses() = default;
-  /// Error(bad_input) where they do not fit `items` or each other.
+  /// Error(bad_input) if they do not fit `items` or each other.
   TargetClasses(const TensorFile& file, const TensorPlace& targets, int64_t items);
   bool are_there() const { return targets_.has_value(); }
   /// Height, width, 1.

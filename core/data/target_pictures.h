@@ -18,7 +18,7 @@ struct TensorPlace;
 class TargetPictures {
  public:
   TargetPictures() = default;
-  /// Error(bad_input) where they do not fit `items` or each other.
+  /// Error(bad_input) if they do not fit `items` or each other.
   TargetPictures(const TensorFile& file, const TensorPlace& targets, int64_t items);
   bool are_there() const { return targets_.has_value(); }
   const std::array<int64_t, 3>& shape() const { return shape_; }

@@ -224,7 +224,8 @@ class Optimization {
       candidates_ = {};  // before the next ones are made
       make_plans(OnTheirOwn::no);
       for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
-      // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
+      // Takes half the time, because the single plans are measured already. If no plan is left, the baseline has been
+      // measured.
       if (candidates_.final_plan != kNoPlan) measure_steadily([&] { measure(seconds / 2); });
     }
     measure_what_is_stated();
@@ -418,7 +419,7 @@ class Optimization {
     optimized().guards.clear();
     ExecuteOptions execute;
     execute.record = execute.events = session.open();
-    // The baseline was judged where it was profiled.
+    // The baseline's answers were judged in the profiling.
     const bool judges = quality_.open() && candidates_.final_plan != kNoPlan;
     execute.outputs = judges;
     const auto add = [&](const Batch& batch) {

@@ -1,5 +1,5 @@
 // Placements for vLLM, in the forms of its open proposals and of vllm-ascend. All count the layers with experts from 0,
-// and none takes a key that would say where the file comes from.
+// and none has a key for the file's origin.
 #pragma once
 #include "core/base/progress.h"
 #include "core/exports/export_options.h"

@@ -12,7 +12,7 @@ namespace stormcell {
 struct ExportedPlacement {
   NamedPlacement named;
   std::string where;   ///< "S.storm#4", for messages
-  std::string origin;  ///< one line that says where the file comes from, for formats that have comments
+  std::string origin;  ///< one line with the file's origin, for formats that have comments
 };
 /// The placement that the options name, else the newest. Error(bad_input): there is none.
 ExportedPlacement find_exported_placement(const ExportOptions& options);

@@ -26,8 +26,8 @@ Orientation orientation_in(std::span<const std::byte> tiff);
 
 /// Height and width change places.
 bool swaps_sides(Orientation orientation);
-/// The pixels [height, width, channels] as they are to be seen: [width, height, channels] where the sides change
-/// places.
+/// The pixels [height, width, channels] turned as they are to be seen: [width, height, channels] if the sides are
+/// swapped.
 std::vector<float> turned(std::vector<float> pixels, int64_t height, int64_t width, int64_t channels,
                           Orientation orientation);
 

@@ -36,7 +36,7 @@ class OpenFile {
   std::string change() const;
   /// Reads the current size and time of change.
   void look_again();
-  /// Throws Error(failed) where there is one.
+  /// Throws Error(failed) if there is a change.
   void expect_unchanged() const;
 
  private:

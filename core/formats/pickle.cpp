@@ -321,7 +321,7 @@ class Machine {
     v.node->name = known;
     stack_.push_back(v);
   }
-  // ('storage', class, key, location, elements); where it was is of no matter.
+  // ('storage', class, key, location, elements); the location does not matter.
   void push_storage(const PickleValue& id) {
     const auto parts = id.items();
     const StorageClass* storage =

@@ -1,5 +1,5 @@
-// Video, by FFmpeg's libraries where the build knows them and the machine has them: the frames of its best picture
-// stream, one after another, as they are shown.
+// Video, by FFmpeg's libraries if the build supports them and the machine has them: the frames of its best picture
+// stream, in order, as they are shown.
 #pragma once
 #include <cstdint>
 #include <memory>

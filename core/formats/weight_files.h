@@ -27,8 +27,8 @@ class WeightFiles {
   const TensorPlace* find(std::string_view name) const;
   /// Ordered by name, over all files.
   const std::vector<TensorPlace>& tensors() const { return tensors_; }
-  /// Copies bytes [first, first + to.size()) of a tensor as its file has them now. Throws Error(failed) where the file
-  /// has become shorter or cannot be read. Any thread may call.
+  /// Copies bytes [first, first + to.size()) of a tensor as its file has them now. Throws Error(failed) if the file has
+  /// become shorter or cannot be read. Any thread may call.
   void read(const TensorPlace& tensor, int64_t first, std::span<std::byte> to) const;
 
   /// The files written to since they were opened, as in OpenFile::change().

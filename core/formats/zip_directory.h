@@ -26,8 +26,8 @@ class ZipDirectory {
   const std::vector<ZipEntry>& entries() const { return entries_; }
   /// The first entry whose name is `name`, or ends with "/" + `name`; null: there is none.
   const ZipEntry* find_ending(std::string_view name) const;
-  /// The offset at which the bytes of an entry begin; reads its local header, and leaves `bytes` there. Error(bad_input)
-  /// where the entry is not within the file.
+  /// The offset of an entry's bytes; reads its local header, and leaves `bytes` there. Error(bad_input) if the entry is
+  /// not within the file.
   uint64_t go_to_data(HeaderBytes& bytes, const ZipEntry& entry) const;
 
  private:

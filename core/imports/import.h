@@ -52,8 +52,8 @@ struct ImportFigures {
 };
 
 /// Files of several models go into one session for each model: S.storm, S-2.storm and so on. If one of these names
-/// holds the model already, it is used. Bad input leaves the session as it was, or none where there was none.
-/// Interrupted, it keeps the batches that were read and marks the run so.
+/// holds the model already, it is used. Bad input leaves the session unchanged, and creates none. Interrupted, it keeps
+/// the batches that were read and marks the run so.
 ImportFigures import_traces(const ImportOptions& options, const Progress& progress = {});
 /// stormcell.import/1
 std::string to_json(const ImportFigures& figures);

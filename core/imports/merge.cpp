@@ -283,7 +283,7 @@ class MergedRun {
         record.add_decision(decision->record(static_cast<int32_t>(r)));
   }
 
-  /// Labels and texts of a batch's sequences, where the part has any.
+  /// Labels and texts of a batch's sequences, if the part has any.
   static void copy_inputs(const Part& part, const CellTable& cells, BatchRecord& record) {
     int64_t first = INT64_MAX, end = 0;
     for (int64_t i = 0; i < cells.sequences; ++i)
@@ -324,7 +324,7 @@ Json json_of(const MergedPart& p) {
           {"requests", p.requests}};
 }
 
-/// Joins the gaps that recorders state of the parts; a recording is complete only where all parts are.
+/// Joins the gaps of the parts that recorders state; a recording is complete only if all parts are.
 void join_cuts(const std::vector<Part>& parts, nlohmann::json& about) {
   std::vector<std::string> cuts;
   bool stated = true;

@@ -21,7 +21,7 @@ inline std::string_view to_text(MergeBy by) { return row_of(kMergeBy, by); }
 
 struct MergeOptions {
   std::vector<std::string> parts;  ///< "S.storm": its imported runs; "S.storm#3", "S.storm#name": one
-  std::string session;             ///< made, or appended to where it is of the same model
+  std::string session;             ///< created, or appended to if it is of the same model
   std::string by;    ///< a word of kMergeBy; empty: ranks where each part is of a rank and they are not all of one
   std::string name;  ///< of the run; empty: "merged"
 };

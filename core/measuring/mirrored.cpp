@@ -115,7 +115,7 @@ class DataOrder {
  private:
   int64_t batch_at(size_t i) const { return job_.batches[(first_ + i) % job_.batches.size()]; }
 
-  /// Bytes of slots that were filled, where that is counted.
+  /// Bytes of slots that were filled, if they are counted.
   template <class Take>
   int64_t go_through(size_t plan, Take take) {
     const size_t all = job_.batches.size();

@@ -88,7 +88,7 @@ struct MirroredJob {
   std::function<void()> between;  ///< called before each chain; its time counts among `seconds`; empty: nothing
   // In the data's order:
   int64_t stretch = 0;  ///< so many of `batches` at a time, one after another; 0: batches are drawn, and warmed up
-  /// batches before a stretch that a plan goes through first where it does not come from them; at most all
+  /// batches before a stretch that a plan first goes through unless it comes from them; at most all
   int64_t lead = 1;
   std::function<void(size_t plan, int64_t batch)> run_untimed;  ///< of the lead; empty: as execute
   std::function<int64_t()> filled;  ///< bytes of slots that were filled so far; empty: not counted

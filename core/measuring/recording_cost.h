@@ -15,7 +15,7 @@ struct RecordingCost {
   std::vector<int64_t> batches;  ///< batches that were run
   int64_t rounds = 0;
   double spread = 1;  ///< as repeat_spread()
-  /// time with recording / time without; nothing where no session could be written, or not_stated
+  /// time with recording / time without; empty if no session could be written, or not_stated
   std::optional<Ratio> overhead;
   double work = 0;         ///< time that recording itself took, as a share of the time without
   std::string not_stated;  ///< why times under a budget give no overhead; empty: they do

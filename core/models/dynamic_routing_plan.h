@@ -1,5 +1,5 @@
-// The grid of DynamicRouting: which nodes there are, where each may send to, extents of the levels, how seeded weights
-// are drawn.
+// The grid of DynamicRouting: its nodes and the ways between them, extents of the levels, distributions of seeded
+// weights.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -22,7 +22,7 @@ class LayerBuilder : public GraphBuilder {
 
   /// A weight in the format that it is stored in.
   ValueId stored(const std::string& name, std::vector<int64_t> shape);
-  /// The format that the rows which a weight makes are kept in: bf16 where it is stored so, else f32.
+  /// The format of rows that a weight makes: bf16 if the weight is stored so, else f32.
   DType cache_dtype(const std::string& weight, std::vector<int64_t> shape);
   /// A weight made of stored tensors, which must have been asked for with their shapes; `name` is the graph's own.
   ValueId made(const std::string& name, const Recipe& recipe, std::vector<int64_t> shape);
@@ -36,8 +36,8 @@ class LayerBuilder : public GraphBuilder {
   ValueId activation(ValueId x, const std::string& kind, const std::string& name);
   /// The mean of each channel of maps.
   ValueId global_average(ValueId x, const std::string& name);
-  /// A convolution of size x size, padded to keep the extents that its stride leaves where nothing else is said;
-  /// PREFIX.weight [outputs, size, size, inputs / groups] and, with `bias`, PREFIX.bias. The node is named PREFIX.
+  /// A convolution of size x size, padded by default to keep the extents that its stride leaves; PREFIX.weight
+  /// [outputs, size, size, inputs / groups] and, with `bias`, PREFIX.bias. The node is named PREFIX.
   struct Field {
     int64_t outputs = 0, size = 3, stride = 1;
     bool bias = true;

@@ -95,10 +95,10 @@ struct Model {
   std::shared_ptr<const Graph> forward;
   /// Builds the forward graph for another of `sizes`, over the same weights. Ask forward_for().
   std::function<std::shared_ptr<const Graph>(PictureSize)> build_forward;
-  /// The forward graph for pictures of a size; 0x0, and `picture`: `forward`. Error(bad_input) that names the model
-  /// where it takes none of that size.
+  /// The forward graph for pictures of a size; 0x0, and `picture`: `forward`. Error(bad_input) that names the model if
+  /// it takes none of that size.
   std::shared_ptr<const Graph> forward_for(PictureSize size) const;
-  /// The graph that decodes greedily; the symbol U is the most new tokens. Empty where the model cannot generate.
+  /// The graph that decodes greedily; the symbol U is the most new tokens. Empty if the model cannot generate.
   std::function<std::shared_ptr<const Graph>()> generate;
   /// The same with one output more, the logits that each token was chosen by: what verification looks at.
   std::function<std::shared_ptr<const Graph>()> generate_with_logits;

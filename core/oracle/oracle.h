@@ -39,7 +39,7 @@ struct OracleDecision {
   int32_t score_columns = 0;
   SpaceId dense_space = kNone;  ///< the nearest space above that is not routed
   int64_t dense_cells = 0;
-  /// [cells] row in the dense space; empty where the router decides over that space itself
+  /// [cells] row in the dense space; empty if the router decides over that space itself
   std::vector<int32_t> ancestor;
 };
 
@@ -82,8 +82,8 @@ template <class Scalar>
 class Oracle {
  public:
   Oracle(const Graph& graph, const WeightSource& weights) : graph_(graph), weights_(weights) {}
-  /// Throws Error(bad_input) where an input is missing or has another size than the bindings say, and as its
-  /// cancellation says.
+  /// Throws Error(bad_input) if an input is missing or does not have the size of the bindings, and as its cancellation
+  /// says.
   OracleResult<Scalar> run(const OracleInputs<Scalar>& inputs, const Bindings& bindings,
                            const OracleOptions& options = {}) const;
 

@@ -52,7 +52,7 @@ enum class Counted : uint8_t { loads, everything };
 
 class ProfileAccumulator : public RecordSink {
  public:
-  /// `windows` may be null: totals only. Error(failed) where the layout's edges are no graph of its routers.
+  /// `windows` may be null: totals only. Error(failed) if the layout's edges are no graph of its routers.
   explicit ProfileAccumulator(RunLayout layout, WindowSink* windows = nullptr, Counted counted = Counted::everything);
   ~ProfileAccumulator() override;
 

@@ -35,8 +35,7 @@ PairTable read_pairs(std::span<const uint8_t> data, std::string_view where);
 void put_events(std::span<const StepEvent> events, Bytes& out);
 std::vector<StepEvent> read_events(std::span<const uint8_t> data, std::string_view where);
 
-/// Lengths of the sequences where all padding is at their ends, else a bit for each cell. Empty where all cells are
-/// real.
+/// Lengths of the sequences if all padding is at their ends, else a bit for each cell. Empty if all cells are real.
 void put_mask(std::span<const uint8_t> mask, int64_t per_sequence, Bytes& out);
 std::vector<uint8_t> read_mask(std::span<const uint8_t> data, int64_t cells, int64_t per_sequence,
                                std::string_view where);

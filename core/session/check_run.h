@@ -39,7 +39,7 @@ struct CheckedBatch {
   const BatchSpace* find_space(int32_t space) const;
 };
 
-/// Its cells, items, step events and guards against each other. Empty where the run has no batch of this number.
+/// Checks its cells, items, step events and guards against each other. Empty if the run has no batch of this number.
 std::optional<CheckedBatch> check_batch(const CheckedRun& run, int64_t number);
 /// A decision speaks of cells that its batch has.
 void check_rows_of(const CheckedRun& run, const StoredDecision& decision, int32_t router, const CheckedBatch& batch);

@@ -43,14 +43,14 @@ class SessionReader {
 
   /// Finest level first; the last one has at most 256 windows.
   std::vector<PyramidLevel> levels(int64_t run) const;
-  /// Fewer where the run ends.
+  /// Fewer at the end of the run.
   std::vector<RouterLoads> loads(int64_t run, int32_t router, int32_t level, WindowRange windows) const;
   /// Sum over the whole run.
   RouterLoads total_loads(int64_t run, int32_t router) const;
 
   std::vector<BatchSummary> batches(int64_t run, BatchRange range = {}) const;
-  /// The sequences that these batches hold together; nothing where there are others between them, as in batches of
-  /// like lengths, which hold items from anywhere.
+  /// The sequences that these batches hold together; empty if other sequences are between them, as in batches of like
+  /// length, which hold items from anywhere.
   std::optional<ItemRange> sequences_of(int64_t run, BatchRange batches) const;
   std::vector<BatchSpace> spaces(int64_t run, int64_t batch) const;
   /// Phases that have cells, ascending.
@@ -58,7 +58,7 @@ class SessionReader {
   /// Cell spaces in these batches that are of a phase, ascending by batch.
   std::vector<SpaceOfBatch> batches_of_phase(int64_t run, Phase phase, BatchRange batches) const;
   bool has_decisions(int64_t run) const;
-  /// Empty where the batch or the decision is not there.
+  /// Empty if the batch or the decision does not exist.
   std::optional<StoredDecision> decision(int64_t run, int32_t router, int64_t batch) const;
   /// The routers that one cell met, along the edges of their graph, each after those that sent it the cell. `cell.item`
   /// is ignored. `space` is an index into RunLayout::spaces. Routers of another cell space are included only if they
@@ -101,8 +101,8 @@ class SessionReader {
     int64_t pages = 0, runs = 0, batches = 0, decisions = 0;
   };
   Checked check(const Progress& progress = {}) const;
-  /// check(), where the file is no more than a moment's reading (64 MiB) and no run is being recorded into it; false:
-  /// it was not looked at.
+  /// Does check() if the file takes only a moment to read (64 MiB) and no run is being recorded into it; false: it was
+  /// not checked.
   bool check_if_small(const Progress& progress = {}) const;
 
   /// Ascending by number.

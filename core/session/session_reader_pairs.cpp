@@ -38,7 +38,7 @@ int64_t rows_of(const StoredDecision& d) {
 
 }  // namespace
 
-// Counts the pairs of one batch again from its decisions; adds nothing where they were not recorded.
+// Counts the pairs of one batch again from its decisions; adds nothing if they were not recorded.
 void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to,
                                        std::span<const uint8_t> branches, int64_t batch, std::vector<int32_t>& scratch,
                                        PairCounter& counter) const {

@@ -40,7 +40,7 @@ struct SessionReader::State {
   /// `branches`: flags of those whose pairs count; empty: all.
   void count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, std::span<const uint8_t> branches,
                    int64_t batch, std::vector<int32_t>& scratch, PairCounter& counter) const;
-  /// The items of a batch where they are listed, else null.
+  /// The items of a batch if they are listed, else null.
   std::shared_ptr<const std::vector<int64_t>> items(int64_t run, int64_t batch) const;
 
   [[noreturn]] void damaged(const std::string& what) const;

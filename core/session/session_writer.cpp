@@ -163,7 +163,7 @@ SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model)
   } catch (const Error& e) {
     state_->db = {};
     if (!existed && look_at(path) == FileState::empty) ::unlink(path.c_str());
-    // A place where nothing may be written is a bad choice of file; a disk that gives out is not.
+    // A folder without permission to write is a bad choice of file; a failing disk is not.
     const std::string folder = std::filesystem::path(path).parent_path().string();
     const bool may_write =
         ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0 && (!existed || ::access(path.c_str(), W_OK) == 0);

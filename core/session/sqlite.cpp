@@ -158,8 +158,7 @@ Database open_to_read(const std::string& path) {
     return db;
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::failed) throw;
-    // WAL mode needs a file beside the session. Where that cannot be made and there is no -wal, the file alone is all
-    // of it.
+    // WAL mode needs a file beside the session. If it cannot be made and there is no -wal, the file itself is complete.
     struct stat wal {};
     if (::stat((path + "-wal").c_str(), &wal) == 0 && wal.st_size > 0) {
       if (::access(path.c_str(), R_OK) == 0 && ::access((path + "-wal").c_str(), R_OK) == 0 &&

@@ -195,7 +195,7 @@ class Imatrix {
     return text.str();
   }
 
-  /// Choices of a token, where it says how many tokens there were; 0: they do not divide.
+  /// Choices of a token, if the file states the number of tokens; 0: they do not divide.
   int64_t k() const {
     const auto& [layer, loads] = *loads_.begin();
     const auto of_layer = tokens_.find(layer);

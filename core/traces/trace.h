@@ -164,7 +164,7 @@ struct TraceFormat {
   std::string_view id, summary;
   /// The usual end of such files' names, for dialogs only: formats are recognised by content.
   std::string_view suffix;
-  /// Looks at the content alone, at its begin where that is enough.
+  /// Checks only the content, and only its beginning if that is enough.
   bool (*recognize)(std::string_view content) = nullptr;
   /// Throws Error(bad_input) with file, line or element, fault and remedy.
   TraceCounts (*read)(const TraceSource& source, TraceSink& sink, const Progress& progress) = nullptr;

@@ -1,6 +1,6 @@
-// vLLM's recording for offline EPLB (its pull request 41141): a JSON object a line. Those with record_type
+// Reads vLLM's recording for offline EPLB (its pull request 41141): a JSON object a line. Lines with record_type
 // eplb_load_stats are steps: expert_load [layers][slots] and p2l_map [layers][slots], the expert in each slot at that
-// step; other kinds of lines are passed over.
+// step; other kinds of lines are skipped.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -33,8 +33,8 @@ enum class RecipeKind : uint8_t {
              ///< (2^(bits-1) - 1); blocks of `block` elements along the last extent
 };
 
-/// An expression. Made by the functions below, which write one meaning in one way where that needs no shapes: a slice
-/// of a slice is one slice, two transpositions are one or none, what joins along one axis is joined at once.
+/// An expression. The functions below make it, and write equal meanings in one way if that needs no shapes: a slice of
+/// a slice is one slice, two transpositions are one or none, and nested concatenations along one axis are one.
 struct Recipe {
   RecipeKind kind = RecipeKind::tensor;
   std::string name;
@@ -76,8 +76,7 @@ Recipe parse_recipe(std::string_view text, std::string_view where);
 
 /// True if a text that names a weight in stores and sources is a recipe; else it is the name of a stored tensor.
 bool looks_like_recipe(std::string_view text);
-/// The text that names a weight: a stored tensor's name, in quotes where it would look like a recipe; any other
-/// recipe's text.
+/// The text that names a weight: a stored tensor's name, in quotes if it looks like a recipe; any other recipe's text.
 std::string weight_text(const Recipe& recipe);
 
 /// Format and shape of a stored tensor; nullptr: there is none.

@@ -20,7 +20,7 @@ struct WeightInfo {
     for (const int64_t d : shape) n *= d;
     return n;
   }
-  /// Throws Error(bad_input) where a format of blocks has rows that are not whole blocks.
+  /// Throws Error(bad_input) if a format of blocks has rows that are not whole blocks.
   int64_t bytes() const { return tensor_bytes(dtype, shape); }
 };
 

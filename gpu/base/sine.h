@@ -1,5 +1,5 @@
-// Sine and cosine of an angle in f32. Those of CUDA reduce large angles by a table in local memory, which a kernel
-// would pay for at every launch; the angles of rotary embedding are as large as the places of a sequence.
+// Sine and cosine of an angle in f32. CUDA's own reduce large angles by a table in local memory, which a kernel would
+// pay for at every launch; the angles of rotary embedding are as large as the places of a sequence.
 #pragma once
 #include <cmath>
 #include <cstdint>

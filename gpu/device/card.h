@@ -13,7 +13,7 @@ namespace stormcell::card {
 /// The table must outlive it.
 class Card {
  public:
-  /// Throws Error(failed) where the card cannot be asked or has no kernels.
+  /// Throws Error(failed) if the card does not answer or has no kernels.
   Card(const CardCalls& calls, int index);
   const CardCalls& calls() const { return calls_; }
   int index() const { return index_; }

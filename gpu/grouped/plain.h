@@ -64,7 +64,7 @@ struct PlainTile {
   }
 
  private:
-  /// Number `k` of a row: where the arguments say, or of the row where it lies.
+  /// Number `k` of a row: by the arguments' own function, or in the row's place.
   template <class Args>
   STORMCELL_DEVICE_INLINED static float number(const Args& a, int32_t row, int32_t k) {
     if constexpr (requires { a.number(row, k); })

@@ -9,7 +9,7 @@
 
 namespace stormcell::gpu {
 
-/// Blocks that a multiprocessor must be able to hold, where a kernel asks for more than one by kBlocks.
+/// Blocks that a multiprocessor must be able to hold, if a kernel sets more than one by kBlocks.
 template <class Kernel>
 constexpr int blocks_held() {
   if constexpr (requires { Kernel::kBlocks; }) return Kernel::kBlocks;

@@ -36,7 +36,7 @@ inline Status check_stall(const StallRecord& record) {
 /// The process's record, memory of the host that cards write; made at the first call, which must not be while a stream
 /// is captured.
 Status stall_record(StallRecord*& record);
-/// The same of the process's record, where one was made; it can be read after a fault.
+/// The same for the process's record, if there is one; it can be read after a fault.
 Status check_stall();
 
 }  // namespace stormcell::gpu

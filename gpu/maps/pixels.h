@@ -84,7 +84,7 @@ struct PixelKernel {
         return folded(x, a, from, p);
     }
   }
-  /// The first pixel of a patch along a side; `last`: where the last one begins.
+  /// The first pixel of a patch along a side; `last`: the first pixel of the last patch.
   STORMCELL_DEVICE static int32_t first(int32_t patch, int32_t stride, int32_t last) {
     return static_cast<int32_t>(least<int64_t>(static_cast<int64_t>(patch) * stride, last));
   }

@@ -55,7 +55,7 @@ struct PlanBytes {
   int64_t call = 0;     ///< bytes of a call block, with everything that it points to
 };
 
-/// A submission launches the graph of its leaf and those of all leaves behind it, one after another: where one of them
+/// A submission launches the graph of its leaf and those of all leaves behind it, one after another. If one of them
 /// ends the submission, the kernels of the others see it and do nothing.
 struct Plan {
   std::vector<PlanNode> nodes;       ///< in the order of the program

@@ -34,7 +34,7 @@ std::optional<PlannedProduct> product_of(const KernelBuildContext& m, size_t fir
 
 namespace {
 
-/// The rows as they are multiplied: where they lie, or normed, or rounded, in scratch.
+/// The rows that are multiplied: in place, or normed or rounded in scratch.
 Ref rows_of(StepNodes& nodes, const PlannedProduct& p) {
   const Operand& x = nodes.input(0);
   const Format lies = plan_format(x.dtype);

@@ -123,7 +123,7 @@ void PlanBuilder::add_entry(OperandId id) {
   entries_.push_back(e);
 }
 
-/// A region is a branch of a decision: it is due where the branch got cells. A branch within an absent one got none,
+/// A region is a branch of a decision: it is due if the branch got cells. A branch within an absent one got none,
 /// because its decision is empty then.
 void PlanBuilder::place_words() {
   std::map<OperandId, std::vector<int32_t>> branches;

@@ -50,8 +50,8 @@ class PlanBuilder {
   struct TileMap {
     Ref map, offsets;  ///< offsets: the first member of each branch; nothing for slots
   };
-  /// The tile map of products over the slots of a decision, or over their members, which `ragged` tells; its node is
-  /// added where it is asked for first.
+  /// The tile map of products over the slots of a decision, or over their members, which `ragged` gives; its node is
+  /// added at the first request.
   TileMap map_of(OperandId decision, OperandId ragged);
   RouterId router_of(int32_t step) const { return steps_.needs[step].router; }
   /// The place of a router's choices to replay. `list` gets the decisions that are followed.
@@ -108,7 +108,7 @@ class PlanBuilder {
   void guard(int32_t at, int32_t word);
   void need_weights(int32_t at, int32_t word);
   void copy(int32_t at, int32_t word);
-  /// Rows of a state that a put is about to write, to where they are saved, or back.
+  /// Saves rows of a state that a put is about to write, or restores them.
   void move_rows(int32_t at, int32_t word);
   void begin_loop(int32_t at, int32_t word);
   void end_loop(int32_t at);

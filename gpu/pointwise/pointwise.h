@@ -95,7 +95,7 @@ struct PointwiseKernel {
   struct Numbers {
     float of[n];
   };
-  /// The registers, and where the numbers are.
+  /// The registers, and the places of the numbers.
   template <int n>
   struct State {
     Numbers<n> held[Args::kRegisters];
@@ -159,7 +159,7 @@ struct PointwiseKernel {
     for (int i = 0; i < n; ++i) numbers.of[i] = x.load(from + i);
     return numbers;
   }
-  /// The Ref before the rows says where the slots of the branch begin.
+  /// The Ref before the rows gives the first slot of the branch.
   template <class X>
   STORMCELL_DEVICE static float weight_of_slot(X& x, const Args& a, const PointwiseStep& s, int64_t row) {
     const auto* weights = reinterpret_cast<const float*>(a.in<char>(a.ref[s.at]) + a.decision.weight);

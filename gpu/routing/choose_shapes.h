@@ -31,7 +31,7 @@ using LargestChooseShape = ChooseShape<32, 32>;
 using ChooseShapes = OneBlockShapes::And<LargestChooseShape>;
 static_assert(LargestChooseShape::kBranches == kMostBranches);
 
-/// body(the shape for so many branches); false where they are too many.
+/// Calls body(the shape for so many branches); false if they are too many.
 template <class Body>
 bool with_choose_shape(int32_t branches, const Body& body) {
   return ChooseShapes::with_first([&](auto shape) { return branches <= decltype(shape)::kBranches; }, body);

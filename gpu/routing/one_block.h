@@ -51,8 +51,8 @@ struct RouteAndMapKernel {
   }
 };
 
-/// body(the shape of RouteAndMapKernel for a call); false where the cells are too many for one block, or their choices
-/// for one tile.
+/// Calls body(the shape of RouteAndMapKernel for a call); false if the cells are too many for one block, or their
+/// choices for one tile.
 template <class Body>
 bool with_one_block(const OneBlockArgs& args, const Body& body) {
   if (args.index.tiles != 1) return false;

@@ -170,7 +170,7 @@ struct RouteKernel {
   }
 };
 
-/// Replays, where the index takes several blocks.
+/// Replays if the index takes several blocks.
 struct ReplayKernel {
   using Args = RouteArgs;
   using Shared = Nothing;

@@ -83,7 +83,7 @@ struct MembersArgs : KernelArgs<3> {
   }
 };
 
-/// Counts the cells below each slot and says where they begin.
+/// Counts the cells below each slot and computes their beginnings.
 struct MembersKernel {
   using Args = MembersArgs;
   static constexpr const char* kName = "members";

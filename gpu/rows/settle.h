@@ -58,7 +58,7 @@ struct SettleKernel {
     const char* control = a.call->memory[static_cast<int>(Memory::control)];
     return a.region < 0 || *reinterpret_cast<const int32_t*>(control + a.region) != 0;
   }
-  /// `offsets`: of the decision, `ragged`: the view; null: that was not made.
+  /// `offsets`: of the decision; `ragged`: the view; null: it was not made.
   STORMCELL_DEVICE static RowsEntry entry(const Args& a, const EntryPlan& plan, const int32_t* offsets,
                                           const RaggedView& ragged) {
     RowsEntry e;

@@ -66,7 +66,7 @@ STORMCELL_DEVICE inline void leave_failure(const FailurePlaces& f, char* status,
   word(f.code) = f.failed;
 }
 
-/// True where a thread of this kernel itself has left the failure: its other threads must go on, because they meet.
+/// True if this kernel itself reported the failure: its other threads must go on, because they meet at barriers.
 STORMCELL_DEVICE inline bool failed_here(const FailurePlaces& f, const char* status) {
   const auto word = [&](int32_t place) { return *reinterpret_cast<const int32_t*>(status + place); };
   return word(f.code) == f.failed && word(f.node_at) == f.node;

@@ -79,7 +79,7 @@ void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page
   paint_marks(p, chip, box, fill, marks, number, theme);
 }
 
-/// The sides at which a patch borders on others, within it; dashed where it was dropped.
+/// Draws the sides at which a patch borders on others, within it; dashed if the cell was dropped.
 void paint_sides(QPainter& p, QRectF box, uint8_t sides, double width, const QColor& color, bool dashed) {
   const QRectF in = box.adjusted(width / 2, width / 2, -width / 2, -width / 2);
   p.setPen(QPen(color, width, dashed ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap));
@@ -173,7 +173,7 @@ std::vector<ExitRole> tests_of(const CellTrail& trail, const std::vector<RouterL
   return tests;
 }
 
-/// A line of text, elided; returns where the next line begins.
+/// Draws a line of text, elided; returns the top of the next line.
 double text_line(QPainter& p, QRectF bounds, double y, const QString& text, const QColor& color, bool strong = false) {
   QFont font = p.font();
   const QFont before = font;
@@ -187,8 +187,8 @@ double text_line(QPainter& p, QRectF bounds, double y, const QString& text, cons
   return y + metrics.height() + 3;
 }
 
-/// All branches that a step gave the cell, each with its colour and its weight, in as many lines as they need. Returns
-/// where the next line begins.
+/// Draws all branches that a step gave the cell, each with its colour and its weight, in as many lines as they need.
+/// Returns the top of the next line.
 double paint_choices(QPainter& p, QRectF bounds, double y, const CellTrail::Step& step, const ExitRole& test,
                      const std::vector<int>& ranks, const Theme& theme) {
   constexpr double kSquare = 10, kGap = 10;

@@ -26,7 +26,7 @@ const RouterLine* router_of(const CellsOverview& overview, const Selection& sele
   return overview.routers.empty() ? nullptr : &overview.routers.front();
 }
 
-/// The chosen phase, where the router's cells are of it: else all of them would step back.
+/// The chosen phase, if the router has cells of it: otherwise all cells would be faded.
 QString phase_to_show(const CellsOverview& overview, const Selection& selection) {
   const RouterLine* router = router_of(overview, selection);
   return router && overview.has_phase(router->space, selection.phase.toStdString()) ? selection.phase : QString();
@@ -54,7 +54,7 @@ std::shared_ptr<const CellPage> read_around(const Source& source, const std::str
 /// Loads of so many windows are added up.
 constexpr int64_t kMostRankWindows = 64;
 
-/// Reads nothing where no router has more branches than there are hues.
+/// Reads nothing if no router has more branches than there are hues.
 BranchRanks read_ranks(const std::vector<RouterLine>& routers, const Source& source, const Progress& progress) {
   BranchRanks ranks;
   if (std::ranges::all_of(routers, [](const RouterLine& r) { return r.branches <= Theme::kCategories; })) return ranks;

@@ -1,5 +1,5 @@
-// The input itself: tokens coloured by where a router sent them, all routers as stripes below, a branch's dictionary
-// beside.
+// View of the input itself: tokens coloured by the branches that a router sent them to, all routers as stripes below, a
+// branch's dictionary at the side.
 #pragma once
 #include "views/cells/cells_picture.h"
 #include "views/frame/view.h"

@@ -15,7 +15,7 @@ QString to_text(const Value& value);
 
 struct Table {
   struct Column {
-    QString name, tip;  ///< tip: definition, formula, where it comes from
+    QString name, tip;  ///< tip: definition, formula, origin
   };
   std::vector<Column> columns;
   std::vector<std::vector<Value>> rows;  ///< each as long as `columns`

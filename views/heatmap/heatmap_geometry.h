@@ -48,8 +48,8 @@ enum class BelowMap { nothing, routers_over_time };
 /// fill a screen; else as tall as there is room.
 QRectF heat_area(QRectF bounds, double label_width, double header_height, int rows, BelowMap below);
 
-/// Panels below one another for routers with so many branches, as many as fit: no higher than they need to be, no lower
-/// than an eye can read.
+/// Panels below one another for routers with so many branches, as many as fit: no higher than needed, no lower than
+/// readable.
 std::vector<QRectF> time_panels(QRectF bounds, const std::vector<int>& branches);
 
 }  // namespace stormcell::views

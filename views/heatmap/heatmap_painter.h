@@ -28,7 +28,7 @@ QImage tone_image(const RouterOverTime& over_time, const Theme& theme);
 /// Paints one router over time, time to the right; `tones`: its tone_image(); `aside` is at the right of its title.
 void paint_over_time(QPainter& painter, QRectF bounds, double label_width, const RouterOverTime& over_time,
                      const QImage& tones, const Theme& theme, int selected_branch, const QString& aside);
-/// "4 of 48 routers; ..."; empty where all are shown.
+/// "4 of 48 routers; ..."; empty if all are shown.
 QString routers_shown(size_t shown, size_t routers, bool chosen);
 
 /// Width that row labels want: the routers' names, and the branches' below.

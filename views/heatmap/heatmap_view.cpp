@@ -59,8 +59,7 @@ Enum chosen(const QComboBox* choice) {
 /// Sessions hold this metric of all cells together, real ones and padding.
 bool keeps_no_padding_apart(HeatMetric metric) { return metric == HeatMetric::weight || metric == HeatMetric::drops; }
 
-/// Lines along the edges of the routers' graph: a step goes on with a line that ends where it comes from, or begins
-/// one.
+/// Lines along the edges of the routers' graph: a step continues a line that ends at its start, or begins a new one.
 std::vector<std::vector<HeatCell>> paths_of(const CellTrail& trail, const LoadWindows& data, const HeatMatrix& matrix) {
   std::vector<std::vector<HeatCell>> paths, cells_of(trail.steps.size());
   std::vector<int32_t> ends;  // by path: the step where it ends

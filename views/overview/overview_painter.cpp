@@ -113,8 +113,8 @@ void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeomet
        page.proof.text, font, theme.text);
 }
 
-/// Two bars, one under the other, to the same scale; none where one of the plans has no such figure: it would look like
-/// a zero.
+/// Two bars, one under the other, to the same scale; none if one of the plans has no such figure: it would look like a
+/// zero.
 void paint_pair(QPainter& p, const QRectF& at, const FigureRow& row, const Theme& theme) {
   const double most = std::max(row.before_value, row.after_value), height = at.height() / 2 - 1;
   if (most <= 0 || row.before.isEmpty() || row.after.isEmpty()) return;

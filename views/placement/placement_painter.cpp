@@ -123,7 +123,7 @@ void paint_cluster(QPainter& p, const PlacementPage& page, const PlacementLayout
   p.setFont(usual);
 }
 
-/// A part's figures from `y` on; where the next row begins.
+/// Paints a part's figures from `y` on; returns the top of the next row.
 double paint_part(QPainter& p, const std::vector<ShownFigure>& figures, const QString& part,
                   const PlacementLayout& layout, double y, const Theme& theme) {
   const QRectF room = layout.figures;

@@ -186,7 +186,7 @@ std::vector<bool> joined_with(const RoutingFlow& flow, int32_t router) {
 
 namespace {
 
-/// Ranks of every column's branches, where each pair has a ribbon: those that carry more in or out come first.
+/// Ranks of every column's branches, if each pair has a ribbon: branches that carry more in or out come first.
 std::vector<std::vector<int>> ranks_of(const FlowRibbons& f) {
   std::vector<std::vector<int64_t>> in(f.columns.size()), out(f.columns.size());
   for (size_t c = 0; c < f.columns.size(); ++c)

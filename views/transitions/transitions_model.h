@@ -52,8 +52,8 @@ struct FlowRibbons {
     int64_t count = 0;
     int chain = -1;  ///< the hottest chain through it, -1: none
   };
-  /// Pairs that follow one another from a router that none leads to, to one that leads to none. Sessions count pairs,
-  /// not whole ways of cells: at each step at least `count` cells took the chain's pair and are in no hotter chain.
+  /// Pairs in succession from a router that no edge leads to, to one that no edge leaves. Sessions count pairs, not
+  /// whole ways of cells: at each step at least `count` cells took the chain's pair and are in no hotter chain.
   struct Chain {
     std::vector<int> branches;  ///< by column, -1: it passes that router
     int64_t count = 0;

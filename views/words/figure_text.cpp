@@ -12,7 +12,7 @@
 namespace stormcell::views {
 namespace {
 
-/// `digits` significant digits, none of them after the point where the number is that large.
+/// `digits` significant digits, without decimals if the number is that large.
 QString plain(double value, int digits) {
   if (!std::isfinite(value)) return QString::fromUtf8("–");
   const int magnitude = value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));

@@ -10,7 +10,7 @@ struct Term {
   QString definition;  ///< a sentence without its end
   QString formula;     ///< empty: nothing is computed
   QString origin;      ///< "measured", "counted while the run was recorded"; empty: no figure
-  /// The formula where there is one, else the definition, and its origin: a line below a picture.
+  /// The formula if there is one, else the definition, and its origin: a line below a picture.
   QString line() const;
 };
 

@@ -68,7 +68,7 @@ void add_index(StepNodes& nodes, const RouteArgs& replaying, int64_t tiles, cons
   nodes.add<RouteKernel<PlaceKernel>>(args, by_tile);
 }
 
-/// False where the cells are too many for one block.
+/// False if the cells are too many for one block.
 bool add_one_block(StepNodes& nodes, const RouteArgs& args, int64_t cells, int64_t tiles,
                    const std::vector<Ref>& above) {
   OneBlockArgs sizes;
