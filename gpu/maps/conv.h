@@ -19,7 +19,7 @@ struct ConvArgs : KernelArgs<3> {
   bool residual_first = false;
   bool rounds = false;  ///< the map is rounded to bf16, the weights have been
 
-  /// A pixel of the result: of which map, and where.
+  /// A pixel of the result: its map and its place.
   struct Pixel {
     int64_t map;
     int32_t y, x;
@@ -35,7 +35,7 @@ struct ConvArgs : KernelArgs<3> {
     const float came = maps[((p.map * height + y) * width + x) * channels + channel];
     return rounds ? to_float(to_bf16(came)) : came;
   }
-  /// What follows a sum, before it is stored at place `at` of the result.
+  /// Applies bias, activation and residual to a sum, before it is stored at `at` of the result.
   STORMCELL_BOTH float finished(float sum, int32_t output, int64_t at, const float* biases,
                                 const float* residual) const {
     if (biases) sum += biases[output];

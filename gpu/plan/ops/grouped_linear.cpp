@@ -11,7 +11,7 @@ std::unique_ptr<PlanKernel> plan_grouped_linear(const KernelBuildContext& m) {
   if (!product) return nullptr;
   product->decision = 1;
   product->args.from_cells = rows.from_cells();
-  // By branch; a branch that the list does not name has no product.
+  // Weights by branch; a branch that the list does not name has no product.
   const std::vector<int32_t> listed = std::move(product->weights);
   product->weights.assign(static_cast<size_t>(rows.branches()), -1);
   for (size_t i = 0; i < branches.size(); ++i) product->weights[branches[i]] = listed[i];
