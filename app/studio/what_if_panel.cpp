@@ -76,6 +76,7 @@ WhatIfPanel::WhatIfPanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(hint_);
   column->addStretch();
   auto* area = new QScrollArea(this);
+  area->setAccessibleName("Changes to try");
   area->setWidgetResizable(true);
   area->setFrameShape(QFrame::NoFrame);
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
