@@ -5,11 +5,13 @@
 #include <type_traits>
 
 #include "gpu/attention/attention.h"
+#include "gpu/attention/window_attention.h"
 #include "gpu/grouped/planned_product.h"
 #include "gpu/maps/conv.h"
 #include "gpu/maps/pixels.h"
 #include "gpu/maps/pool.h"
 #include "gpu/pointwise/pointwise.h"
+#include "gpu/reduce/distance.h"
 #include "gpu/reduce/reduce.h"
 #include "gpu/routing/planned_route.h"
 #include "gpu/routing/priority.h"
@@ -59,6 +61,7 @@ using PlanKernels =
                 ChooseRoute<16, 8>, ChooseRoute<32, 8>, ChooseRoute<32, 32>, RouteKernel<IndexOneTileKernel>,
                 RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
                 RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel,
-                ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel, PixelKernel>;
+                ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel, PixelKernel,
+                WindowAttentionKernel, DistanceKernel>;
 
 }  // namespace stormcell::gpu

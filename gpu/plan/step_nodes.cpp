@@ -393,13 +393,14 @@ Ref PlanBuilder::scratch(int64_t bytes) {
   return control(at, bytes, Access::write);
 }
 
-PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged) {
+PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged, int32_t times) {
   const OperandId rows = ragged == kNone ? decision : ragged;
-  const auto known = maps_.find({leaf_, loop_, guarded(), rows});
+  const auto known = maps_.find({leaf_, loop_, guarded(), rows, times});
   if (known != maps_.end()) return known->second;
   PlannedMapArgs args;
   args.decision = places(decision);
   args.limits.gemv_rows = 0;
+  args.times = times;
   args.ref[PlannedMapArgs::kDecision] = ref(decision, Access::read);
   TileMap made;
   made.map = args.ref[PlannedMapArgs::kMap] = scratch(sizeof(int32_t) * kTileMapInts);
@@ -407,13 +408,15 @@ PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged) {
   if (ragged != kNone) {
     args.members = ragged_places(ragged);
     args.ref[PlannedMapArgs::kMembers] = ref(ragged, Access::read);
+  }
+  if (ragged != kNone || times != 1) {
     made.offsets = args.ref[PlannedMapArgs::kOffsets] =
         scratch((args.decision.branches + 1) * int64_t{sizeof(int32_t)});
     made.offsets.access = Access::read;
   }
   // In every branch: an absent one has an empty decision. In a body of a guard that is not due nobody has made one.
   add<PlannedMapKernel>(args, 1, -1, guarded());
-  return maps_[{leaf_, loop_, guarded(), rows}] = made;
+  return maps_[{leaf_, loop_, guarded(), rows, times}] = made;
 }
 
 void PlanBuilder::add_range(PlanNode& node, const Ref& of) {

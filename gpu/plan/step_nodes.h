@@ -48,11 +48,11 @@ class PlanBuilder {
     return static_cast<int64_t>(at);
   }
   struct TileMap {
-    Ref map, offsets;  ///< offsets: the first member of each branch; nothing for slots
+    Ref map, offsets;  ///< offsets: the first row of each branch; nothing where rows are slots
   };
-  /// The tile map of products over the slots of a decision, or over their members, which `ragged` tells; its node is
-  /// added where it is asked for first.
-  TileMap map_of(OperandId decision, OperandId ragged);
+  /// The tile map of products over the slots of a decision, or over their members, which `ragged` tells. `times`: rows of
+  /// each of these. Its node is added where it is asked for first.
+  TileMap map_of(OperandId decision, OperandId ragged, int32_t times = 1);
   RouterId router_of(int32_t step) const { return steps_.needs[step].router; }
   /// The place of a router's choices to replay. `list` gets the decisions that are followed.
   Replaying replaying(RouterId router, std::vector<Ref>& list) const;
@@ -133,8 +133,8 @@ class PlanBuilder {
   std::map<OperandId, std::pair<int32_t, int32_t>> entries_of_, words_of_;
   std::vector<int32_t> word_branches_;                        // by word
   std::map<std::pair<OperandId, int32_t>, int32_t> word_of_;  // by decision and branch: its number
-  /// By leaf and loop, the body of a guard, and the decision, or the ragged value of its members.
-  std::map<std::tuple<int32_t, int32_t, int32_t, OperandId>, TileMap> maps_;
+  /// By leaf and loop, the body of a guard, the decision, or the ragged value of its members, and the rows of each.
+  std::map<std::tuple<int32_t, int32_t, int32_t, OperandId, int32_t>, TileMap> maps_;
   /// A region: the step that it ends before, its word, and whether it is the body of a guard.
   struct Region {
     int32_t end = 0, word = -1;
