@@ -15,6 +15,7 @@
 #include "gpu/reduce/reduce.h"
 #include "gpu/routing/planned_route.h"
 #include "gpu/routing/priority.h"
+#include "gpu/rows/ask.h"
 #include "gpu/rows/decide.h"
 #include "gpu/rows/join.h"
 #include "gpu/rows/move.h"
@@ -62,6 +63,6 @@ using PlanKernels =
                 RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
                 RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel,
                 ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel, PixelKernel,
-                WindowAttentionKernel, DistanceKernel>;
+                WindowAttentionKernel, DistanceKernel, AskKernel>;
 
 }  // namespace stormcell::gpu

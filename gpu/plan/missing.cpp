@@ -39,8 +39,7 @@ constexpr std::array kMissing = {
     Missing{"separable_conv2d", kPixels, kTiles},
     Missing{"window_attention", "heads of more than 128 columns", "a lane holds four columns"},
     Missing{"copies of whole states in pages", {}, "no kernel copies pages"},
-    Missing{"fallbacks within repeats", {}, "a turn would have to be left and entered again"},
-    Missing{"weights under a budget", {}, "a plan is one leaf"},
+    Missing{"weights that come within repeats", {}, "a turn would have to be left and entered again"},
     Missing{"programs of several ranks", {}, kRanks},
 };
 

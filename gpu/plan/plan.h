@@ -39,6 +39,7 @@ struct PlanNode {
   int32_t runs = -1;   ///< the loop that it is
   int32_t leaf = 0;    ///< of the program's segments: a graph of its own
   bool leads = false;  ///< all nodes of its leaf and loop that stand behind it wait for it
+  bool ends = false;   ///< it waits for all nodes of its leaf and loop that stand before it
 };
 
 /// Nodes that run again and again while a word is not 0. Turns never overlap: a card has a WHILE node. They stand behind

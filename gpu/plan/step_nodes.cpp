@@ -80,9 +80,8 @@ void PlanBuilder::refuse_what_is_missing() const {
         not_yet(where, "programs of several ranks");
     }
   }
-  if (!steps_.layout.sites.empty()) not_yet("plan", "weights under a budget");
   for (const Leaf& leaf : steps_.layout.segments.leaves)
-    if (!leaf.repeats.empty()) not_yet("plan", "fallbacks within repeats");
+    if (!leaf.repeats.empty()) not_yet("plan", "weights that come within repeats");
 }
 
 // Entries of one decision, or of one ragged value, lie together, so that the node that fills them declares one range.
@@ -192,7 +191,7 @@ void PlanBuilder::add_step(int32_t at, int32_t word) {
       steps_.kernels[at]->add_nodes(nodes);
       if (steps_.needs[at].router != kNone) settle(step.outputs[0], steps_.needs[at].router, at, word);
       if (steps_.needs[at].ragged >= 0) settle_ragged(step.outputs[0], steps_.needs[at].ragged, at, word);
-      return;
+      return ask_for_parts(at, word);
     }
     case StepKind::record:
       return record(at, word);

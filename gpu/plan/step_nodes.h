@@ -106,6 +106,11 @@ class PlanBuilder {
   void absent(int32_t at, int32_t word);
   void guard(int32_t at, int32_t word);
   void need_weights(int32_t at, int32_t word);
+  /// Behind a step that reads weights of branches, or that decides which of them are read: the submission ends where
+  /// some are not there.
+  void ask_for_parts(int32_t at, int32_t word);
+  void add_ask(AskArgs args, const std::vector<PartUse>& parts, OperandId decision, int32_t step, int32_t word,
+               const std::vector<Ref>& clears);
   void copy(int32_t at, int32_t word);
   /// Rows of a state that a put is about to write, to where they are saved, or back.
   void move_rows(int32_t at, int32_t word);
@@ -146,7 +151,8 @@ class PlanBuilder {
   int32_t leaf_ = 0;
   std::map<RepeatId, int32_t> loop_of_;  // those that are open
   int32_t loop_ = -1;                    // the innermost open one
-  bool may_fail_ = false;                // a step so far
+  bool may_fail_ = false;                // a step so far, or the submission may have ended
+  std::map<int32_t, Ref> computed_;      // by step that reads weights of branches: which branches are computed
   int64_t plans_at_ = 0, words_at_ = 0;  // entries among the constants; words in control memory
   int64_t control_bytes_ = 0;
 };
