@@ -134,15 +134,15 @@ struct PlannedMapKernel {
   }
 
  private:
-  /// `slots`: the first slot of each branch.
+  /// `first_slots`: the first slot of each branch.
   template <class X>
-  STORMCELL_DEVICE static const int32_t* counted(X& x, const Args& a, const int32_t* slots) {
+  STORMCELL_DEVICE static const int32_t* counted(X& x, const Args& a, const int32_t* first_slots) {
     const int32_t* members = nullptr;
     if (a.has(Args::kMembers))
       members = reinterpret_cast<const int32_t*>(a.in<char>(a.ref[Args::kMembers]) + a.members.offsets);
     auto* offsets = a.out<int32_t>(a.ref[Args::kOffsets]);
     for (int32_t b = x.thread(); b <= a.decision.branches; b += kThreads)
-      offsets[b] = (members ? members[slots[b]] : slots[b]) * a.times;
+      offsets[b] = (members ? members[first_slots[b]] : first_slots[b]) * a.times;
     x.sync();
     return offsets;
   }

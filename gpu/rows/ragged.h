@@ -98,17 +98,17 @@ struct MembersKernel {
     const DecisionView d = a.view();
     const Groups base = a.groups();
     const RaggedView to = a.to.at(a.out<char>(a.ref[Args::kTo]));
-    const int32_t slots = d.offsets[d.branches];
+    const int32_t slot_count = d.offsets[d.branches];
     int32_t came = 0;
-    for (int32_t turn = 0; turn < slots; turn += kThreads) {
+    for (int32_t turn = 0; turn < slot_count; turn += kThreads) {
       const int32_t slot = turn + x.thread();
-      const int32_t mine = slot < slots ? base.count(d.cell[slot]) : 0;
+      const int32_t mine = slot < slot_count ? base.count(d.cell[slot]) : 0;
       int32_t total = 0;
       const int32_t before = sum_before<kThreads>(x, mine, x.template shared<Shared>().warps, total);
-      if (slot < slots) to.offsets[slot] = came + before;
+      if (slot < slot_count) to.offsets[slot] = came + before;
       came += total;
     }
-    if (x.thread() == 0) to.offsets[slots] = came, *to.cells = came, *to.parents = slots;
+    if (x.thread() == 0) to.offsets[slot_count] = came, *to.cells = came, *to.parents = slot_count;
   }
 };
 
@@ -126,10 +126,10 @@ struct MemberCellsKernel {
     const DecisionView d = a.view();
     const Groups base = a.groups();
     const RaggedView to = a.to.at(a.out<char>(a.ref[Args::kTo]));
-    const int32_t cells = *to.cells, slots = *to.parents;
+    const int32_t cells = *to.cells, slot_count = *to.parents;
     for (int64_t i = grid_thread(x, kThreads); i < cells; i += grid_threads(x, kThreads)) {
       // The last slot that begins at or before i: slots without cells begin there, too.
-      const int32_t slot = first_not_below(to.offsets, slots + 1, i + 1) - 1, parent = d.cell[slot];
+      const int32_t slot = first_not_below(to.offsets, slot_count + 1, i + 1) - 1, parent = d.cell[slot];
       const int64_t cell = base.begin(parent) + i - to.offsets[slot];
       to.cell[i] = static_cast<int32_t>(cell), to.parent[i] = slot, to.place[i] = base.place(parent, cell);
     }
