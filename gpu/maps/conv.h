@@ -39,7 +39,7 @@ struct ConvArgs : KernelArgs<6> {
   STORMCELL_BOTH int32_t maps() const { return rows(ref[ref[kTo].entry >= 0 ? kTo : kX]).rows; }
 };
 
-/// Where the numbers of a convolution lie.
+/// Memory of the numbers of a convolution.
 struct ConvMaps {
   const ConvArgs* args;
   const float *maps, *residual;
@@ -65,7 +65,7 @@ struct ConvMaps {
     const float came = maps[((map * args->height + row) * args->width + column) * args->channels + channel];
     return args->rounds ? to_float(to_bf16(came)) : came;
   }
-  /// What follows a sum, of an output of pixel `i` of the result.
+  /// Finishes the sum of an output of pixel `i` of the result, and stores it.
   STORMCELL_BOTH void store_number(float sum, int32_t branch, int64_t i, int32_t output) const {
     const int64_t at = i * args->outputs + output;
     if (args->has_bias) sum += args->weight<float>(args->constants<int32_t>(args->biases)[branch])[output];

@@ -1,4 +1,4 @@
-// What the operators that convolve maps share: extents and weights of a convolution, and its node (gpu/maps/conv.h).
+// Parts that operators over maps share: extents and weights of a convolution, and its node (gpu/maps/conv.h).
 #pragma once
 #include <optional>
 #include <vector>
@@ -13,7 +13,7 @@ struct PlannedConvolution {
   std::optional<size_t> decision;        ///< the step's input; of maps of all slots
 };
 
-/// Where a convolution reads and writes. `to` and `x`: at least one of them is an operand's, not scratch.
+/// The memory that a convolution reads and writes. `to` and `x`: at least one of them is an operand's, not scratch.
 struct ConvolvedMaps {
   Ref x, to, residual;
 };

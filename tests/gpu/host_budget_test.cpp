@@ -8,7 +8,7 @@
 namespace stormcell::testing {
 namespace {
 
-/// What the weights of a case's branches take on a card: the largest step, and all together. 0: it has none.
+/// Bytes that the weights of a case's branches take on a card: the largest step, and all together. 0: it has none.
 struct BudgetsOf {
   int64_t least = 0, all = 0;
   BudgetsOf(HostDevice& device, const RandomCase& c) {
@@ -18,7 +18,7 @@ struct BudgetsOf {
   }
 };
 
-/// What ran under a budget.
+/// Runs under a budget.
 struct Budgeted {
   std::string wrong;  ///< empty: as the oracle has it
   int64_t waves = 0;

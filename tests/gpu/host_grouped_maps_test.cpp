@@ -8,7 +8,7 @@
 namespace stormcell::testing {
 namespace {
 
-/// Where maps go: a label each, among so many branches, of which the step computes some.
+/// The ways that maps go: a label each, among so many branches, of which the step computes some.
 struct Sent {
   std::vector<int32_t> labels;
   int32_t branches = 3;
@@ -92,7 +92,7 @@ std::vector<ValueId> weights_of_blocks(MixtureBuilder& b, const Chain& chain) {
   return weights;
 }
 
-/// Of an input, and of a map that nobody else reads.
+/// Chains of an input, and of a map that nobody else reads.
 RandomCase chain_of_maps(int64_t maps, const Chain& chain) {
   MixtureBuilder b(52);
   const ValueId x = b.maps(maps, chain.height, chain.width, chain.channels);
